@@ -1,0 +1,26 @@
+// Runs the import rules and fails if the tool read fewer modules than git tracks: a checker that
+// silently reads nothing would otherwise pass for ever.
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { cruise } from 'dependency-cruiser';
+import extractTSConfig from 'dependency-cruiser/config-utl/extract-ts-config';
+
+const { forbidden, options } = createRequire(import.meta.url)('./dependency-cruiser.cjs');
+const roots = ['server', 'cli', 'contracts', 'test'];
+const tracked = execFileSync('git', ['ls-files', '--', ...roots], { encoding: 'utf8' })
+  .split('\n')
+  .filter((path) => path.endsWith('.ts'));
+
+const { output } = await cruise(
+  roots,
+  { ...options, ruleSet: { forbidden }, validate: true, outputType: 'json' },
+  undefined,
+  { tsConfig: extractTSConfig('tsconfig.json') },
+);
+const { modules, summary } = JSON.parse(output);
+const own = modules.filter(({ source }) => roots.some((root) => source.startsWith(`${root}/`))).length;
+
+for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} -> ${to}`);
+if (own < tracked.length) console.error(`read ${own} modules, but git tracks ${tracked.length}`);
+if (summary.violations.length > 0 || own < tracked.length) process.exit(1);
+console.log(`import rules hold in ${own} modules`);

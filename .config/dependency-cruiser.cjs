@@ -1,0 +1,60 @@
+/** Import rules of the layout: see "Layout" in the README. */
+const features = 'partners|verification|oauth|billing|storefront|checkbox|webhooks';
+
+module.exports = {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'contracts-import-zod-only',
+      severity: 'error',
+      from: { path: '^contracts/' },
+      to: { pathNot: '^contracts/|^node_modules/zod/' },
+    },
+    {
+      name: 'platform-knows-no-feature',
+      severity: 'error',
+      from: { path: '^server/platform/' },
+      to: { path: `^server/(${features}|admin)/|^server/[a-z-]+\\.ts$` },
+    },
+    {
+      name: 'a-feature-imports-itself-platform-and-contracts',
+      severity: 'error',
+      from: { path: `^server/(${features})/` },
+      to: {
+        path: '^server/|^cli/',
+        pathNot: ['^server/$1/', '^server/platform/', '^server/admin/procedures\\.ts$'],
+      },
+    },
+    {
+      name: 'only-stores-and-platform-touch-the-database',
+      severity: 'error',
+      from: { path: '^server/', pathNot: '^server/platform/|/([a-z-]+-)?store\\.ts$' },
+      to: { path: '^node_modules/(mongodb|agenda|@agendajs)/' },
+    },
+    {
+      name: 'cli-knows-contracts-only',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^server/', pathNot: '^server/admin/router\\.ts$' },
+    },
+    {
+      name: 'cli-takes-only-types-from-the-server',
+      severity: 'error',
+      from: { path: '^cli/' },
+      to: { path: '^server/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'product-code-knows-no-tests',
+      severity: 'error',
+      from: { path: '^(server|cli|contracts)/' },
+      to: { path: '^(test|bench)/' },
+    },
+    { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types', 'node', 'default'] },
+  },
+};
