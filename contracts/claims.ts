@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+export const ClaimValue = z.union([z.boolean(), z.string(), z.number(), z.null()]);
+export type ClaimValue = z.infer<typeof ClaimValue>;
+
+/** Interface 2.1: claim identifiers to their values. */
+export const ClaimsMap = z.record(z.string(), ClaimValue);
+export type ClaimsMap = z.infer<typeof ClaimsMap>;
+
+/**
+ * The registry of claims: the type of each value, null apart, which any of them may be where the
+ * source could not tell. To offer a new claim, add a row.
+ */
+export const claimRegistry = {
+  age_16_plus: z.boolean(),
+  age_18_plus: z.boolean(),
+  age_21_plus: z.boolean(),
+  identity_verified: z.boolean(),
+  country: z.string().regex(/^[A-Z]{2}$/),
+  assurance_level: z.number().int().min(1).max(3),
+} as const satisfies Record<string, z.ZodType<ClaimValue>>;
+
+export type ClaimName = keyof typeof claimRegistry;
+export const claimNames = Object.keys(claimRegistry) as ClaimName[];
+export const ClaimName = z.enum(claimNames as [ClaimName, ...ClaimName[]]);
+
+export function isClaimName(value: string): value is ClaimName {
+  return Object.hasOwn(claimRegistry, value);
+}
+
+/** What a verification source says of a person: some claims, each possibly null. */
+export type Claims = Partial<Record<ClaimName, ClaimValue>>;
+
+/** Interface 2.5: which of the requested claims came to what. */
+export const ClaimsMeta = z.object({
+  claims_requested: z.array(z.string()),
+  claims_resolved: z.array(z.string()),
+  claims_null: z.array(z.string()),
+  claims_ignored: z.array(z.string()),
+});
+export type ClaimsMeta = z.infer<typeof ClaimsMeta>;
+
+/** Claims as they were when a code was exchanged, with their partition. */
+export interface ClaimsSnapshot {
+  claims: ClaimsMap;
+  meta: ClaimsMeta;
+}
+
+/**
+ * Partitions the requested identifiers (decisions.md, "Claims"): resolved, null and ignored are disjoint
+ * and together are exactly what was requested, in the order asked. `permitted` are the claims the client
+ * may see; anything else, and anything the registry does not know, is ignored.
+ */
+export function resolveClaims(requested: readonly string[], permitted: readonly string[], known: Claims): ClaimsSnapshot {
+  const asked = [...new Set(requested)];
+  const visible = asked.filter((name): name is ClaimName => isClaimName(name) && permitted.includes(name));
+  const claims: ClaimsMap = Object.fromEntries(visible.map((name) => [name, known[name] ?? null]));
+  return {
+    claims,
+    meta: {
+      claims_requested: asked,
+      claims_resolved: visible.filter((name) => claims[name] !== null),
+      claims_null: visible.filter((name) => claims[name] === null),
+      claims_ignored: asked.filter((name) => !(visible as string[]).includes(name)),
+    },
+  };
+}
+
+/** Whether at least one claim says yes: what a storefront exchange needs (interface 7.5, 422). */
+export function hasPositiveClaim(claims: ClaimsMap): boolean {
+  return Object.values(claims).some((value) => value === true);
+}

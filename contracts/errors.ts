@@ -1,0 +1,100 @@
+/**
+ * The one table of errors. The error class, both REST bodies, the tRPC error and the exit code of the
+ * command line all derive from a row here; a code without a row does not compile.
+ * Rows follow interface 0.8.0 section 7, then decisions.md where the interface is silent.
+ */
+export interface ErrorRow {
+  /** HTTP status. */
+  status: number;
+  /** `error` of an OAuth body (interface 7.4); absent where no OAuth endpoint answers it. */
+  oauth?: string;
+  /** Code of the admin API. */
+  trpc: TrpcCode;
+  /** Exit code of `svcadmin`: 1 failure, 2 usage, 3 not authorised, 4 not found, 5 refused, 6 rate limited, 7 unreachable. */
+  exit: 1 | 2 | 3 | 4 | 5 | 6 | 7;
+  /** Whether the same request may succeed later without a change by the caller. */
+  retryable: boolean;
+  /** What the caller reads unless the thrower says it more precisely. */
+  text: string;
+}
+
+type TrpcCode =
+  | 'BAD_REQUEST'
+  | 'UNAUTHORIZED'
+  | 'PAYMENT_REQUIRED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_SUPPORTED'
+  | 'CONFLICT'
+  | 'UNPROCESSABLE_CONTENT'
+  | 'TOO_MANY_REQUESTS'
+  | 'INTERNAL_SERVER_ERROR'
+  | 'SERVICE_UNAVAILABLE';
+
+type Kind = Pick<ErrorRow, 'status' | 'trpc' | 'exit' | 'retryable'>;
+
+const badRequest: Kind = { status: 400, trpc: 'BAD_REQUEST', exit: 2, retryable: false };
+const unauthorized: Kind = { status: 401, trpc: 'UNAUTHORIZED', exit: 3, retryable: false };
+const paymentRequired: Kind = { status: 402, trpc: 'PAYMENT_REQUIRED', exit: 5, retryable: false };
+const forbidden: Kind = { status: 403, trpc: 'FORBIDDEN', exit: 3, retryable: false };
+const notFound: Kind = { status: 404, trpc: 'NOT_FOUND', exit: 4, retryable: false };
+const wrongMethod: Kind = { status: 405, trpc: 'METHOD_NOT_SUPPORTED', exit: 2, retryable: false };
+const conflict: Kind = { status: 409, trpc: 'CONFLICT', exit: 5, retryable: false };
+const unprocessable: Kind = { status: 422, trpc: 'UNPROCESSABLE_CONTENT', exit: 5, retryable: false };
+const tooMany: Kind = { status: 429, trpc: 'TOO_MANY_REQUESTS', exit: 6, retryable: true };
+const internal: Kind = { status: 500, trpc: 'INTERNAL_SERVER_ERROR', exit: 1, retryable: true };
+const unavailable: Kind = { status: 503, trpc: 'SERVICE_UNAVAILABLE', exit: 1, retryable: true };
+
+const rows = {
+  // interface 7.4: token endpoint
+  invalid_request: { ...badRequest, oauth: 'invalid_request', text: 'The request is missing a parameter or is malformed' },
+  invalid_grant: { ...badRequest, oauth: 'invalid_grant', text: 'The authorization code is invalid, expired or already used' },
+  unsupported_grant_type: { ...badRequest, oauth: 'unsupported_grant_type', text: 'grant_type must be authorization_code' },
+  invalid_scope: { ...badRequest, oauth: 'invalid_scope', text: 'The scope is not permitted for this client' },
+  invalid_redirect_uri: { ...badRequest, oauth: 'invalid_redirect_uri', text: 'redirect_uri differs from the one used at authorization' },
+  invalid_client: { ...unauthorized, oauth: 'invalid_client', text: 'Wrong client_id or client_secret' },
+  payment_required: { ...paymentRequired, oauth: 'payment_required', text: 'Insufficient wallet balance; no token was issued and nothing was debited' },
+  access_denied: { ...forbidden, oauth: 'access_denied', text: 'The enrollment of this user is blocked' },
+  client_inactive: { ...forbidden, oauth: 'client_inactive', text: 'The partner account or this client is not active' },
+  rate_limited: { ...tooMany, oauth: 'rate_limited', text: 'Rate limit exceeded' },
+  server_error: { ...internal, oauth: 'server_error', text: 'Internal server error' },
+  service_unavailable: { ...unavailable, oauth: 'service_unavailable', text: 'The service is temporarily unavailable; nothing was debited that will not be settled. Retry after the time in Retry-After' },
+  // interface 7.5: userinfo
+  invalid_token: { ...unauthorized, oauth: 'invalid_token', text: 'The access token is missing, invalid, expired, revoked or unknown' },
+  // interface 7.2: API key, letter by letter
+  missing_api_key: { ...unauthorized, text: 'Missing API key. Use Authorization: Bearer {key}' },
+  invalid_api_key: { ...unauthorized, text: 'Invalid or inactive API key' },
+  unauthorized: { ...unauthorized, text: 'Unauthorized' },
+  foreign_session: { ...forbidden, text: 'Forbidden: this session belongs to a different API key' },
+  session_not_found: { ...notFound, text: 'Session not found or expired' },
+  // interface 7.5: storefront exchange and the checkbox family
+  invalid_signature: { ...unauthorized, text: 'Invalid signature or missing signing headers' },
+  shop_not_found: { ...notFound, text: 'Shop not found' },
+  code_not_found: { ...notFound, text: 'Authorization code not found' },
+  enrollment_not_found: { ...notFound, text: 'Enrollment not found' },
+  no_positive_claim: { ...unprocessable, text: 'Verification produced no positive claim' },
+  enrollment_blocked: { ...unprocessable, text: 'The enrollment of this user is blocked' },
+  idempotency_conflict: { ...unprocessable, text: 'This Idempotency-Key was used with a different body' },
+  no_claim_available: { ...unprocessable, text: 'None of the claims was consented to or is still fresh' },
+  // any path
+  bad_input: { ...badRequest, text: 'Invalid request' },
+  route_not_found: { ...notFound, text: 'No such path' },
+  method_not_allowed: { ...wrongMethod, text: 'Method not allowed' },
+  cross_site_request: { ...forbidden, text: 'This form was not sent from its own page' },
+  // admin API
+  operator_unknown: { ...unauthorized, text: 'Missing, unknown or revoked operator token' },
+  not_permitted: { ...forbidden, text: 'Your role does not allow this' },
+  not_found: { ...notFound, text: 'No such record' },
+  conflict: { ...conflict, text: 'The record is in a state that does not allow this' },
+  refused: { ...unprocessable, text: 'Refused by a rule' },
+} as const satisfies Record<string, ErrorRow>;
+
+/** Every code that this system answers with. Retired codes stay listed and are never used again. */
+export type ErrorCode = keyof typeof rows;
+
+export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = rows;
+
+/** Whether `value` is a code of the table: for codes that arrive over the wire. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(rows, value);
+}

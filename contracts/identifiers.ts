@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+/**
+ * Prefixes of everything that has a name on the wire (decisions.md, "Identifiers and secrets").
+ * What follows the prefix is base62: 128 bits for identifiers, 256 bits and a checksum for secrets.
+ */
+export const identifierPrefixes = {
+  partner: 'ptr_',
+  client: 'cli_',
+  apiKey: 'key_',
+  integration: 'int_',
+  session: 'ses_',
+  enrollment: 'enr_',
+  event: 'evt_',
+  delivery: 'dlv_',
+  entry: 'txn_',
+  operator: 'opr_',
+  user: 'usr_',
+} as const;
+export type IdentifierKind = keyof typeof identifierPrefixes;
+
+export const secretPrefixes = {
+  clientSecret: 'svc_secret_',
+  testKey: 'svc_test_',
+  liveKey: 'svc_live_',
+  code: 'svc_code_',
+  webhookSecret: 'whsec_',
+  integrationSecret: 'intsec_',
+  operatorToken: 'svc_admin_',
+} as const;
+export type SecretKind = keyof typeof secretPrefixes;
+
+const base62 = '[0-9A-Za-z]';
+
+/** A schema for identifiers of one kind, for instance `identifier('partner')` takes `ptr_…`. */
+export function identifier(kind: IdentifierKind) {
+  const prefix = identifierPrefixes[kind];
+  return z
+    .string()
+    .regex(new RegExp(`^${prefix}${base62}{22}$`), { error: `expected an identifier of the form ${prefix}…` });
+}
+
+/** The kind that an identifier claims to be, or undefined. For messages about identifiers of the wrong kind. */
+export function identifierKind(value: string): IdentifierKind | undefined {
+  const kinds = Object.keys(identifierPrefixes) as IdentifierKind[];
+  return kinds.find((kind) => value.startsWith(identifierPrefixes[kind]));
+}
+
+/** Ledger entries: `txn_…`, and `rev_txn_…` for the one reversal or refund that a charge can have. */
+export const EntryId = z
+  .string()
+  .regex(/^(rev_)?txn_[0-9A-Za-z]{22}$/, { error: 'expected a ledger entry of the form txn_…' });
+
+export const Mode = z.enum(['test', 'live']);
+/** Everything below a partner is test or live; nothing crosses. */
+export type Mode = z.infer<typeof Mode>;
+
+/** A date and time on the wire: RFC 3339 in UTC. */
+export const DateTime = z.iso.datetime();

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { ClaimsMap, ClaimsMeta, ClaimName } from './claims.ts';
+import { DateTime } from './identifiers.ts';
+
+const text = (max: number) => z.string().min(1).max(max);
+
+/** Interface 2.2. The client's credentials may arrive in a Basic header instead of the body. */
+export const TokenRequest = z.object({
+  grant_type: text(64),
+  code: text(256),
+  client_id: text(128),
+  client_secret: text(256),
+  redirect_uri: text(2048),
+  /** RFC 7636 4.1. */
+  code_verifier: z.string().regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'code_verifier must be 43 to 128 unreserved characters' }),
+});
+export type TokenRequest = z.infer<typeof TokenRequest>;
+
+/** Seconds that an access token lives (interface section 8). */
+export const accessTokenLifetime = 3600;
+
+/** Interface 2.3. */
+export const TokenResponse = z.strictObject({
+  access_token: z.string(),
+  token_type: z.literal('Bearer'),
+  expires_in: z.literal(accessTokenLifetime),
+  scope: z.string(),
+});
+export type TokenResponse = z.infer<typeof TokenResponse>;
+
+/** Interface 2.4. */
+export const OAuthError = z.strictObject({ error: z.string(), error_description: z.string() });
+export type OAuthError = z.infer<typeof OAuthError>;
+
+/** Interface 2.5. */
+export const UserinfoResponse = z.strictObject({
+  sub: z.string(),
+  evaluated_at: DateTime,
+  claims: ClaimsMap,
+  meta: ClaimsMeta,
+});
+export type UserinfoResponse = z.infer<typeof UserinfoResponse>;
+
+/** Interface 2.6. */
+export const RevokeRequest = z.object({
+  token: text(8192),
+  token_type_hint: z.literal('access_token').optional(),
+  client_id: text(128),
+  client_secret: text(256),
+});
+export type RevokeRequest = z.infer<typeof RevokeRequest>;
+
+/** RFC 8414 metadata. */
+export const AuthorizationServerMetadata = z.object({
+  issuer: z.url(),
+  authorization_endpoint: z.url(),
+  token_endpoint: z.url(),
+  userinfo_endpoint: z.url(),
+  revocation_endpoint: z.url(),
+  jwks_uri: z.url(),
+  scopes_supported: z.array(ClaimName),
+  response_types_supported: z.tuple([z.literal('code')]),
+  response_modes_supported: z.tuple([z.literal('query')]),
+  grant_types_supported: z.tuple([z.literal('authorization_code')]),
+  code_challenge_methods_supported: z.tuple([z.literal('S256')]),
+  token_endpoint_auth_methods_supported: z.array(z.enum(['client_secret_post', 'client_secret_basic'])),
+  revocation_endpoint_auth_methods_supported: z.array(z.enum(['client_secret_post', 'client_secret_basic'])),
+  authorization_response_iss_parameter_supported: z.literal(true),
+  service_documentation: z.url().optional(),
+});
+export type AuthorizationServerMetadata = z.infer<typeof AuthorizationServerMetadata>;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { DateTime } from './identifiers.ts';
+
+/** Seconds (interface section 8). */
+export const sessionLifetime = 30 * 60;
+export const codeLifetime = 10 * 60;
+
+/** PKCE S256 challenge: a base64url SHA-256, 43 characters (RFC 7636 4.2). */
+const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
+const noControlCharacter = /^\P{Cc}+$/u;
+
+/** Interface 4.1. Messages say what to do; a repeated parameter arrives as an array and is refused here too. */
+export const StartQuery = z.object({
+  client_id: z.string().min(1).max(128),
+  redirect_uri: z.string().min(1).max(2048),
+  state: z
+    .string()
+    .min(16, { error: 'state must be at least 16 characters' })
+    .max(1024, { error: 'state must be at most 1024 characters' })
+    .regex(noControlCharacter, { error: 'state must not contain control characters' }),
+  scope: z.string().min(1).max(2048),
+  code_challenge: z.string().regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' }),
+  code_challenge_method: z.literal('S256', { error: 'code_challenge_method must be S256' }),
+  /** OpenID Connect Core 3.1.2.1: preferred languages of the pages, space-separated. */
+  ui_locales: z.string().max(128).optional(),
+});
+export type StartQuery = z.infer<typeof StartQuery>;
+
+/** Interface 3.1. */
+export const SessionStatus = z.enum(['pending', 'authenticated', 'verified', 'complete']);
+export type SessionStatus = z.infer<typeof SessionStatus>;
+
+/** decisions.md, "Session states": why a session ended in failure. */
+export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
+export type FailureReason = z.infer<typeof FailureReason>;
+
+/** Interface 2.7. */
+export const SessionResponse = z.strictObject({
+  success: z.literal(true),
+  session: z.strictObject({
+    sessionId: z.string(),
+    status: SessionStatus,
+    scopes: z.array(z.string()),
+    isTestMode: z.boolean(),
+    createdAt: DateTime,
+    expiresAt: DateTime,
+  }),
+});
+export type SessionResponse = z.infer<typeof SessionResponse>;
+
+/** Interface 7.1: every error outside the OAuth endpoints. */
+export const GeneralError = z.strictObject({ success: z.literal(false), error: z.string() });
+export type GeneralError = z.infer<typeof GeneralError>;
