@@ -1,0 +1,119 @@
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(0).max(65_535);
+const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
+
+/** `500ms`, `60s`, `5m` or `1h`, in milliseconds. */
+const duration = z
+  .string()
+  .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: 'expected a duration such as 60s or 5m' })
+  .transform((text) => {
+    const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[text.replace(/[\d.]/g, '')] ?? 1;
+    return Number.parseFloat(text) * unit;
+  });
+
+type Role = 'api' | 'admin' | 'worker';
+const role: z.ZodType<Role, string> = z.string().pipe(z.enum(['api', 'admin', 'worker']));
+const list = <T>(item: z.ZodType<T, string>) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(item).min(1));
+
+const masterKey = z
+  .string()
+  .regex(/^[A-Za-z0-9+/_-]{43}=?$/, { error: 'expected 32 bytes in base64' })
+  .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+
+const Environment = z.object({
+  SVC_PORT: port.default(8080),
+  SVC_HOST: z.string().default('127.0.0.1'),
+  SVC_ADMIN_PORT: port.default(8081),
+  SVC_ADMIN_HOST: z.string().default('127.0.0.1'),
+  SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
+  SVC_ROLES: list(role).default(['api', 'admin', 'worker']),
+  MONGODB_URI: z.string().regex(/^mongodb(\+srv)?:\/\//, { error: 'expected a mongodb:// address' }).optional(),
+  SVC_DATA_DIR: z.string().min(1).default('.svc'),
+  SVC_MASTER_KEY: list(masterKey).optional(),
+  SVC_ADMIN_TOKEN: z.string().min(32, { error: 'expected at least 32 characters' }).optional(),
+  SVC_WEBHOOK_RETRY_DELAYS: list(duration)
+    .refine((delays) => delays.length === 2, { error: 'expected two durations, for attempts 2 and 3' })
+    .default([60_000, 300_000]),
+  SVC_LOCALHOST_WEBHOOKS: flag.optional(),
+  SVC_PRICE_CENTS: z.coerce.number().int().min(0).max(1_000_000).default(50),
+  SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  SVC_TRUST_PROXY: z.string().default('off'),
+});
+
+/** What this process does and with what; frozen at start. Durations in milliseconds, prices in cents. */
+export interface Config {
+  environment: 'development' | 'staging' | 'production';
+  public: { host: string; port: number };
+  admin: { host: string; port: number };
+  /** Issuer and root of all links, without a trailing slash. */
+  baseUrl: string;
+  roles: ReadonlySet<Role>;
+  mongodbUri: string | undefined;
+  dataDir: string;
+  /** Undefined in development only: then one is generated into the data directory. */
+  masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
+  adminToken: string | undefined;
+  webhooks: { retryDelays: readonly number[]; localhost: boolean };
+  priceCents: number;
+  logLevel: string;
+  trustProxy: boolean | string;
+}
+
+/** Every fault of the environment at once. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(['The environment is not usable:', ...faults.map((fault) => `  ${fault}`)].join('\n'));
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+function trustProxy(text: string): boolean | string {
+  if (text === 'off' || text === 'false') return false;
+  return text === 'on' || text === 'true' ? true : text;
+}
+
+/**
+ * Reads the environment (design: the stable surface). An empty variable counts as unset.
+ * @throws ConfigError naming every wrong variable
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`));
+  }
+  const env = parsed.data;
+  const development = env.SVC_ENVIRONMENT === 'development';
+  const faults: string[] = [];
+  if (!development && !env.SVC_MASTER_KEY) faults.push('SVC_MASTER_KEY: required outside development');
+  if (!development && !env.SVC_ADMIN_TOKEN) faults.push('SVC_ADMIN_TOKEN: required outside development');
+  if (env.SVC_ENVIRONMENT === 'production' && !env.MONGODB_URI) {
+    faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
+
+  return Object.freeze({
+    environment: env.SVC_ENVIRONMENT,
+    public: { host: env.SVC_HOST, port: env.SVC_PORT },
+    admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
+    baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
+    roles: new Set(env.SVC_ROLES),
+    mongodbUri: env.MONGODB_URI,
+    dataDir: env.SVC_DATA_DIR,
+    masterKeys: firstKey ? [firstKey, ...otherKeys] : undefined,
+    adminToken: env.SVC_ADMIN_TOKEN,
+    webhooks: { retryDelays: env.SVC_WEBHOOK_RETRY_DELAYS, localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development },
+    priceCents: env.SVC_PRICE_CENTS,
+    logLevel: env.SVC_LOG_LEVEL,
+    trustProxy: trustProxy(env.SVC_TRUST_PROXY),
+  });
+}

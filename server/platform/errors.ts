@@ -1,0 +1,59 @@
+import { type ErrorCode, errorTable } from '../../contracts/errors.ts';
+import type { GeneralError } from '../../contracts/verification.ts';
+import type { OAuthError } from '../../contracts/oauth.ts';
+
+interface ErrorExtras {
+  /** Text for the caller, more precise than the table's. Never holds a secret or another party's data. */
+  description?: string;
+  /** Seconds after which the same request may succeed: becomes `Retry-After`. */
+  retryAfter?: number;
+  /** Further answer headers, lower case. */
+  headers?: Readonly<Record<string, string>>;
+  /** What the log shall say besides; never sent. */
+  detail?: unknown;
+  cause?: unknown;
+}
+
+/** An answer that is not a success. Its status and texts come from the error table. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly extras: ErrorExtras;
+
+  constructor(code: ErrorCode, extras: ErrorExtras = {}) {
+    super(extras.description ?? errorTable[code].text, { cause: extras.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.extras = extras;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+
+  /** Answer headers: `retry-after` in whole seconds, at least 1, and the thrower's own. */
+  get headers(): Record<string, string> {
+    const { retryAfter, headers } = this.extras;
+    return {
+      ...headers,
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
+    };
+  }
+}
+
+/** Seconds that a caller is asked to wait while the database is away (decisions.md). */
+export const unavailableRetryAfter = 5;
+
+/** The 503 of a step that could not be carried out now. */
+export function unavailable(cause?: unknown): ApiError {
+  return new ApiError('service_unavailable', { retryAfter: unavailableRetryAfter, cause });
+}
+
+/** Interface 2.4: `{error, error_description}`. */
+export function oauthBody(error: ApiError): OAuthError {
+  return { error: errorTable[error.code].oauth ?? 'server_error', error_description: error.message };
+}
+
+/** Interface 7.1: `{success: false, error}`. */
+export function generalBody(error: ApiError): GeneralError {
+  return { success: false, error: error.message };
+}

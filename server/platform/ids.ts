@@ -1,0 +1,88 @@
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import {
+  type IdentifierKind,
+  identifierPrefixes,
+  type SecretKind,
+  secretPrefixes,
+} from '../../contracts/identifiers.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const checksumLength = 6;
+
+/** Big-endian base62 of `bytes`, padded with zeros to `length` characters. */
+function base62(bytes: Uint8Array, length: number): string {
+  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  let text = '';
+  for (; rest > 0n; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text;
+  return text.padStart(length, '0');
+}
+
+/** Characters that hold `bytes` bytes. */
+const identifierShape = { bytes: 16, characters: 22 };
+const secretShape = { bytes: 32, characters: 43 };
+/** 46 and the checksum are 52: valid base64 without padding, as Standard Webhooks libraries want it. */
+const webhookSecretShape = { bytes: 34, characters: 46 };
+
+const shapeOf = (kind: SecretKind) => (kind === 'webhookSecret' ? webhookSecretShape : secretShape);
+
+/** A fresh identifier with 128 random bits, for instance `ptr_…`. */
+export function randomId(kind: IdentifierKind): string {
+  return identifierPrefixes[kind] + base62(randomBytes(identifierShape.bytes), identifierShape.characters);
+}
+
+function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
+  return createHmac('sha256', key).update(JSON.stringify(cause)).digest();
+}
+
+/** The identifier that `cause` always leads to: doing a step twice meets the same `_id` and changes nothing. */
+export function deriveId(key: Uint8Array, kind: IdentifierKind, cause: readonly (string | number)[]): string {
+  const digest = keyed(key, [kind, ...cause]).subarray(0, identifierShape.bytes);
+  return identifierPrefixes[kind] + base62(digest, identifierShape.characters);
+}
+
+/** Six base62 characters of CRC-32: scanners find leaked secrets, and typos never reach the database. */
+function checksum(text: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(text));
+  return base62(bytes, checksumLength);
+}
+
+function secret(kind: SecretKind, bytes: Uint8Array): string {
+  const body = secretPrefixes[kind] + base62(bytes, shapeOf(kind).characters);
+  return body + checksum(body);
+}
+
+/** A fresh secret with at least 256 random bits and a checksum, for instance `svc_test_…`. */
+export function randomSecret(kind: SecretKind): string {
+  return secret(kind, randomBytes(shapeOf(kind).bytes));
+}
+
+/** The secret that `cause` always leads to under `key`: 256 bits of HMAC-SHA256. */
+export function deriveSecret(key: Uint8Array, kind: SecretKind, cause: readonly (string | number)[]): string {
+  return secret(kind, keyed(key, [kind, ...cause]));
+}
+
+/** Whether `text` has the form and the checksum of a secret of this kind. Says nothing about who owns it. */
+export function isWellFormedSecret(kind: SecretKind, text: string): boolean {
+  const body = text.slice(0, -checksumLength);
+  const expected = secretPrefixes[kind].length + shapeOf(kind).characters;
+  return body.length === expected && body.startsWith(secretPrefixes[kind]) && text === body + checksum(body);
+}
+
+/** base64url SHA-256: how secrets with full entropy are stored and looked up. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** Constant-time equality of two strings; only their lengths may show. */
+export function sameText(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** base64url HMAC-SHA256 of `text`. */
+export function hmac(key: Uint8Array, text: string): string {
+  return createHmac('sha256', key).update(text).digest('base64url');
+}

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
+
+/** Seals short secrets under the master key, so that the database alone gives none away. */
+export interface Sealing {
+  /** A compact JWE (`dir`, `A256GCM`) whose `kid` names the master key. */
+  seal(text: string): Promise<string>;
+  /** @throws where no master key of this process opens it, or it was altered. */
+  open(sealed: string): Promise<string>;
+}
+
+const fingerprint = (key: Uint8Array) => createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
+
+/**
+ * @param masterKeys 32 bytes each: the first seals, all of them open, so that a new one can be put in front
+ */
+export function createSealing(masterKeys: readonly [Uint8Array, ...Uint8Array[]]): Sealing {
+  const byFingerprint = new Map(masterKeys.map((key) => [fingerprint(key), key]));
+  const [current] = masterKeys;
+
+  return {
+    seal: (text) =>
+      new CompactEncrypt(new TextEncoder().encode(text))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: fingerprint(current) })
+        .encrypt(current),
+
+    async open(sealed) {
+      const key = byFingerprint.get(decodeProtectedHeader(sealed).kid ?? '');
+      if (!key) throw new Error('sealed under a master key that SVC_MASTER_KEY does not list');
+      const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'] });
+      return new TextDecoder().decode(plaintext);
+    },
+  };
+}
