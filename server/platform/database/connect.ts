@@ -1,0 +1,92 @@
+import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
+import type { Logger } from '../logging.ts';
+
+export { isDuplicateKey, isUnavailable } from './failures.ts';
+
+/** What a deployment of the database can do beyond single-document writes. */
+export type DatabaseFeatures = {
+  /** A write that lost its connection may be sent again by the driver: replica sets and sharded clusters. */
+  retryableWrites: boolean;
+  /** The database deletes the documents that TTL indexes name; where not, `sweepExpired` has to. */
+  expiresDocuments: boolean;
+};
+
+export type Database = { client: MongoClient; db: Db; features: DatabaseFeatures };
+
+type Target = {
+  /** Connection string; its path names the database, `svc` where it has none. */
+  uri: string;
+  /** True for the engine that `startEmbedded` runs: nothing is asked about it then. */
+  embedded: boolean;
+  /** Shown in the database's own log and `currentOp`. */
+  appName: string;
+  /** Longest wait for one answer in milliseconds; for long scans and index builds. Default 1900. */
+  answerWithinMs?: number;
+  logger?: Pick<Logger, 'info'>;
+};
+
+const defaultDatabase = 'svc';
+const embeddedFeatures: DatabaseFeatures = { retryableWrites: false, expiresDocuments: false };
+
+/**
+ * A billable endpoint owes a 503 within 5 s when the database is gone. The driver adds these up: an operation
+ * first finds a server, then a connection, then waits for its answer, and may do the last two twice.
+ */
+const limits = (answerWithinMs: number): MongoClientOptions => ({
+  serverSelectionTimeoutMS: 3_000,
+  connectTimeoutMS: 1_900,
+  waitQueueTimeoutMS: 1_900,
+  socketTimeoutMS: answerWithinMs,
+  heartbeatFrequencyMS: 2_000, // a database that hangs is noticed by these, and selection fails from then on
+});
+
+const databaseName = (uri: string): string => {
+  const path = /^mongodb(?:\+srv)?:\/\/[^/]*\/([^?]*)/.exec(uri)?.[1];
+  return path ? decodeURIComponent(path) : defaultDatabase;
+};
+
+const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
+  const client = new MongoClient(uri, { ...limits(1_900), appName, retryWrites: false, maxPoolSize: 1 });
+  try {
+    const hello = await client.db('admin').command({ hello: 1 });
+    return {
+      retryableWrites: typeof hello['setName'] === 'string' || hello['msg'] === 'isdbgrid',
+      // The embedded engine, reached by its address from a second process, knows no sessions.
+      expiresDocuments: typeof hello['logicalSessionTimeoutMinutes'] === 'number',
+    };
+  } finally {
+    await client.close();
+  }
+};
+
+/**
+ * Connects to the database with options that fit it. Every write is acknowledged by a majority and journaled;
+ * an operation on a database that is away fails in less than 4 s with an error that `isUnavailable` recognises.
+ *
+ * @throws MongoServerSelectionError when no server answers within 3 s
+ */
+export const connect = async (target: Target): Promise<Database> => {
+  const { uri, embedded, appName, answerWithinMs = 1_900, logger } = target;
+  const features = embedded ? embeddedFeatures : await probe(target);
+  const client = new MongoClient(uri, {
+    ...limits(answerWithinMs),
+    appName,
+    maxPoolSize: 20,
+    ...(embedded ? { directConnection: true } : {}),
+    retryWrites: features.retryableWrites,
+    readPreference: 'primary',
+    // What an election could still take back is not read: an answer may have been built on it.
+    readConcern: { level: features.retryableWrites ? 'majority' : 'local' },
+    writeConcern: { w: 'majority', journal: true },
+    ignoreUndefined: true,
+  });
+  try {
+    await client.connect();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  const db = client.db(databaseName(uri));
+  logger?.info({ database: db.databaseName, embedded, ...features }, 'connected to the database');
+  return { client, db, features };
+};
