@@ -1,4 +1,5 @@
 import {
+  MongoBulkWriteError,
   MongoClientClosedError,
   MongoError,
   MongoNetworkError,
@@ -6,27 +7,47 @@ import {
   MongoServerError,
   MongoSystemError,
   MongoTopologyClosedError,
+  MongoWriteConcernError,
 } from 'mongodb';
 
-/** Driver errors that have no exported class, by the name they carry. */
-const poolErrors = new Set([
+/** Errors of the driver's pool and monitor that have no exported class, by the name they carry. */
+const internalErrors = new Set([
   'MongoPoolClearedError',
   'MongoPoolClosedError',
   'MongoWaitQueueTimeoutError',
   'MongoOperationTimeoutError',
+  'MongoStalePrimaryError',
 ]);
 
-/**
- * Answers of a server that cannot serve now, or that cannot tell whether a write will last: the state-change
- * errors of the driver specification, write-concern failures and exceeded times.
- */
-const unavailableCodes = new Set([
-  6, 7, 50, 64, 89, 91, 100, 189, 202, 262, 317, 358, 384, 462, 9001, 10058, 10107, 11600, 11602, 13388,
-  13435, 13436,
+/** Codes of a server that cannot serve now, or cannot tell whether a write will last. */
+const unavailableCodes = new Set<unknown>([
+  6, // HostUnreachable
+  7, // HostNotFound
+  50, // MaxTimeMSExpired
+  64, // WriteConcernTimeout
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  100, // UnsatisfiableWriteConcern
+  133, // FailedToSatisfyReadPreference
+  134, // ReadConcernMajorityNotAvailableYet
+  189, // PrimarySteppedDown
+  202, // NetworkInterfaceExceededTimeLimit
+  262, // ExceededTimeLimit
+  365, // TemporarilyUnavailable
+  462, // IngressRequestRateLimitExceeded
+  9001, // SocketException
+  10058, // LegacyNotPrimary
+  10107, // NotWritablePrimary
+  11600, // InterruptedAtShutdown
+  11602, // InterruptedDueToReplStateChange
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+  14031, // OutOfDiskSpace
 ]);
 
-/** The embedded engine between its last command and its end. */
-const isEngineClosed = (error: MongoServerError): boolean => /engine is (closed|shut)/i.test(error.message);
+const failedWriteConcern = (error: MongoServerError): boolean =>
+  error instanceof MongoWriteConcernError ||
+  (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
 
 /**
  * Whether an error says that the database is away, or that the fate of a write is not known: the answer to the
@@ -34,11 +55,8 @@ const isEngineClosed = (error: MongoServerError): boolean => /engine is (closed|
  */
 export const isUnavailable = (error: unknown): boolean => {
   if (!(error instanceof MongoError)) return false;
-  if (error.hasErrorLabel('RetryableWriteError') || poolErrors.has(error.name)) return true;
-  if (error instanceof MongoServerError) {
-    const concern: unknown = error['writeConcernError'] ?? error.errorResponse['writeConcernError'];
-    return concern !== undefined || unavailableCodes.has(Number(error.code)) || isEngineClosed(error);
-  }
+  if (error.hasErrorLabel('RetryableWriteError') || internalErrors.has(error.name)) return true;
+  if (error instanceof MongoServerError) return failedWriteConcern(error) || unavailableCodes.has(error.code);
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoSystemError ||
