@@ -51,7 +51,11 @@ export interface ClaimsSnapshot {
  * and together are exactly what was requested, in the order asked. `permitted` are the claims the client
  * may see; anything else, and anything the registry does not know, is ignored.
  */
-export function resolveClaims(requested: readonly string[], permitted: readonly string[], known: Claims): ClaimsSnapshot {
+export function resolveClaims(
+  requested: readonly string[],
+  permitted: readonly string[],
+  known: Claims,
+): ClaimsSnapshot {
   const asked = [...new Set(requested)];
   const visible = asked.filter((name): name is ClaimName => isClaimName(name) && permitted.includes(name));
   const claims: ClaimsMap = Object.fromEntries(visible.map((name) => [name, known[name] ?? null]));

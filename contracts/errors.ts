@@ -47,20 +47,56 @@ const unavailable: Kind = { status: 503, trpc: 'SERVICE_UNAVAILABLE', exit: 1, r
 
 const rows = {
   // interface 7.4: token endpoint
-  invalid_request: { ...badRequest, oauth: 'invalid_request', text: 'The request is missing a parameter or is malformed' },
-  invalid_grant: { ...badRequest, oauth: 'invalid_grant', text: 'The authorization code is invalid, expired or already used' },
-  unsupported_grant_type: { ...badRequest, oauth: 'unsupported_grant_type', text: 'grant_type must be authorization_code' },
-  invalid_scope: { ...badRequest, oauth: 'invalid_scope', text: 'The scope is not permitted for this client' },
-  invalid_redirect_uri: { ...badRequest, oauth: 'invalid_redirect_uri', text: 'redirect_uri differs from the one used at authorization' },
+  invalid_request: {
+    ...badRequest,
+    oauth: 'invalid_request',
+    text: 'The request is missing a parameter or is malformed',
+  },
+  invalid_grant: {
+    ...badRequest,
+    oauth: 'invalid_grant',
+    text: 'The authorization code is invalid, expired or already used',
+  },
+  unsupported_grant_type: {
+    ...badRequest,
+    oauth: 'unsupported_grant_type',
+    text: 'grant_type must be authorization_code',
+  },
+  invalid_scope: {
+    ...badRequest,
+    oauth: 'invalid_scope',
+    text: 'The scope is not permitted for this client',
+  },
+  invalid_redirect_uri: {
+    ...badRequest,
+    oauth: 'invalid_redirect_uri',
+    text: 'redirect_uri differs from the one used at authorization',
+  },
   invalid_client: { ...unauthorized, oauth: 'invalid_client', text: 'Wrong client_id or client_secret' },
-  payment_required: { ...paymentRequired, oauth: 'payment_required', text: 'Insufficient wallet balance; no token was issued and nothing was debited' },
+  payment_required: {
+    ...paymentRequired,
+    oauth: 'payment_required',
+    text: 'Insufficient wallet balance; no token was issued and nothing was debited',
+  },
   access_denied: { ...forbidden, oauth: 'access_denied', text: 'The enrollment of this user is blocked' },
-  client_inactive: { ...forbidden, oauth: 'client_inactive', text: 'The partner account or this client is not active' },
+  client_inactive: {
+    ...forbidden,
+    oauth: 'client_inactive',
+    text: 'The partner account or this client is not active',
+  },
   rate_limited: { ...tooMany, oauth: 'rate_limited', text: 'Rate limit exceeded' },
   server_error: { ...internal, oauth: 'server_error', text: 'Internal server error' },
-  service_unavailable: { ...unavailable, oauth: 'service_unavailable', text: 'The service is temporarily unavailable; nothing was debited that will not be settled. Retry after the time in Retry-After' },
+  service_unavailable: {
+    ...unavailable,
+    oauth: 'service_unavailable',
+    text: 'The service is temporarily unavailable; nothing was debited that will not be settled. Retry after the time in Retry-After',
+  },
   // interface 7.5: userinfo
-  invalid_token: { ...unauthorized, oauth: 'invalid_token', text: 'The access token is missing, invalid, expired, revoked or unknown' },
+  invalid_token: {
+    ...unauthorized,
+    oauth: 'invalid_token',
+    text: 'The access token is missing, invalid, expired, revoked or unknown',
+  },
   // interface 7.2: API key, letter by letter
   missing_api_key: { ...unauthorized, text: 'Missing API key. Use Authorization: Bearer {key}' },
   invalid_api_key: { ...unauthorized, text: 'Invalid or inactive API key' },

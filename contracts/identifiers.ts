@@ -37,7 +37,9 @@ export function identifier(kind: IdentifierKind) {
   const prefix = identifierPrefixes[kind];
   return z
     .string()
-    .regex(new RegExp(`^${prefix}${base62}{22}$`), { error: `expected an identifier of the form ${prefix}…` });
+    .regex(new RegExp(`^${prefix}${base62}{22}$`), {
+      error: `expected an identifier of the form ${prefix}…`,
+    });
 }
 
 /** The kind that an identifier claims to be, or undefined. For messages about identifiers of the wrong kind. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ClaimsMap, ClaimsMeta, ClaimName } from './claims.ts';
+import { ClaimName, ClaimsMap, ClaimsMeta } from './claims.ts';
 import { DateTime } from './identifiers.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -12,7 +12,9 @@ export const TokenRequest = z.object({
   client_secret: text(256),
   redirect_uri: text(2048),
   /** RFC 7636 4.1. */
-  code_verifier: z.string().regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'code_verifier must be 43 to 128 unreserved characters' }),
+  code_verifier: z
+    .string()
+    .regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'code_verifier must be 43 to 128 unreserved characters' }),
 });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 

@@ -19,7 +19,9 @@ export const StartQuery = z.object({
     .max(1024, { error: 'state must be at most 1024 characters' })
     .regex(noControlCharacter, { error: 'state must not contain control characters' }),
   scope: z.string().min(1).max(2048),
-  code_challenge: z.string().regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' }),
+  code_challenge: z
+    .string()
+    .regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' }),
   code_challenge_method: z.literal('S256', { error: 'code_challenge_method must be S256' }),
   /** OpenID Connect Core 3.1.2.1: preferred languages of the pages, space-separated. */
   ui_locales: z.string().max(128).optional(),

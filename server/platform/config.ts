@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
-const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value));
+const flag = z
+  .enum(['on', 'off', 'true', 'false', '1', '0'])
+  .transform((value) => ['on', 'true', '1'].includes(value));
 
 /** `500ms`, `60s`, `5m` or `1h`, in milliseconds. */
 const duration = z
@@ -33,7 +35,10 @@ const Environment = z.object({
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
   SVC_ROLES: list(role).default(['api', 'admin', 'worker']),
-  MONGODB_URI: z.string().regex(/^mongodb(\+srv)?:\/\//, { error: 'expected a mongodb:// address' }).optional(),
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, { error: 'expected a mongodb:// address' })
+    .optional(),
   SVC_DATA_DIR: z.string().min(1).default('.svc'),
   SVC_MASTER_KEY: list(masterKey).optional(),
   SVC_ADMIN_TOKEN: z.string().min(32, { error: 'expected at least 32 characters' }).optional(),
@@ -88,7 +93,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(given);
   if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`));
+    throw new ConfigError(
+      parsed.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`),
+    );
   }
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
@@ -100,6 +107,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (faults.length > 0) throw new ConfigError(faults);
   const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
+  const masterKeys: Config['masterKeys'] = firstKey ? [firstKey, ...otherKeys] : undefined;
 
   return Object.freeze({
     environment: env.SVC_ENVIRONMENT,
@@ -109,9 +117,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,
     dataDir: env.SVC_DATA_DIR,
-    masterKeys: firstKey ? [firstKey, ...otherKeys] : undefined,
+    masterKeys,
     adminToken: env.SVC_ADMIN_TOKEN,
-    webhooks: { retryDelays: env.SVC_WEBHOOK_RETRY_DELAYS, localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development },
+    webhooks: {
+      retryDelays: env.SVC_WEBHOOK_RETRY_DELAYS,
+      localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development,
+    },
     priceCents: env.SVC_PRICE_CENTS,
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: trustProxy(env.SVC_TRUST_PROXY),

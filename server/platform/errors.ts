@@ -1,6 +1,6 @@
 import { type ErrorCode, errorTable } from '../../contracts/errors.ts';
-import type { GeneralError } from '../../contracts/verification.ts';
 import type { OAuthError } from '../../contracts/oauth.ts';
+import type { GeneralError } from '../../contracts/verification.ts';
 
 interface ErrorExtras {
   /** Text for the caller, more precise than the table's. Never holds a secret or another party's data. */
@@ -50,7 +50,8 @@ export function unavailable(cause?: unknown): ApiError {
 
 /** Interface 2.4: `{error, error_description}`. */
 export function oauthBody(error: ApiError): OAuthError {
-  return { error: errorTable[error.code].oauth ?? 'server_error', error_description: error.message };
+  const fallback = error.status < 500 ? 'invalid_request' : 'server_error';
+  return { error: errorTable[error.code].oauth ?? fallback, error_description: error.message };
 }
 
 /** Interface 7.1: `{success: false, error}`. */

@@ -86,3 +86,8 @@ export function sameText(a: string, b: string): boolean {
 export function hmac(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
+
+/** A fresh request id, `req_…`: in `X-Request-Id`, in every log line, and what support is asked about. */
+export function randomRequestId(): string {
+  return `req_${base62(randomBytes(identifierShape.bytes), identifierShape.characters)}`;
+}

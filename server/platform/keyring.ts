@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import {
+  type CryptoKey,
+  calculateJwkThumbprint,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JWK,
+} from 'jose';
 import type { Collection, Db } from 'mongodb';
-import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK, calculateJwkThumbprint } from 'jose';
 import type { Sealing } from './sealing.ts';
 
 /** One sealed document per key. The newest of a use is current; older ones still verify. */
@@ -45,7 +52,9 @@ async function keysOf(keys: Collection<KeyDocument>, sealing: Sealing, use: KeyD
     await keys.updateOne({ _id: `${use}-1` }, { $setOnInsert: first }, { upsert: true });
     found = await find();
   }
-  return Promise.all(found.map(async ({ _id, sealed }) => ({ id: _id, material: await sealing.open(sealed) })));
+  return Promise.all(
+    found.map(async ({ _id, sealed }) => ({ id: _id, material: await sealing.open(sealed) })),
+  );
 }
 
 function last<T>(values: readonly T[]): T {

@@ -9,7 +9,8 @@ export interface Sealing {
   open(sealed: string): Promise<string>;
 }
 
-const fingerprint = (key: Uint8Array) => createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
+const fingerprint = (key: Uint8Array) =>
+  createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
 
 /**
  * @param masterKeys 32 bytes each: the first seals, all of them open, so that a new one can be put in front

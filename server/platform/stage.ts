@@ -12,7 +12,9 @@ interface StageSettings<Item, Result> {
  * Group commit: at most one operation in flight; what arrives meanwhile goes out together in the next.
  * Alone, a caller waits for nothing but its own operation. With `maxBatch`, whole batches go one after another.
  */
-export function createStage<Item, Result>(settings: StageSettings<Item, Result>): (item: Item) => Promise<Result> {
+export function createStage<Item, Result>(
+  settings: StageSettings<Item, Result>,
+): (item: Item) => Promise<Result> {
   const { run, maxBatch = 256, gather = setImmediate } = settings;
   const waiting: (() => void)[] = [];
   let inFlight = false;

@@ -1,0 +1,112 @@
+import { type Db, MongoBulkWriteError } from 'mongodb';
+import type { ClaimsSnapshot } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { createStage } from '../platform/stage.ts';
+import type { BillableKind } from './wallet-model.ts';
+
+/** What was bought: the verified access that a charge pays for. `_id` is the charge's id. */
+export interface Access extends ClaimsSnapshot {
+  _id: string;
+  state: 'live';
+  /** Of the request that inserted it: tells a repeated reply from somebody else's record. */
+  attempt: string;
+  kind: BillableKind;
+  walletId: string;
+  partnerId: string;
+  mode: Mode;
+  clientId: string;
+  keyId: string;
+  sessionId: string;
+  enrollmentId: string;
+  sub: string;
+  /** Whether the session was not the user's first: a Verified Access Event (interface section 6). */
+  returning: boolean;
+  scope: string;
+  at: Date;
+  expiresAt: Date;
+  revokedAt?: Date;
+  /** What a storefront or checkbox request must repeat to get the same answer again. */
+  fingerprint?: string;
+  purgeAt?: Date;
+}
+
+/** First insert wins: the charge of this id is void, for ever, and the next number is used. */
+export interface Tombstone {
+  _id: string;
+  state: 'void';
+  walletId: string;
+  at: Date;
+  purgeAt?: Date;
+}
+
+export type AccessRecord = Access | Tombstone;
+
+export const indexes: IndexDeclaration[] = [
+  {
+    collection: 'accesses',
+    key: { purgeAt: 1 },
+    expireAfterSeconds: 0,
+    partialFilterExpression: { purgeAt: { $exists: true } },
+  },
+];
+
+/** The `accesses` collection: reads by id and inserts are group-committed. */
+export function createAccessStore(db: Db) {
+  const accesses = db.collection<AccessRecord>('accesses');
+
+  async function findAll(ids: readonly string[]): Promise<Map<string, AccessRecord>> {
+    const found = await accesses.find({ _id: { $in: [...new Set(ids)] } }).toArray();
+    return new Map(found.map((record) => [record._id, record]));
+  }
+
+  const loadMany = createStage<readonly string[], AccessRecord[]>({
+    async run(requests) {
+      const found = await findAll(requests.flat());
+      return requests.map((ids) => ids.flatMap((id) => found.get(id) ?? []));
+    },
+  });
+
+  /** The records that now stand under the ids of a batch: ours where we were first. */
+  const insert = createStage<AccessRecord, AccessRecord>({
+    async run(records) {
+      try {
+        await accesses.insertMany([...records], { ordered: false });
+        return records;
+      } catch (error) {
+        if (!isUnavailable(error) && !(error instanceof MongoBulkWriteError)) throw error;
+        // Duplicates, or a lost reply to inserts that may have landed: what stands there decides, one by one.
+        const standing = await findAll(records.map(({ _id }) => _id));
+        return records.map((record) => standing.get(record._id) ?? asError(error));
+      }
+    },
+  });
+
+  return {
+    /** The records among `ids`, in their order; coalesced with other requests' reads. */
+    loadMany,
+
+    /**
+     * Inserts unless a record of this id stands already; gives the record that stands there afterwards.
+     * @throws the database's error where it cannot be told whether anything stands there: insert again
+     */
+    insert,
+
+    find: async (id: string): Promise<AccessRecord | undefined> => (await loadMany([id]))[0],
+
+    async revoke(id: string, at: Date): Promise<void> {
+      await accesses.updateOne({ _id: id, revokedAt: { $exists: false } }, { $set: { revokedAt: at } });
+    },
+
+    /** From now on the records can be purged: nothing about money needs them after `purgeAt`. */
+    async markSettled(ids: readonly string[], purgeAt: Date): Promise<void> {
+      await accesses.updateMany({ _id: { $in: [...ids] } }, { $set: { purgeAt } });
+    },
+  };
+}
+export type AccessStore = ReturnType<typeof createAccessStore>;
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

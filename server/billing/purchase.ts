@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Clock } from '../platform/clock.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
+import { unavailable } from '../platform/errors.ts';
+import { deriveId } from '../platform/ids.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { Access, AccessRecord, AccessStore } from './access-store.ts';
+import { opposite } from './ledger.ts';
+import { type Rehearsal, refusalOf, rehearse } from './refusals.ts';
+import type { Settlement } from './settlement.ts';
+import type { WalletPort } from './wallet.ts';
+import type { BillableKind, Posting, Verdict } from './wallet-model.ts';
+
+/** What stands under the ids that one cause can lead to. */
+export type History =
+  | { state: 'open'; chargeId: string }
+  | { state: 'used'; access: Access }
+  /** Five charges of it were reversed: it buys nothing any more. */
+  | { state: 'exhausted' };
+
+/** What shall be bought, and for whom. */
+export type Terms = Omit<
+  Access,
+  '_id' | 'state' | 'attempt' | 'kind' | 'walletId' | 'at' | 'expiresAt' | 'revokedAt' | 'purgeAt'
+> & {
+  /** Seconds that the access lives. */
+  lifetime: number;
+  rehearse?: Rehearsal | undefined;
+};
+
+interface Order {
+  /** What the charge is for: the same cause is never charged twice. */
+  cause: string;
+  mode: Mode;
+  walletId: string;
+  kind: BillableKind;
+  /** Price in cents. */
+  cents: number;
+}
+
+export interface Purchase<Facts> extends Order {
+  /** Everything else that decides, read beside the history and read again should that be out of date. */
+  read: () => Promise<Facts>;
+  /** Judges the facts. @throws ApiError to refuse; an access of the past is answered again, unbilled */
+  decide: (facts: Facts, history: History) => Promise<Terms | { replay: Access }>;
+}
+
+interface PurchaseSettings {
+  wallet: Pick<WalletPort, 'basis' | 'post'>;
+  accesses: Pick<AccessStore, 'loadMany' | 'insert'>;
+  settlement: Pick<Settlement, 'settle'>;
+  clock: Pick<Clock, 'now' | 'trusted'>;
+  idKey: Uint8Array;
+  logger: Pick<Logger, 'warn'>;
+  uptime?: () => number;
+  /** Milliseconds from a hold until the sweeper may reverse it; longer than any request takes. */
+  holdLifetime?: number;
+}
+
+const charges = 5;
+/**
+ * Milliseconds in which a step is begun again. One that then meets an absent database fails within 3 s, so
+ * that the 503 is sent within 5 s.
+ */
+const patience = 1_500;
+const rounds = 4;
+
+/** Where a cause stands: a tombstone is final and means "go on with the next number". */
+export function historyOf(ids: readonly string[], records: readonly AccessRecord[]): History {
+  for (const id of ids) {
+    const record = records.find(({ _id }) => _id === id);
+    if (!record) return { state: 'open', chargeId: id };
+    if (record.state === 'live') return { state: 'used', access: record };
+  }
+  return { state: 'exhausted' };
+}
+
+/**
+ * The exchange: a hold on the wallet, then the access record that commits it, then settlement. Three
+ * endpoints share it. Whatever crashes or repeats, one cause is charged once and grants one access.
+ */
+export function createPurchases(settings: PurchaseSettings) {
+  const { wallet, accesses, settlement, clock, idKey, logger } = settings;
+  const { uptime = () => performance.now(), holdLifetime = 10_000 } = settings;
+
+  const chargeIds = (cause: string) =>
+    Array.from({ length: charges }, (_, n) => deriveId(idKey, 'entry', ['charge', cause, n]));
+
+  async function history(cause: string): Promise<History> {
+    const ids = chargeIds(cause);
+    return historyOf(ids, await accesses.loadMany(ids));
+  }
+
+  async function hold(order: Order, terms: Terms, posting: Posting, until: number): Promise<Verdict> {
+    // The one seam for rehearsals: test mode only, nothing is written.
+    if (terms.rehearse && order.mode === 'test') return rehearse(terms.rehearse, clock.now());
+    return wallet.post(order.walletId, posting, until);
+  }
+
+  /** The commit point: the first record of this id decides, also when the reply to our insert was lost. */
+  async function commit(access: Access, until: number): Promise<AccessRecord> {
+    for (;;) {
+      try {
+        return await accesses.insert(access);
+      } catch (error) {
+        if (!isUnavailable(error) || uptime() >= until) throw error;
+      }
+    }
+  }
+
+  function postingOf(order: Order, chargeId: string, basis: number): Posting {
+    const { kind, cents } = order;
+    const at = new Date(clock.now());
+    const deadline = new Date(at.getTime() + holdLifetime);
+    return {
+      id: chargeId,
+      kind,
+      amount: opposite(cents),
+      counted: true,
+      basis,
+      at,
+      deadline,
+      memo: null,
+    };
+  }
+
+  function accessOf(order: Order, terms: Terms, chargeId: string): Access {
+    const { lifetime, rehearse: _mark, ...bought } = terms;
+    const at = new Date(clock.now());
+    const expiresAt = new Date(at.getTime() + lifetime * 1000);
+    const { kind, walletId } = order;
+    return { _id: chargeId, state: 'live', attempt: randomUUID(), kind, walletId, at, expiresAt, ...bought };
+  }
+
+  /**
+   * Buys an access.
+   * @throws ApiError what `decide` throws; payment_required, rate_limited, service_unavailable
+   */
+  async function buy<Facts>(purchase: Purchase<Facts>): Promise<Access> {
+    if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
+    const until = uptime() + patience;
+
+    for (let round = 0; round < rounds; round += 1) {
+      const basis = await wallet.basis(purchase.walletId);
+      const [facts, past] = await Promise.all([purchase.read(), history(purchase.cause)]);
+      const terms = await purchase.decide(facts, past);
+      if ('replay' in terms) return terms.replay;
+      if (past.state !== 'open') throw new Error('terms were given for a cause that is used up');
+
+      const posting = postingOf(purchase, past.chargeId, basis);
+      const verdict = await hold(purchase, terms, posting, until);
+      if (verdict.outcome === 'stale') continue;
+      if (verdict.outcome !== 'held' && verdict.outcome !== 'settled') throw refusalOf(verdict);
+
+      const mine = accessOf(purchase, terms, past.chargeId);
+      const standing = await commit(mine, until);
+      if (standing.state === 'void') throw unavailable();
+      if (standing.attempt !== mine.attempt) continue;
+
+      if (verdict.outcome === 'held') settleLater(purchase.walletId, verdict.hold, mine);
+      return mine;
+    }
+    throw unavailable(new Error('the wallet was settled faster than this request could be judged'));
+  }
+
+  function settleLater(
+    walletId: string,
+    held: Extract<Verdict, { outcome: 'held' }>['hold'],
+    record: Access,
+  ): void {
+    void settlement.settle({ walletId, hold: held, record }).catch((error: unknown) => {
+      logger.warn({ err: error, charge: held.id }, 'settlement is left to the sweeper');
+    });
+  }
+
+  return { buy, history };
+}
+export type Purchases = ReturnType<typeof createPurchases>;

@@ -1,0 +1,50 @@
+import { ApiError, unavailable } from '../platform/errors.ts';
+import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
+import type { Verdict } from './wallet-model.ts';
+
+/** Marks on a sandbox person's enrollment that let a partner rehearse a refusal (docs/testing.md). */
+export type Rehearsal = 'low-balance' | 'minute-cap' | 'hour-cap' | 'unavailable';
+
+const length = { minute, hour };
+
+/** The verdict that a rehearsal asks for; nothing is read or written. `now` in milliseconds. */
+export function rehearse(mark: Rehearsal, now: number): Verdict {
+  const capped = (bucket: 'minute' | 'hour', limit: number): Verdict => {
+    const retryAfter = secondsUntilRollover(windowStart(now, length[bucket]), length[bucket], now);
+    return { outcome: 'capped', bucket, limit, retryAfter };
+  };
+  switch (mark) {
+    case 'low-balance':
+      return { outcome: 'insufficient' };
+    case 'minute-cap':
+      return capped('minute', 60);
+    case 'hour-cap':
+      return capped('hour', 1000);
+    case 'unavailable':
+      return { outcome: 'full' };
+  }
+}
+
+/**
+ * Interface 7.4 and section 8: what the caller is told when money was not moved. `RateLimit` fields as in
+ * draft-ietf-httpapi-ratelimit-headers: the bucket, what remains of it, seconds until it resets.
+ */
+export function refusalOf(verdict: Exclude<Verdict, { outcome: 'held' | 'settled' | 'stale' }>): ApiError {
+  switch (verdict.outcome) {
+    case 'insufficient':
+      return new ApiError('payment_required');
+    case 'capped': {
+      const { bucket, limit, retryAfter } = verdict;
+      return new ApiError('rate_limited', {
+        description: `Spend limit exceeded: ${bucket} bucket`,
+        retryAfter,
+        headers: {
+          'ratelimit-policy': `"${bucket}";q=${limit};w=${length[bucket] / 1000}`,
+          ratelimit: `"${bucket}";r=0;t=${retryAfter}`,
+        },
+      });
+    }
+    case 'full':
+      return unavailable();
+  }
+}

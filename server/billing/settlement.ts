@@ -1,0 +1,77 @@
+import type { EventDraft, Publish } from '../platform/outbox.ts';
+import { createStage } from '../platform/stage.ts';
+import type { Access, AccessStore } from './access-store.ts';
+import { entryOf } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import type { WalletPort } from './wallet.ts';
+import type { Hold } from './wallet-model.ts';
+
+/** A hold that is decided, with the access that committed it; money that moved without one has none. */
+export interface Settled {
+  walletId: string;
+  hold: Hold;
+  record?: Access;
+}
+
+interface SettlementSettings {
+  ledger: Pick<LedgerStore, 'append'>;
+  accesses: Pick<AccessStore, 'markSettled'>;
+  wallet: Pick<WalletPort, 'release'>;
+  publish: Publish;
+  clock: { now(): number };
+}
+
+/** Accesses and tombstones are kept this long after settlement, in milliseconds. */
+export const keepFor = 30 * 24 * 3_600_000;
+
+/** `vae.resolved`: a returning user's code was exchanged at the token endpoint (interface section 6). */
+function verifiedAccessEvent(access: Access): EventDraft {
+  const { _id, partnerId, mode, keyId, sub, claims, at, sessionId, enrollmentId } = access;
+  return {
+    type: 'vae.resolved',
+    cause: [_id],
+    partnerId,
+    mode,
+    keyId,
+    about: { sessionId, enrollmentId, sub },
+    at,
+    fields: { user_id: sub, claims, resolved_at: at.toISOString() },
+  };
+}
+
+const owesEvent = ({ record }: Settled): Access[] =>
+  record?.kind === 'token' && record.returning ? [record] : [];
+
+/**
+ * What follows a decided hold, in batches and after the answer: its ledger entry, its event, the mark that
+ * lets its record expire, and last its leave from the wallet. Every step is idempotent; a crash in between
+ * leaves the hold, and the sweeper starts over.
+ */
+export function createSettlement({ ledger, accesses, wallet, publish, clock }: SettlementSettings) {
+  const settleOne = createStage<Settled, null>({
+    async run(batch) {
+      await ledger.append(batch.map(({ walletId, hold }) => entryOf(walletId, hold)));
+      await publish(batch.flatMap(owesEvent).map(verifiedAccessEvent));
+      const records = batch.flatMap(({ record }) => record?._id ?? []);
+      if (records.length > 0) await accesses.markSettled(records, new Date(clock.now() + keepFor));
+      for (const { walletId, hold } of batch) wallet.release(walletId, [hold.id]);
+      return batch.map(() => null);
+    },
+  });
+  const underway = new Set<Promise<unknown>>();
+
+  return {
+    /** Resolves when everything that follows is written; the id leaves the wallet soon after. */
+    async settle(settled: Settled): Promise<void> {
+      const work = settleOne(settled);
+      underway.add(work);
+      await work.finally(() => underway.delete(work));
+    },
+
+    /** Waits for the settlements under way; for a graceful stop. */
+    async drain(): Promise<void> {
+      await Promise.allSettled(underway);
+    },
+  };
+}
+export type Settlement = ReturnType<typeof createSettlement>;

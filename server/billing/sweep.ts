@@ -1,0 +1,74 @@
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { Sweep } from '../platform/outbox.ts';
+import type { AccessStore } from './access-store.ts';
+import { entryOf } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import type { Movements } from './movements.ts';
+import { keepFor, type Settlement } from './settlement.ts';
+import type { WalletPort } from './wallet.ts';
+import { type Hold, isBillable } from './wallet-model.ts';
+import type { WalletStore } from './wallet-store.ts';
+
+interface SweepSettings {
+  wallets: Pick<WalletStore, 'overdue'>;
+  wallet: Pick<WalletPort, 'release'>;
+  accesses: Pick<AccessStore, 'insert' | 'markSettled'>;
+  ledger: Pick<LedgerStore, 'append'>;
+  settlement: Pick<Settlement, 'settle'>;
+  movements: Pick<Movements, 'reverse'>;
+  clock: Clock;
+  logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+/** Fewer than the places that a wallet keeps for money that comes back. */
+const atOnce = 8;
+
+/**
+ * Finishes what a crash left in a wallet: a hold past its deadline is settled where its access was
+ * committed, and reversed where it was not. The tombstone has the access's `_id`, so the first of the two
+ * decides. Any number of processes may sweep at once.
+ */
+export function createBillingSweep(settings: SweepSettings): Sweep {
+  const { wallets, wallet, accesses, ledger, settlement, movements, clock, logger } = settings;
+
+  /** Gives the money back. The charge stays in the wallet until its reversal is in the ledger too. */
+  async function reverse(walletId: string, hold: Hold): Promise<void> {
+    await ledger.append([entryOf(walletId, hold)]);
+    const { repeated } = await movements.reverse(walletId, hold);
+    await accesses.markSettled([hold.id], new Date(clock.now() + keepFor));
+    wallet.release(walletId, [hold.id]);
+    if (!repeated) logger.info({ walletId, charge: hold.id }, 'reversed a charge that granted nothing');
+  }
+
+  async function finish(walletId: string, hold: Hold): Promise<void> {
+    if (!isBillable(hold.kind)) return settlement.settle({ walletId, hold });
+    const record = await accesses.insert({
+      _id: hold.id,
+      state: 'void',
+      walletId,
+      at: new Date(clock.now()),
+    });
+    return record.state === 'live' ? settlement.settle({ walletId, hold, record }) : reverse(walletId, hold);
+  }
+
+  async function finishSome(walletId: string, holds: readonly Hold[]): Promise<void> {
+    const results = await Promise.allSettled(holds.map((hold) => finish(walletId, hold)));
+    for (const result of results) {
+      if (result.status === 'rejected')
+        logger.warn({ err: result.reason, walletId }, 'left to the next sweep');
+    }
+  }
+
+  return {
+    name: 'billing',
+    async sweep() {
+      if (!clock.trusted()) return;
+      for (const { walletId, holds } of await wallets.overdue(new Date(clock.now()))) {
+        for (let first = 0; first < holds.length; first += atOnce) {
+          await finishSome(walletId, holds.slice(first, first + atOnce));
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { isUnavailable } from '../platform/database/connect.ts';
+import { ApiError } from '../platform/errors.ts';
+import { createStage } from '../platform/stage.ts';
+import { type Posting, type Verdict, verdictOf, type WalletState } from './wallet-model.ts';
+import type { WalletBatch } from './wallet-pipeline.ts';
+import type { WalletStore } from './wallet-store.ts';
+
+interface Move {
+  walletId: string;
+  /** Undefined for a flush that only carries settled ids. */
+  posting?: Posting;
+}
+
+interface WalletSettings {
+  wallets: Pick<WalletStore, 'apply' | 'settledCount'>;
+  /** Milliseconds; only ever goes forward. */
+  uptime?: () => number;
+}
+
+/** Longest time that a settled id waits for an update that goes out anyway. */
+const flushAfter = 700;
+const flushAtCount = 96;
+/** Settled ids that ride along with one update. */
+const largestRelease = 160;
+const resendPause = 10;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** One batch a wallet: each id once (the earliest basis holds), with the ids that are due to leave. */
+function groupByWallet(moves: readonly Move[], releases: Map<string, string[]>): WalletBatch[] {
+  const grouped = new Map<string, Map<string, Posting>>();
+  for (const { walletId, posting } of moves) {
+    const postings = grouped.get(walletId) ?? new Map<string, Posting>();
+    grouped.set(walletId, postings);
+    if (!posting) continue;
+    const twin = postings.get(posting.id);
+    postings.set(posting.id, twin ? { ...twin, basis: Math.min(twin.basis, posting.basis) } : posting);
+  }
+  return [...grouped].map(([walletId, postings]) => ({
+    walletId,
+    settled: releases.get(walletId)?.splice(0, largestRelease) ?? [],
+    postings: [...postings.values()],
+  }));
+}
+
+/**
+ * The wallet decides everything about money in one update: balance, both spend windows, backlog. All
+ * wallets of this process share one update in flight; what arrives meanwhile goes out with the next.
+ */
+export function createWallet({ wallets, uptime = () => performance.now() }: WalletSettings) {
+  const lastSettled = new Map<string, number>();
+  const releases = new Map<string, string[]>();
+  const timers = new Map<string, NodeJS.Timeout>();
+
+  function learn(walletId: string, settled: number): void {
+    lastSettled.set(walletId, Math.max(settled, lastSettled.get(walletId) ?? 0));
+  }
+
+  const send = createStage<Move, WalletState | undefined>({
+    async run(moves) {
+      const batches = groupByWallet(moves, releases);
+      try {
+        const states = await wallets.apply(batches);
+        for (const [walletId, state] of states) learn(walletId, state.settled);
+        return moves.map(({ walletId }) => states.get(walletId));
+      } catch (error) {
+        // Whether it landed is unknown; releasing twice is harmless, forgetting to release is not.
+        for (const { walletId, settled } of batches) if (settled.length > 0) queueRelease(walletId, settled);
+        throw error;
+      }
+    },
+  });
+
+  function queueRelease(walletId: string, ids: readonly string[]): void {
+    const queue = releases.get(walletId) ?? [];
+    releases.set(walletId, queue);
+    queue.push(...ids);
+    if (queue.length >= flushAtCount) flushSoon(walletId, 0);
+    else flushSoon(walletId, flushAfter);
+  }
+
+  function flushSoon(walletId: string, delay: number): void {
+    if (timers.has(walletId) && delay > 0) return;
+    clearTimeout(timers.get(walletId));
+    const timer = setTimeout(() => {
+      timers.delete(walletId);
+      if ((releases.get(walletId)?.length ?? 0) === 0) return;
+      // A flush that failed has put its ids back; the next timer or the next charge takes them.
+      void send({ walletId }).catch(() => undefined);
+    }, delay);
+    timers.set(walletId, timer.unref());
+  }
+
+  return {
+    /**
+     * `settled` of the wallet as this process last saw it: old is safe, it only makes the guard stricter.
+     * @throws ApiError not_found for a wallet that was never opened
+     */
+    async basis(walletId: string): Promise<number> {
+      const known = lastSettled.get(walletId);
+      if (known !== undefined) return known;
+      const settled = await wallets.settledCount(walletId);
+      if (settled === undefined) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
+      learn(walletId, settled);
+      return settled;
+    },
+
+    /**
+     * Moves money once for `posting.id`. An ambiguous result is never read as "not debited": the same id
+     * is sent again until `until` (on the clock of `uptime`, ms), then the error is thrown.
+     */
+    async post(walletId: string, posting: Posting, until: number): Promise<Verdict> {
+      for (;;) {
+        const last = uptime() >= until;
+        try {
+          const state = await send({ walletId, posting });
+          if (!state) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
+          const verdict = verdictOf(state, posting);
+          if (verdict.outcome === 'full') flushSoon(walletId, 0);
+          if (verdict.outcome !== 'resend' && (verdict.outcome !== 'full' || last)) return verdict;
+        } catch (error) {
+          if (!isUnavailable(error) || last) throw error;
+        }
+        await pause(resendPause);
+      }
+    },
+
+    /** Ids whose ledger entries are written leave `holds` with the next update, or within 700 ms. */
+    release: queueRelease,
+
+    /** Sends what waits to leave; for a graceful stop. */
+    async drain(): Promise<void> {
+      for (const timer of timers.values()) clearTimeout(timer);
+      timers.clear();
+      const due = [...releases].filter(([, ids]) => ids.length > 0).map(([walletId]) => walletId);
+      await Promise.allSettled(due.map((walletId) => send({ walletId })));
+    },
+  };
+}
+export type WalletPort = ReturnType<typeof createWallet>;

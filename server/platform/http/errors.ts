@@ -1,0 +1,58 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { isUnavailable } from '../database/connect.ts';
+import { ApiError, generalBody, oauthBody, unavailable } from '../errors.ts';
+
+/** Answers one error in the format of its scope: interface 7.1 names two, pages have a third. */
+export type ErrorRendering = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown;
+
+export const asGeneral: ErrorRendering = (error, _request, reply) => reply.send(generalBody(error));
+export const asOAuth: ErrorRendering = (error, _request, reply) => reply.send(oauthBody(error));
+
+/** `redirect_uri: must be given once`: the first fault, in words that say what to do. */
+function describeValidation(error: { validation: { instancePath: string; message?: string }[] }): string {
+  const [first] = error.validation;
+  const field = first?.instancePath.replace(/^\//, '').replaceAll('/', '.');
+  const message = first?.message ?? 'malformed';
+  if (!field) return message;
+  if (/received undefined/.test(message)) return `${field} is required`;
+  if (/received array/.test(message)) return `${field} must be given once`;
+  return message.startsWith(field) ? message : `${field}: ${message}`;
+}
+
+const frameworkTexts: Record<string, string> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'The request body is larger than 64 KiB',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE:
+    'Content-Type must be application/json or application/x-www-form-urlencoded',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'The request body is empty',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The request body is not valid JSON',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length does not match the request body',
+};
+
+/** What an error means for the caller: never a framework's own words, never an unknown error's. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isUnavailable(error)) return unavailable(error);
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    return new ApiError('invalid_request', { description: describeValidation(error as never) });
+  }
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  if (statusCode < 500) {
+    return new ApiError('invalid_request', {
+      description: frameworkTexts[code] ?? 'The request is malformed',
+    });
+  }
+  return new ApiError('server_error', { cause: error });
+}
+
+/** Renders every error of `scope`, whoever threw it, through the error table. */
+export function renderErrors(scope: FastifyInstance, rendering: ErrorRendering): void {
+  scope.setErrorHandler((thrown, request, reply) => {
+    const error = toApiError(thrown);
+    if (error.status >= 500)
+      request.log.error({ err: error.cause ?? error, detail: error.extras.detail }, error.message);
+    else request.log.info({ error: error.code, detail: error.extras.detail }, error.message);
+    void reply.status(error.status).headers(error.headers);
+    return rendering(error, request, reply);
+  });
+}

@@ -1,0 +1,90 @@
+import type { Socket } from 'node:net';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { ApiError, generalBody } from '../errors.ts';
+import { randomRequestId } from '../ids.ts';
+import type { Logger } from '../logging.ts';
+import { asGeneral, asOAuth, renderErrors } from './errors.ts';
+
+/** Largest request body in bytes. */
+const bodyLimit = 64 * 1024;
+
+export type HttpServer = FastifyInstance;
+
+/** What a socket that does not speak HTTP reads, in the contract's format. */
+function answerBrokenRequest(_error: Error, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) return;
+  const body = JSON.stringify(generalBody(new ApiError('bad_input')));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/**
+ * A Fastify server as every listener of ours is: zod on both sides, `X-Request-Id` on every answer, errors
+ * in the contract's formats whatever goes wrong, nothing of the framework's own.
+ */
+export function createHttpServer({
+  logger,
+  trustProxy,
+}: {
+  logger: Logger;
+  trustProxy: boolean | string;
+}): HttpServer {
+  const app = fastify({
+    loggerInstance: logger as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit,
+    trustProxy,
+    genReqId: randomRequestId,
+    routerOptions: { maxParamLength: 200 },
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors(_error, _request, reply) {
+      const error = new ApiError('route_not_found');
+      (reply as FastifyReply).status(error.status).send(generalBody(error));
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? 'none',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'answered',
+    );
+  });
+  renderErrors(app, asGeneral);
+  refuseUnknownRoutes(app);
+  return app as unknown as HttpServer;
+}
+
+/** 404 for unknown paths, 405 with `Allow` for known ones; OAuth's body below /api/oauth. */
+function refuseUnknownRoutes(app: FastifyInstance): void {
+  const routes: { pattern: RegExp; method: string }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = new RegExp(
+      `^${url
+        .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+        .replace(/:[^/]+/g, '[^/]+')
+        .replace(/\*/g, '.*')}$`,
+    );
+    for (const one of [method].flat()) routes.push({ pattern, method: one });
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '/';
+    const allowed = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
+    const error = new ApiError(allowed.size > 0 ? 'method_not_allowed' : 'route_not_found');
+    if (allowed.size > 0) void reply.header('allow', [...allowed].join(', '));
+    void reply.status(error.status);
+    return (path.startsWith('/api/oauth/') ? asOAuth : asGeneral)(error, request, reply);
+  });
+}

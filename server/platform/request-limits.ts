@@ -1,0 +1,85 @@
+import type { Db } from 'mongodb';
+import type { IndexDeclaration } from './database/indexes.ts';
+import { createStage } from './stage.ts';
+import { minute, secondsUntilRollover, windowStart } from './windows.ts';
+
+export interface Allowance {
+  allowed: boolean;
+  /** Seconds until the minute has rolled over. */
+  retryAfter: number;
+  limit: number;
+  remaining: number;
+}
+
+/** Counts one request of `id` against `max` a minute of what `name` names. */
+export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
+
+interface CounterDocument {
+  _id: string;
+  used: number;
+  purgeAt: Date;
+}
+
+export const indexes: IndexDeclaration[] = [
+  { collection: 'requestWindows', key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** Counters may be lost with the database's process; they are not worth a wait for the journal. */
+const unjournaled = { writeConcern: { w: 1, journal: false } } as const;
+
+function countById(ids: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+/**
+ * Requests per minute in fixed windows on the wall clock, shared by all processes and exact over them.
+ * A window known to be full is refused without asking the database again.
+ */
+export function createRequestLimits(db: Db, clock: { now(): number }): RequestLimit {
+  const counters = db.collection<CounterDocument>('requestWindows', unjournaled);
+  let seenFull = { start: 0, used: new Map<string, number>() };
+
+  /** Adds every request of the batch; answers each with its own number within the window. */
+  const count = createStage<string, number>({
+    async run(ids) {
+      const added = countById(ids);
+      const purgeAt = new Date(clock.now() + 2 * minute);
+      const update = (by: number) => ({ $inc: { used: by }, $setOnInsert: { purgeAt } });
+      const used = new Map<string, number>();
+      if (added.size === 1) {
+        const [[id, by] = ['', 0]] = added;
+        const after = await counters.findOneAndUpdate({ _id: id }, update(by), {
+          upsert: true,
+          returnDocument: 'after',
+        });
+        used.set(id, after?.used ?? by);
+      } else {
+        const writes = [...added].map(([id, by]) => ({
+          updateOne: { filter: { _id: id }, update: update(by), upsert: true },
+        }));
+        await counters.bulkWrite(writes, { ordered: false });
+        for await (const { _id, used: total } of counters.find({ _id: { $in: [...added.keys()] } }))
+          used.set(_id, total);
+      }
+      return ids.map((id) => {
+        const left = (added.get(id) ?? 1) - 1;
+        added.set(id, left);
+        return (used.get(id) ?? 1) - left;
+      });
+    },
+  });
+
+  return async (name, id, max) => {
+    const now = clock.now();
+    const start = windowStart(now, minute);
+    const retryAfter = secondsUntilRollover(start, minute, now);
+    if (seenFull.start !== start) seenFull = { start, used: new Map() };
+    const key = `${name}:${id}:${start / minute}`;
+    const known = seenFull.used.get(key) ?? 0;
+    const used = known >= max ? known + 1 : await count(key);
+    if (used >= max) seenFull.used.set(key, used);
+    return { allowed: used <= max, retryAfter, limit: max, remaining: Math.max(0, max - used) };
+  };
+}
