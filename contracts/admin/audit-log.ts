@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { DateTime } from '../identifiers.ts';
+import { page } from './references.ts';
+
+/** One change by an operator. `before` and `after` hold what changed, never a secret. */
+export const AuditLogEntry = z.strictObject({
+  id: z.string(),
+  at: DateTime,
+  operatorId: z.string(),
+  operatorName: z.string(),
+  action: z.string(),
+  target: z.string().nullable(),
+  before: z.record(z.string(), z.unknown()).nullable(),
+  after: z.record(z.string(), z.unknown()).nullable(),
+  requestId: z.string(),
+  address: z.string(),
+});
+export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
+
+export const ListAuditLog = z.strictObject({
+  /** Identifier of what was changed. */
+  target: z.string().min(1).max(128).optional(),
+  /** Identifier or name of the operator. */
+  actor: z.string().min(1).max(128).optional(),
+  action: z.string().min(1).max(128).optional(),
+  since: DateTime.optional(),
+  ...page,
+});
+export type ListAuditLog = z.infer<typeof ListAuditLog>;

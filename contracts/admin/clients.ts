@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { ClaimName, claimNames } from '../claims.ts';
+import { DateTime, Mode } from '../identifiers.ts';
+import { DisplayName } from './partners.ts';
+import { page, reference } from './references.ts';
+
+/** `oauth` clients exchange at the token endpoint, `storefront` clients through their integration. */
+export const ClientKind = z.enum(['oauth', 'storefront']);
+export type ClientKind = z.infer<typeof ClientKind>;
+export const ClientStatus = z.enum(['active', 'disabled']);
+export type ClientStatus = z.infer<typeof ClientStatus>;
+
+/** A client without its secrets. A null limit is the default of the interface (30 and 120 a minute). */
+export const ClientView = z.strictObject({
+  id: z.string(),
+  partnerId: z.string(),
+  keyId: z.string(),
+  mode: Mode,
+  kind: ClientKind,
+  name: z.string(),
+  status: ClientStatus,
+  redirectUris: z.array(z.string()),
+  claims: z.array(ClaimName),
+  source: z.string().nullable(),
+  tokenRequestsPerMinute: z.number().int().nullable(),
+  userinfoRequestsPerMinute: z.number().int().nullable(),
+  /** One for each secret that is still accepted; `expiresAt` null for the current one. */
+  secrets: z.array(z.strictObject({ expiresAt: DateTime.nullable() })),
+  createdAt: DateTime,
+});
+export type ClientView = z.infer<typeof ClientView>;
+
+/** The one answer that holds the client secret. */
+export const ClientWithSecret = z.strictObject({ ...ClientView.shape, clientSecret: z.string() });
+export type ClientWithSecret = z.infer<typeof ClientWithSecret>;
+
+const claims = z
+  .array(
+    z.enum(ClaimName.options, {
+      error: ({ input }) => `unknown claim ${String(input)}; known: ${claimNames.join(' ')}`,
+    }),
+  )
+  .min(1, { error: 'at least one claim' })
+  .transform((names) => [...new Set(names)]);
+const redirectUris = z
+  .array(z.string().min(1).max(2048))
+  .min(1, { error: 'at least one redirect URI' })
+  .max(20)
+  .transform((uris) => [...new Set(uris)]);
+const perMinute = z.number().int().min(1).max(1_000_000);
+const source = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected the name of a verification source' });
+
+export const CreateClient = z.strictObject({
+  partnerId: reference('partner'),
+  keyId: reference('apiKey'),
+  name: DisplayName,
+  kind: ClientKind.default('oauth'),
+  redirectUris,
+  claims,
+  source: source.optional(),
+  tokenRequestsPerMinute: perMinute.optional(),
+  userinfoRequestsPerMinute: perMinute.optional(),
+});
+export type CreateClient = z.infer<typeof CreateClient>;
+
+/** Fields left out stay as they are; null goes back to the default. `keyId` moves the client to another key. */
+export const UpdateClient = z.strictObject({
+  clientId: reference('client'),
+  keyId: reference('apiKey').optional(),
+  name: DisplayName.optional(),
+  redirectUris: redirectUris.optional(),
+  claims: claims.optional(),
+  source: source.nullable().optional(),
+  tokenRequestsPerMinute: perMinute.nullable().optional(),
+  userinfoRequestsPerMinute: perMinute.nullable().optional(),
+});
+export type UpdateClient = z.infer<typeof UpdateClient>;
+
+/** `keepOldSeconds`: how long the secrets before this one are still accepted; 0 ends them at once. */
+export const RotateClientSecret = z.strictObject({
+  clientId: reference('client'),
+  keepOldSeconds: z
+    .number()
+    .int()
+    .min(0)
+    .max(30 * 86_400)
+    .default(0),
+});
+export type RotateClientSecret = z.infer<typeof RotateClientSecret>;
+
+export const ClientReference = z.strictObject({ clientId: reference('client') });
+export const ListClients = z.strictObject({
+  partnerId: reference('partner').optional(),
+  keyId: reference('apiKey').optional(),
+  mode: Mode.optional(),
+  kind: ClientKind.optional(),
+  status: ClientStatus.optional(),
+  ...page,
+});
+export type ListClients = z.infer<typeof ListClients>;

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { DateTime } from '../identifiers.ts';
+import { DisplayName } from './partners.ts';
+import { page, reference } from './references.ts';
+
+export const OperatorRole = z.enum(['support', 'ops', 'owner']);
+export type OperatorRole = z.infer<typeof OperatorRole>;
+export const OperatorStatus = z.enum(['active', 'revoked']);
+export type OperatorStatus = z.infer<typeof OperatorStatus>;
+
+export const OperatorView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role: OperatorRole,
+  status: OperatorStatus,
+  /** To the minute; null where the token was never used. */
+  lastUsedAt: DateTime.nullable(),
+  createdAt: DateTime,
+});
+export type OperatorView = z.infer<typeof OperatorView>;
+
+/** The one answer that holds the token. */
+export const OperatorWithToken = z.strictObject({ ...OperatorView.shape, token: z.string() });
+export type OperatorWithToken = z.infer<typeof OperatorWithToken>;
+
+/** Who the caller is. */
+export const Identity = z.strictObject({ id: z.string(), name: z.string(), role: OperatorRole });
+export type Identity = z.infer<typeof Identity>;
+
+export const CreateOperator = z.strictObject({ name: DisplayName, role: OperatorRole });
+export type CreateOperator = z.infer<typeof CreateOperator>;
+export const OperatorReference = z.strictObject({ operatorId: reference('operator') });
+export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });
+export type ListOperators = z.infer<typeof ListOperators>;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { type IdentifierKind, identifierKind, identifierPrefixes } from '../identifiers.ts';
+
+/** What support calls each kind of thing. */
+export const kindNames: Readonly<Record<IdentifierKind, string>> = {
+  partner: 'a partner',
+  client: 'a client',
+  apiKey: 'an API key',
+  integration: 'a storefront integration',
+  session: 'a session',
+  enrollment: 'an enrollment',
+  event: 'an event',
+  delivery: 'a delivery',
+  entry: 'a ledger entry',
+  operator: 'an operator',
+  user: 'a user',
+};
+
+/** `cli_… is a client; this needs key_…`, or undefined where `text` may be what is wanted. */
+export function wrongKind(text: string, wanted: IdentifierKind): string | undefined {
+  const found = identifierKind(text);
+  if (!found || found === wanted) return undefined;
+  return `${text} is ${kindNames[found]}; this needs ${identifierPrefixes[wanted]}…`;
+}
+
+/**
+ * An identifier as an operator gives it. One of another kind is a fault of the input; anything else that
+ * does not exist is simply not found.
+ */
+export function reference(kind: IdentifierKind) {
+  return z
+    .string()
+    .min(1)
+    .max(128)
+    .superRefine((text, context) => {
+      const message = wrongKind(text, kind);
+      if (message) context.addIssue({ code: 'custom', message });
+    });
+}
+
+/** Fields of every list: newest first, at most `limit`, those after the entry `after`. */
+export const page = {
+  limit: z.number().int().min(1).max(500).default(50),
+  after: z.string().min(1).max(128).optional(),
+};

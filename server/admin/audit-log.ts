@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { Sweep } from '../platform/outbox.ts';
+import type { AuditStore, StoredEntry } from './audit-store.ts';
+import { type Actor, procedure, router } from './procedures.ts';
+
+interface Dependencies {
+  store: AuditStore;
+  clock: Pick<Clock, 'now'>;
+  log: Pick<Logger, 'error'>;
+}
+
+/** Collections whose documents carry audit entries until they are copied. */
+const sources = ['partners', 'apiKeys', 'clients', 'operators', 'enrollments', 'wallets', 'integrations'];
+
+export interface AuditLog extends Sweep {
+  /** Copies what the mutation wrote; where it changed no record that carries entries, notes the call itself. */
+  mutated(actor: Actor, input: unknown): Promise<void>;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The first identifier of the input is what the call was about. */
+function targetOf(input: unknown): string | null {
+  if (!isObject(input)) return null;
+  const [target] = Object.entries(input).flatMap(([name, value]) => (/(^id|Id)$/.test(name) ? [value] : []));
+  return typeof target === 'string' ? target : null;
+}
+
+export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
+  async function sweep(): Promise<void> {
+    for (const source of sources) await store.drain(source);
+  }
+
+  return {
+    name: 'audit log',
+    sweep,
+
+    async mutated(actor, input) {
+      try {
+        await sweep();
+        if (await store.has(actor.requestId)) return;
+        const call = isObject(input) ? { after: input } : {};
+        await store.add([
+          { ...actor, id: actor.requestId, at: new Date(clock.now()), target: targetOf(input), ...call },
+        ]);
+      } catch (err) {
+        // The change is made and carries its entry; the next sweep copies it.
+        log.error(
+          { err, requestId: actor.requestId, action: actor.action },
+          'audit entries were not copied yet',
+        );
+      }
+    },
+  };
+}
+
+function viewEntry({ _id, at, before, after, ...entry }: StoredEntry): AuditLogEntry {
+  const { operatorId, operatorName, action, target, requestId, address } = entry;
+  return {
+    id: _id,
+    at: at.toISOString(),
+    operatorId,
+    operatorName,
+    action,
+    target,
+    before: before ?? null,
+    after: after ?? null,
+    requestId,
+    address,
+  };
+}
+
+/** `svcadmin audit-log list`. There is no other procedure: the log is append-only. */
+export function createAuditLogProcedures(store: AuditStore) {
+  return router({
+    list: procedure
+      .input(ListAuditLog)
+      .output(z.array(AuditLogEntry))
+      .query(async ({ input }) => (await store.list(input)).map(viewEntry)),
+  });
+}

@@ -1,0 +1,42 @@
+import type { Db } from 'mongodb';
+import type { OperatorRole, OperatorStatus } from '../../contracts/admin/operators.ts';
+import {
+  type AuditedRecord,
+  createRecordStore,
+  type RecordStore,
+  recordIndexes,
+} from '../partners/record-store.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+
+/** Somebody who may call the admin API. */
+export interface Operator extends AuditedRecord {
+  name: string;
+  role: OperatorRole;
+  status: OperatorStatus;
+  /** SHA-256 of the token. */
+  hash: string;
+  lastUsedAt?: Date;
+  revokedAt?: Date;
+}
+
+const collection = 'operators';
+export const indexes: IndexDeclaration[] = [
+  ...recordIndexes(collection),
+  { collection, key: { hash: 1 }, unique: true },
+];
+
+export interface OperatorStore extends RecordStore<Operator> {
+  findByHash(hash: string): Promise<Operator | undefined>;
+  touch(id: string, at: Date): Promise<void>;
+}
+
+export function createOperatorStore(db: Db): OperatorStore {
+  const operators = db.collection<Operator>(collection);
+  return {
+    ...createRecordStore<Operator>(db, collection, 'operator'),
+    findByHash: async (hash) => (await operators.findOne({ hash })) ?? undefined,
+    async touch(id, at) {
+      await operators.updateOne({ _id: id }, { $max: { lastUsedAt: at } });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import {
+  CreateOperator,
+  Identity,
+  ListOperators,
+  OperatorReference,
+  OperatorView,
+  OperatorWithToken,
+} from '../../contracts/admin/operators.ts';
+import { auditEntry } from '../partners/audit-entry.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
+import type { Operator, OperatorStore } from './operator-store.ts';
+import { type Actor, procedure, router } from './procedures.ts';
+
+interface Dependencies {
+  store: OperatorStore;
+  clock: Pick<Clock, 'now'>;
+}
+
+export type Operators = ReturnType<typeof createOperators>;
+
+/** Operators besides the one of SVC_ADMIN_TOKEN. All methods throw ApiError. */
+export function createOperators({ store, clock }: Dependencies) {
+  return {
+    async create(
+      { name, role }: CreateOperator,
+      actor: Actor,
+    ): Promise<{ operator: Operator; token: string }> {
+      const now = clock.now();
+      const id = randomId('operator');
+      const token = randomSecret('operatorToken');
+      const entry = auditEntry(actor, { id, at: now }, { after: { name, role, status: 'active' } });
+      const fields = { name, role, status: 'active' as const, hash: sha256(token) };
+      return { operator: await store.insert({ _id: id, ...fields, createdAt: new Date(now) }, entry), token };
+    },
+
+    list: ({ status, ...page }: ListOperators): Promise<Operator[]> =>
+      store.list({ ...(status && { status }) }, page),
+
+    /** The token ends at once. */
+    revoke(operatorId: string, actor: Actor): Promise<Operator> {
+      if (operatorId === actor.operatorId) {
+        throw new ApiError('refused', { description: 'You cannot revoke yourself; another owner can' });
+      }
+      return store.change(operatorId, ({ status }) => {
+        if (status === 'revoked') return undefined;
+        const at = clock.now();
+        return {
+          set: { status: 'revoked', revokedAt: new Date(at) },
+          entry: auditEntry(
+            actor,
+            { id: operatorId, at },
+            { before: { status }, after: { status: 'revoked' } },
+          ),
+        };
+      });
+    },
+  };
+}
+
+function viewOperator({ _id, name, role, status, lastUsedAt, createdAt }: Operator): OperatorView {
+  return {
+    id: _id,
+    name,
+    role,
+    status,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+  };
+}
+
+/** `svcadmin operators …` and `svcadmin whoami`. */
+export function createOperatorProcedures(operators: Operators) {
+  return router({
+    whoami: procedure.output(Identity).query(({ ctx }) => ctx.operator),
+    list: procedure
+      .input(ListOperators)
+      .output(z.array(OperatorView))
+      .query(async ({ input }) => (await operators.list(input)).map(viewOperator)),
+    create: procedure
+      .input(CreateOperator)
+      .output(OperatorWithToken)
+      .mutation(async ({ input, ctx }) => {
+        const { operator, token } = await operators.create(input, ctx.actor);
+        return { ...viewOperator(operator), token };
+      }),
+    revoke: procedure
+      .input(OperatorReference)
+      .output(OperatorView)
+      .mutation(async ({ input, ctx }) => viewOperator(await operators.revoke(input.operatorId, ctx.actor))),
+  });
+}

@@ -1,0 +1,81 @@
+/** Support onboards and answers partners, ops keep the machinery running, owners may do everything. */
+export type Role = 'support' | 'ops' | 'owner';
+
+/** `test`: only where the input names the test mode. */
+type Extent = 'any' | 'test';
+type Row = Partial<Record<Exclude<Role, 'owner'>, Extent>>;
+
+const everybody: Row = { support: 'any', ops: 'any' };
+const support: Row = { support: 'any' };
+const ops: Row = { ops: 'any' };
+const ownersOnly: Row = {};
+
+/** Which procedure needs what role; owners may call all of them. A test fails for a procedure without a row. */
+export const permissions: Readonly<Record<string, Row>> = {
+  'partners.list': everybody,
+  'partners.show': everybody,
+  'partners.create': support,
+  'partners.activate': support,
+  'partners.suspend': support,
+  'keys.list': everybody,
+  'keys.show': everybody,
+  'keys.create': support,
+  'keys.rotate': support,
+  'keys.revoke': support,
+  'clients.list': everybody,
+  'clients.show': everybody,
+  'clients.create': support,
+  'clients.update': support,
+  'clients.rotateSecret': support,
+  'clients.disable': support,
+  'clients.enable': support,
+  'webhooks.show': everybody,
+  'webhooks.set': support,
+  'webhooks.unset': support,
+  'webhooks.rotateSecret': support,
+  'webhooks.test': support,
+  'webhooks.trigger': support,
+  'webhooks.verify': everybody,
+  'wallets.show': everybody,
+  'wallets.statement': everybody,
+  'wallets.fund': { support: 'test' },
+  'wallets.adjust': ownersOnly,
+  'wallets.refund': ownersOnly,
+  'wallets.audit': ops,
+  'limits.show': everybody,
+  'limits.set': ops,
+  'prices.show': everybody,
+  'prices.set': ownersOnly,
+  'sessions.show': everybody,
+  'enrollments.list': everybody,
+  'enrollments.show': everybody,
+  'enrollments.block': support,
+  'enrollments.unblock': support,
+  'events.list': everybody,
+  'events.show': everybody,
+  'events.why': everybody,
+  'deliveries.list': everybody,
+  'deliveries.show': everybody,
+  'deliveries.resend': ops,
+  'deliveries.cancel': ops,
+  'jobs.list': ops,
+  'jobs.show': ops,
+  'jobs.run': ops,
+  'jobs.cancel': ops,
+  'operators.whoami': everybody,
+  'operators.list': ownersOnly,
+  'operators.create': ownersOnly,
+  'operators.revoke': ownersOnly,
+  'auditLog.list': ops,
+  status: everybody,
+};
+
+const isForTest = (input: unknown): boolean =>
+  typeof input === 'object' && input !== null && 'mode' in input && input.mode === 'test';
+
+/** Whether an operator of this role may call the procedure with this input. Without a row, only owners may. */
+export function mayCall(role: Role, path: string, input: unknown): boolean {
+  if (role === 'owner') return true;
+  const extent = permissions[path]?.[role];
+  return extent === 'any' || (extent === 'test' && isForTest(input));
+}

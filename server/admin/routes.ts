@@ -1,0 +1,48 @@
+import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { isUnavailable } from '../platform/database/connect.ts';
+import { ApiError, unavailable } from '../platform/errors.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { Authenticate } from './authentication.ts';
+import { type AdminContext, toTrpcError } from './procedures.ts';
+import type { AdminRouter } from './router.ts';
+
+interface Dependencies {
+  router: AdminRouter;
+  authenticate: Authenticate;
+  auditLog: Pick<AuditLog, 'mutated'>;
+}
+
+/**
+ * The admin API at `/trpc`. To be registered as a plugin of its own: tRPC replaces the JSON parser of its scope.
+ * One request carries one procedure, so that a request id names one change.
+ */
+export function adminRoutes({ router, authenticate, auditLog }: Dependencies): FastifyPluginAsync {
+  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<AdminContext['operator']> {
+    try {
+      return await authenticate(request.headers.authorization, request.ip);
+    } catch (thrown) {
+      const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
+      if (!(error instanceof ApiError)) throw error;
+      void reply.headers(error.headers);
+      throw toTrpcError(error);
+    }
+  }
+
+  const trpcOptions: FastifyTRPCPluginOptions<AdminRouter>['trpcOptions'] = {
+    router,
+    allowBatching: false,
+    createContext: async ({ req, res }): Promise<AdminContext> => ({
+      operator: await identify(req, res),
+      requestId: req.id,
+      address: req.ip,
+      log: req.log as Logger,
+      mutated: auditLog.mutated,
+    }),
+  };
+
+  return async (scope) => {
+    await scope.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
+  };
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import {
+  ClientReference,
+  ClientView,
+  ClientWithSecret,
+  CreateClient,
+  ListClients,
+  RotateClientSecret,
+  UpdateClient,
+} from '../../contracts/admin/clients.ts';
+import {
+  CreateKey,
+  EndpointView,
+  EndpointWithSecret,
+  KeyReference,
+  KeyView,
+  KeyWithSecret,
+  ListKeys,
+  SetEndpoint,
+} from '../../contracts/admin/keys.ts';
+import {
+  CreatePartner,
+  ListPartners,
+  PartnerReference,
+  PartnerView,
+} from '../../contracts/admin/partners.ts';
+import { procedure, router } from '../admin/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Clients } from './clients.ts';
+import type { Endpoints } from './endpoints.ts';
+import type { Keys } from './keys.ts';
+import type { Partners } from './partners.ts';
+import { viewClient, viewEndpoint, viewKey, viewPartner } from './views.ts';
+
+interface Dependencies {
+  partners: Partners;
+  keys: Keys;
+  clients: Clients;
+  endpoints: Endpoints;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
+export function createPartnersProcedures({ partners, keys, clients, endpoints, clock }: Dependencies) {
+  return {
+    partners: partnerProcedures(partners),
+    keys: keyProcedures(keys),
+    clients: clientProcedures(clients, clock),
+    webhooks: endpointProcedures(keys, endpoints),
+  };
+}
+
+function partnerProcedures(partners: Partners) {
+  return router({
+    list: procedure
+      .input(ListPartners)
+      .output(z.array(PartnerView))
+      .query(async ({ input }) => (await partners.list(input)).map(viewPartner)),
+    show: procedure
+      .input(PartnerReference)
+      .output(PartnerView)
+      .query(async ({ input }) => viewPartner(await partners.show(input.partnerId))),
+    create: procedure
+      .input(CreatePartner)
+      .output(PartnerView)
+      .mutation(async ({ input, ctx }) => viewPartner(await partners.create(input.name, ctx.actor))),
+    activate: procedure
+      .input(PartnerReference)
+      .output(PartnerView)
+      .mutation(async ({ input, ctx }) => viewPartner(await partners.activate(input.partnerId, ctx.actor))),
+    suspend: procedure
+      .input(PartnerReference)
+      .output(PartnerView)
+      .mutation(async ({ input, ctx }) => viewPartner(await partners.suspend(input.partnerId, ctx.actor))),
+  });
+}
+
+function keyProcedures(keys: Keys) {
+  return router({
+    list: procedure
+      .input(ListKeys)
+      .output(z.array(KeyView))
+      .query(async ({ input }) => (await keys.list(input)).map(viewKey)),
+    show: procedure
+      .input(KeyReference)
+      .output(KeyView)
+      .query(async ({ input }) => viewKey(await keys.show(input.keyId))),
+    create: procedure
+      .input(CreateKey)
+      .output(KeyWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { key, apiKey } = await keys.create(input, ctx.actor);
+        return { ...viewKey(key), apiKey };
+      }),
+    rotate: procedure
+      .input(KeyReference)
+      .output(KeyWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { key, apiKey } = await keys.rotate(input.keyId, ctx.actor);
+        return { ...viewKey(key), apiKey };
+      }),
+    revoke: procedure
+      .input(KeyReference)
+      .output(KeyView)
+      .mutation(async ({ input, ctx }) => viewKey(await keys.revoke(input.keyId, ctx.actor))),
+  });
+}
+
+function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>) {
+  const view = viewClient(clock);
+  return router({
+    list: procedure
+      .input(ListClients)
+      .output(z.array(ClientView))
+      .query(async ({ input }) => (await clients.list(input)).map(view)),
+    show: procedure
+      .input(ClientReference)
+      .output(ClientView)
+      .query(async ({ input }) => view(await clients.show(input.clientId))),
+    create: procedure
+      .input(CreateClient)
+      .output(ClientWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { client, clientSecret } = await clients.create(input, ctx.actor);
+        return { ...view(client), clientSecret };
+      }),
+    update: procedure
+      .input(UpdateClient)
+      .output(ClientView)
+      .mutation(async ({ input, ctx }) => view(await clients.update(input, ctx.actor))),
+    rotateSecret: procedure
+      .input(RotateClientSecret)
+      .output(ClientWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { client, clientSecret } = await clients.rotateSecret(input, ctx.actor);
+        return { ...view(client), clientSecret };
+      }),
+    disable: procedure
+      .input(ClientReference)
+      .output(ClientView)
+      .mutation(async ({ input, ctx }) => view(await clients.disable(input.clientId, ctx.actor))),
+    enable: procedure
+      .input(ClientReference)
+      .output(ClientView)
+      .mutation(async ({ input, ctx }) => view(await clients.enable(input.clientId, ctx.actor))),
+  });
+}
+
+/** Where a key's events go; sending and inspecting them is another feature's. */
+function endpointProcedures(keys: Keys, endpoints: Endpoints) {
+  return router({
+    show: procedure
+      .input(KeyReference)
+      .output(EndpointView)
+      .query(async ({ input }) => viewEndpoint(await keys.show(input.keyId))),
+    set: procedure
+      .input(SetEndpoint)
+      .output(EndpointWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { key, signingSecret } = await endpoints.set(input, ctx.actor);
+        return { ...viewEndpoint(key), signingSecret };
+      }),
+    unset: procedure
+      .input(KeyReference)
+      .output(EndpointView)
+      .mutation(async ({ input, ctx }) => viewEndpoint(await endpoints.unset(input.keyId, ctx.actor))),
+    rotateSecret: procedure
+      .input(KeyReference)
+      .output(EndpointWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { key, signingSecret } = await endpoints.rotateSecret(input.keyId, ctx.actor);
+        return { ...viewEndpoint(key), signingSecret };
+      }),
+  });
+}

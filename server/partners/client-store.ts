@@ -1,0 +1,45 @@
+import type { Db } from 'mongodb';
+import type { ClientKind, ClientStatus } from '../../contracts/admin/clients.ts';
+import type { ClaimName } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type AuditedRecord, createRecordStore, type RecordStore, recordIndexes } from './record-store.ts';
+
+/** An application of a partner. Its sessions and events belong to the API key `keyId`. */
+export interface Client extends AuditedRecord {
+  partnerId: string;
+  keyId: string;
+  /** The mode of its key. */
+  mode: Mode;
+  kind: ClientKind;
+  name: string;
+  status: ClientStatus;
+  /** SHA-256 of each secret; those with `expiresAt` are on their way out. */
+  secrets: ClientSecret[];
+  /** Compared byte for byte. */
+  redirectUris: string[];
+  /** What its sessions may ask for. */
+  claims: ClaimName[];
+  /** Name of the verification source, where it is not the mode's own. */
+  source?: string;
+  tokenRequestsPerMinute?: number;
+  userinfoRequestsPerMinute?: number;
+}
+
+export interface ClientSecret {
+  hash: string;
+  expiresAt?: Date;
+}
+
+const collection = 'clients';
+export const indexes: IndexDeclaration[] = [
+  ...recordIndexes(collection),
+  { collection, key: { partnerId: 1, createdAt: -1 } },
+  { collection, key: { keyId: 1, createdAt: -1 } },
+];
+
+export type ClientStore = RecordStore<Client>;
+
+export function createClientStore(db: Db): ClientStore {
+  return createRecordStore<Client>(db, collection, 'client');
+}

@@ -1,0 +1,182 @@
+import type {
+  CreateClient,
+  ListClients,
+  RotateClientSecret,
+  UpdateClient,
+} from '../../contracts/admin/clients.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Actor } from '../admin/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId } from '../platform/ids.ts';
+import { auditEntry } from './audit-entry.ts';
+import type { Client, ClientStore } from './client-store.ts';
+import type { Directory } from './directory.ts';
+import type { ApiKey, KeyStore } from './key-store.ts';
+import { assertActive } from './keys.ts';
+import type { PartnerStore } from './partner-store.ts';
+import { redirectUriFault } from './redirect-uris.ts';
+import { newClientSecret, rotateSecrets } from './secrets.ts';
+
+interface Dependencies {
+  store: ClientStore;
+  keys: Pick<KeyStore, 'find'>;
+  partners: Pick<PartnerStore, 'find'>;
+  clock: Pick<Clock, 'now'>;
+  directory: Pick<Directory, 'forget'>;
+}
+
+/** A client with its secret: shown once, when the secret is made. */
+export interface FreshClient {
+  client: Client;
+  clientSecret: string;
+}
+
+export type Clients = ReturnType<typeof createClients>;
+
+/** What an update may set; undefined there is "back to the default". */
+type Settings = Partial<
+  Pick<
+    Client,
+    | 'keyId'
+    | 'name'
+    | 'redirectUris'
+    | 'claims'
+    | 'source'
+    | 'tokenRequestsPerMinute'
+    | 'userinfoRequestsPerMinute'
+  >
+>;
+
+function assertRedirectUris(uris: readonly string[], mode: Mode): void {
+  for (const uri of uris) {
+    const fault = redirectUriFault(uri, mode);
+    if (fault) throw new ApiError('refused', { description: `Redirect URI ${uri} ${fault}` });
+  }
+}
+
+/** Clients of partners. A client takes the mode of the key that owns it. All methods throw ApiError. */
+export function createClients({ store, keys, partners, clock, directory }: Dependencies) {
+  async function keyOf(partnerId: string, keyId: string): Promise<ApiKey> {
+    const [partner, key] = await Promise.all([partners.find(partnerId), keys.find(keyId)]);
+    if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    if (key.partnerId !== partnerId) {
+      throw new ApiError('refused', { description: `API key ${keyId} belongs to another partner` });
+    }
+    assertActive(key);
+    return key;
+  }
+
+  async function show(clientId: string): Promise<Client> {
+    const client = await store.find(clientId);
+    if (!client) throw new ApiError('not_found', { description: `No client ${clientId}` });
+    return client;
+  }
+
+  async function change(...args: Parameters<ClientStore['change']>): Promise<Client> {
+    const client = await store.change(...args);
+    directory.forget(client._id);
+    return client;
+  }
+
+  function move(clientId: string, to: Client['status'], actor: Actor): Promise<Client> {
+    return change(clientId, ({ status }) => {
+      if (status === to) return undefined;
+      const target = { id: clientId, at: clock.now() };
+      return {
+        set: { status: to },
+        entry: auditEntry(actor, target, { before: { status }, after: { status: to } }),
+      };
+    });
+  }
+
+  return {
+    async create({ partnerId, keyId, ...wanted }: CreateClient, actor: Actor): Promise<FreshClient> {
+      const { mode } = await keyOf(partnerId, keyId);
+      assertRedirectUris(wanted.redirectUris, mode);
+      const { secret, stored } = newClientSecret();
+      const now = clock.now();
+      const id = randomId('client');
+      const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
+      const { source, tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = wanted;
+      const client = await store.insert(
+        {
+          _id: id,
+          partnerId,
+          keyId,
+          mode,
+          status: 'active',
+          secrets: [stored],
+          createdAt: new Date(now),
+          ...required,
+          ...(source && { source }),
+          ...(tokenRequestsPerMinute && { tokenRequestsPerMinute }),
+          ...(userinfoRequestsPerMinute && { userinfoRequestsPerMinute }),
+        },
+        entry,
+      );
+      return { client, clientSecret: secret };
+    },
+
+    show,
+
+    list({ partnerId, keyId, mode, kind, status, ...page }: ListClients): Promise<Client[]> {
+      const filter = {
+        ...(partnerId && { partnerId }),
+        ...(keyId && { keyId }),
+        ...(mode && { mode }),
+        ...(kind && { kind }),
+        ...(status && { status }),
+      };
+      return store.list(filter, page);
+    },
+
+    /** Fields left out stay; null goes back to the default. */
+    async update({ clientId, ...wanted }: UpdateClient, actor: Actor): Promise<Client> {
+      const { partnerId, mode } = await show(clientId);
+      if (wanted.redirectUris) assertRedirectUris(wanted.redirectUris, mode);
+      if (wanted.keyId && (await keyOf(partnerId, wanted.keyId)).mode !== mode) {
+        throw new ApiError('refused', {
+          description: `A ${mode} client cannot move to a key of the other mode`,
+        });
+      }
+      const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+      const settings: Settings = Object.fromEntries(given.map(([name, value]) => [name, value ?? undefined]));
+      return change(clientId, (current) => {
+        if (given.length === 0) return undefined;
+        const before = Object.fromEntries(
+          given.map(([name]) => [name, current[name as keyof Settings] ?? null]),
+        );
+        const target = { id: clientId, at: clock.now() };
+        return {
+          set: settings,
+          entry: auditEntry(actor, target, { before, after: Object.fromEntries(given) }),
+        };
+      });
+    },
+
+    /** The old secrets end at once, or after `keepOldSeconds`. */
+    async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
+      const { secret, stored } = newClientSecret();
+      const client = await change(clientId, ({ secrets }) => {
+        const now = clock.now();
+        const rotated = rotateSecrets(secrets, stored, { now, keepUntil: now + keepOldSeconds * 1000 });
+        if (!rotated) {
+          const description =
+            'Too many secrets of this client are still accepted; rotate without keeping the old ones';
+          throw new ApiError('conflict', { description });
+        }
+        const difference = {
+          before: { secrets: secrets.length },
+          after: { secrets: rotated.length, keepOldSeconds },
+        };
+        return { set: { secrets: rotated }, entry: auditEntry(actor, { id: clientId, at: now }, difference) };
+      });
+      return { client, clientSecret: secret };
+    },
+
+    disable: (clientId: string, actor: Actor): Promise<Client> => move(clientId, 'disabled', actor),
+    enable: (clientId: string, actor: Actor): Promise<Client> => move(clientId, 'active', actor),
+  };
+}

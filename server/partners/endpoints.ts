@@ -1,0 +1,88 @@
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Actor } from '../admin/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomSecret } from '../platform/ids.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { auditEntry } from './audit-entry.ts';
+import type { ApiKey, KeyStore } from './key-store.ts';
+import { assertActive } from './keys.ts';
+
+interface Dependencies {
+  store: Pick<KeyStore, 'change' | 'find'>;
+  sealing: Pick<Sealing, 'seal'>;
+  clock: Pick<Clock, 'now'>;
+  /** Why events may not be sent to `url` for a key of this mode, or undefined. */
+  checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
+}
+
+/** A key whose endpoint has a new signing secret: shown once, here. */
+export interface FreshEndpoint {
+  key: ApiKey;
+  signingSecret: string;
+}
+
+export type Endpoints = ReturnType<typeof createEndpoints>;
+
+/** The webhook endpoint of an API key (interface 5.5). All methods throw ApiError. */
+export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Dependencies) {
+  /** Every secret is a new version; `chooseUrl` says where to, from the key as it is. */
+  async function save(
+    keyId: string,
+    chooseUrl: (key: ApiKey) => string,
+    actor: Actor,
+  ): Promise<FreshEndpoint> {
+    const signingSecret = randomSecret('webhookSecret');
+    const sealedSecret = await sealing.seal(signingSecret);
+    const key = await store.change(keyId, (current) => {
+      assertActive(current);
+      const url = chooseUrl(current);
+      const at = clock.now();
+      const secretVersion = current.webhookSecrets + 1;
+      const before = { url: current.webhook?.url ?? null, secretVersion: current.webhookSecrets };
+      return {
+        set: {
+          webhook: { url, sealedSecret, secretVersion, setAt: new Date(at) },
+          webhookSecrets: secretVersion,
+        },
+        entry: auditEntry(actor, { id: keyId, at }, { before, after: { url, secretVersion } }),
+      };
+    });
+    return { key, signingSecret };
+  }
+
+  return {
+    /** Saving a URL always makes a new signing secret, also where the URL is the same. */
+    set({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<FreshEndpoint> {
+      const checked = ({ mode }: ApiKey): string => {
+        const fault = checkWebhookUrl(url, mode);
+        if (fault) throw new ApiError('refused', { description: fault });
+        return url;
+      };
+      return save(keyId, checked, actor);
+    },
+
+    /** The old secret ends at once, also for attempts still to come. */
+    rotateSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
+      const sameUrl = ({ webhook }: ApiKey): string => {
+        if (!webhook) throw new ApiError('conflict', { description: `API key ${keyId} has no webhook URL` });
+        return webhook.url;
+      };
+      return save(keyId, sameUrl, actor);
+    },
+
+    unset(keyId: string, actor: Actor): Promise<ApiKey> {
+      return store.change(keyId, ({ webhook, webhookSecrets }) => {
+        if (!webhook) return undefined;
+        const difference = {
+          before: { url: webhook.url, secretVersion: webhookSecrets },
+          after: { url: null, secretVersion: webhookSecrets },
+        };
+        return {
+          set: { webhook: undefined },
+          entry: auditEntry(actor, { id: keyId, at: clock.now() }, difference),
+        };
+      });
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { createPartnersProcedures } from './admin.ts';
+import { createClients } from './clients.ts';
+import { createDirectory } from './directory.ts';
+import { createEndpoints } from './endpoints.ts';
+import { createKeys } from './keys.ts';
+import { createPartners } from './partners.ts';
+import { createClientSecrets } from './secrets.ts';
+import type { PartnersStores } from './store.ts';
+
+interface Dependencies {
+  stores: PartnersStores;
+  clock: Pick<Clock, 'now'>;
+  sealing: Pick<Sealing, 'seal'>;
+  /** Makes the test and the live wallet of a partner; twice is once. */
+  openWallets: (partnerId: string) => Promise<void>;
+  /** Why events may not be sent to `url` for a key of this mode, or undefined. */
+  checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
+}
+
+/** Partners, their keys and clients: what other features look up, and the admin API to change them. */
+export function createPartnersFeature({
+  stores,
+  clock,
+  sealing,
+  openWallets,
+  checkWebhookUrl,
+}: Dependencies) {
+  const directory = createDirectory(stores);
+  const partners = createPartners({ store: stores.partners, clock, openWallets, directory });
+  const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
+  const clients = createClients({
+    store: stores.clients,
+    keys: stores.keys,
+    partners: stores.partners,
+    clock,
+    directory,
+  });
+  const endpoints = createEndpoints({ store: stores.keys, sealing, clock, checkWebhookUrl });
+
+  return {
+    directory,
+    clientSecrets: createClientSecrets({ clock }),
+    procedures: createPartnersProcedures({ partners, keys, clients, endpoints, clock }),
+  };
+}

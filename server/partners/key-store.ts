@@ -1,0 +1,47 @@
+import type { Db } from 'mongodb';
+import type { KeyStatus } from '../../contracts/admin/keys.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type AuditedRecord, createRecordStore, type RecordStore, recordIndexes } from './record-store.ts';
+
+/** An API key: reads the sessions of its clients, and its webhook URL gets their events. */
+export interface ApiKey extends AuditedRecord {
+  partnerId: string;
+  mode: Mode;
+  status: KeyStatus;
+  /** SHA-256 of the secret. */
+  hash: string;
+  last4: string;
+  webhook?: { url: string; sealedSecret: string; secretVersion: number; setAt: Date };
+  /** Signing secrets ever made for this key: versions go on where the URL was removed in between. */
+  webhookSecrets: number;
+  rotatedAt?: Date;
+  revokedAt?: Date;
+}
+
+const collection = 'apiKeys';
+export const indexes: IndexDeclaration[] = [
+  ...recordIndexes(collection),
+  { collection, key: { hash: 1 }, unique: true },
+  { collection, key: { partnerId: 1, createdAt: -1 } },
+];
+
+export interface KeyStore extends RecordStore<ApiKey> {
+  /** In the order of `hashes`; undefined where no key has that hash. One round trip. */
+  findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
+}
+
+export function createKeyStore(db: Db): KeyStore {
+  return {
+    ...createRecordStore<ApiKey>(db, collection, 'API key'),
+
+    async findByHashes(hashes) {
+      const found = await db
+        .collection<ApiKey>(collection)
+        .find({ hash: { $in: [...hashes] } })
+        .toArray();
+      const byHash = new Map(found.map((key) => [key.hash, key]));
+      return hashes.map((hash) => byHash.get(hash));
+    },
+  };
+}

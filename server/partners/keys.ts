@@ -1,0 +1,97 @@
+import type { CreateKey, ListKeys } from '../../contracts/admin/keys.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Actor } from '../admin/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
+import { auditEntry } from './audit-entry.ts';
+import type { ApiKey, KeyStore } from './key-store.ts';
+import type { Partner, PartnerStore } from './partner-store.ts';
+
+interface Dependencies {
+  store: KeyStore;
+  partners: Pick<PartnerStore, 'find'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** A key with its secret: shown once, when the secret is made. */
+export interface FreshKey {
+  key: ApiKey;
+  apiKey: string;
+}
+
+export type Keys = ReturnType<typeof createKeys>;
+
+function newSecret(mode: Mode) {
+  const apiKey = randomSecret(mode === 'live' ? 'liveKey' : 'testKey');
+  return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };
+}
+
+/** @throws ApiError `conflict` where the key is revoked: nothing can be done with it any more */
+export function assertActive(key: ApiKey): void {
+  if (key.status === 'revoked')
+    throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
+}
+
+/** API keys: `active` until revoked for good. All methods throw ApiError. */
+export function createKeys({ store, partners, clock }: Dependencies) {
+  async function existingPartner(partnerId: string): Promise<Partner> {
+    const partner = await partners.find(partnerId);
+    if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+    return partner;
+  }
+
+  async function show(keyId: string): Promise<ApiKey> {
+    const key = await store.find(keyId);
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    return key;
+  }
+
+  return {
+    async create({ partnerId, mode }: CreateKey, actor: Actor): Promise<FreshKey> {
+      await existingPartner(partnerId);
+      const now = clock.now();
+      const id = randomId('apiKey');
+      const { apiKey, stored } = newSecret(mode);
+      const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, mode, status: 'active' } });
+      const fields = { _id: id, partnerId, mode, status: 'active' as const, webhookSecrets: 0, ...stored };
+      return { key: await store.insert({ ...fields, createdAt: new Date(now) }, entry), apiKey };
+    },
+
+    show,
+
+    async list({ partnerId, mode, status, ...page }: ListKeys): Promise<ApiKey[]> {
+      if (partnerId) await existingPartner(partnerId);
+      return store.list(
+        { ...(partnerId && { partnerId }), ...(mode && { mode }), ...(status && { status }) },
+        page,
+      );
+    },
+
+    /** The same id with a new secret, so its sessions and clients stay its own; the old secret ends at once. */
+    async rotate(keyId: string, actor: Actor): Promise<FreshKey> {
+      const { apiKey, stored } = newSecret((await show(keyId)).mode);
+      const key = await store.change(keyId, (current) => {
+        assertActive(current);
+        const at = clock.now();
+        const difference = { before: { last4: current.last4 }, after: { last4: stored.last4 } };
+        return {
+          set: { ...stored, rotatedAt: new Date(at) },
+          entry: auditEntry(actor, { id: keyId, at }, difference),
+        };
+      });
+      return { key, apiKey };
+    },
+
+    async revoke(keyId: string, actor: Actor): Promise<ApiKey> {
+      return store.change(keyId, ({ status }) => {
+        if (status === 'revoked') return undefined;
+        const at = clock.now();
+        return {
+          set: { status: 'revoked', revokedAt: new Date(at) },
+          entry: auditEntry(actor, { id: keyId, at }, { before: { status }, after: { status: 'revoked' } }),
+        };
+      });
+    },
+  };
+}

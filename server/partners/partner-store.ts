@@ -1,0 +1,22 @@
+import type { Db } from 'mongodb';
+import type { PartnerStatus } from '../../contracts/admin/partners.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type AuditedRecord, createRecordStore, type RecordStore, recordIndexes } from './record-store.ts';
+
+/** A company that verifies its users with us. */
+export interface Partner extends AuditedRecord {
+  name: string;
+  status: PartnerStatus;
+  /** Cents for each billable kind where they differ from the configured price. */
+  prices?: { token?: number; storefront?: number; checkbox?: number };
+  branding?: { color?: string };
+}
+
+const collection = 'partners';
+export const indexes: IndexDeclaration[] = recordIndexes(collection);
+
+export type PartnerStore = RecordStore<Partner>;
+
+export function createPartnerStore(db: Db): PartnerStore {
+  return createRecordStore<Partner>(db, collection, 'partner');
+}

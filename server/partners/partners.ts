@@ -1,0 +1,61 @@
+import type { ListPartners, PartnerStatus } from '../../contracts/admin/partners.ts';
+import type { Actor } from '../admin/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId } from '../platform/ids.ts';
+import { auditEntry } from './audit-entry.ts';
+import type { Directory } from './directory.ts';
+import type { Partner, PartnerStore } from './partner-store.ts';
+
+interface Dependencies {
+  store: PartnerStore;
+  clock: Pick<Clock, 'now'>;
+  /** Makes the test and the live wallet; twice is once. */
+  openWallets: (partnerId: string) => Promise<void>;
+  directory: Pick<Directory, 'forget'>;
+}
+
+export type Partners = ReturnType<typeof createPartners>;
+
+/** Partners: `pending` until activated, then `active` or `suspended`. All methods throw ApiError. */
+export function createPartners({ store, clock, openWallets, directory }: Dependencies) {
+  async function move(partnerId: string, to: PartnerStatus, actor: Actor): Promise<Partner> {
+    const partner = await store.change(partnerId, ({ status }) => {
+      if (status === to) return undefined;
+      if (to === 'suspended' && status === 'pending') {
+        throw new ApiError('conflict', {
+          description: 'A pending partner cannot be suspended: it was never activated',
+        });
+      }
+      const target = { id: partnerId, at: clock.now() };
+      return {
+        set: { status: to },
+        entry: auditEntry(actor, target, { before: { status }, after: { status: to } }),
+      };
+    });
+    directory.forget(partnerId);
+    return partner;
+  }
+
+  return {
+    async create(name: string, actor: Actor): Promise<Partner> {
+      const now = clock.now();
+      const id = randomId('partner');
+      // Wallets first: a crash in between leaves two wallets of nobody rather than a partner without any.
+      await openWallets(id);
+      const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
+      return store.insert({ _id: id, name, status: 'pending', createdAt: new Date(now) }, entry);
+    },
+
+    async show(partnerId: string): Promise<Partner> {
+      const partner = await store.find(partnerId);
+      if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+      return partner;
+    },
+
+    list: ({ status, ...page }: ListPartners): Promise<Partner[]> =>
+      store.list({ ...(status && { status }) }, page),
+    activate: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'active', actor),
+    suspend: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'suspended', actor),
+  };
+}

@@ -1,0 +1,32 @@
+import type { Mode } from '../../contracts/identifiers.ts';
+
+const loopback = new Set(['localhost', '127.0.0.1']);
+/** Browsers and proxies read these differently (RFC 3986 allows none of them raw). */
+const unsafeCharacter = /[\s\p{Cc}\\]/u;
+
+function parse(uri: string): URL | undefined {
+  try {
+    return new URL(uri);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Why `uri` may not be registered for a client of this mode, or undefined (decisions.md, "Session states").
+ * What passes is kept and compared byte for byte, so nothing is normalised here.
+ */
+export function redirectUriFault(uri: string, mode: Mode): string | undefined {
+  if (unsafeCharacter.test(uri)) return 'must not contain spaces, backslashes or control characters';
+  const url = parse(uri);
+  // `https:example.com` parses, as does `https:///example.com`: an absolute URI of ours spells out its authority.
+  if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(uri))
+    return 'must be an absolute URI such as https://example.com/callback';
+  if (uri.includes('#')) return 'must not have a fragment';
+  if (url.username || url.password || /^[^/?]*:\/\/[^/?]*@/.test(uri))
+    return 'must not have a user name or password';
+  if (url.protocol === 'https:') return undefined;
+  if (mode === 'live') return 'must be https for a live client';
+  if (url.protocol === 'http:' && loopback.has(url.hostname)) return undefined;
+  return 'must be https, or http://localhost or http://127.0.0.1 for a test client';
+}

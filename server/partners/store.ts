@@ -1,0 +1,18 @@
+import type { Db } from 'mongodb';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type ClientStore, indexes as clientIndexes, createClientStore } from './client-store.ts';
+import { createKeyStore, type KeyStore, indexes as keyIndexes } from './key-store.ts';
+import { createPartnerStore, type PartnerStore, indexes as partnerIndexes } from './partner-store.ts';
+
+/** What this feature keeps. */
+export interface PartnersStores {
+  partners: PartnerStore;
+  keys: KeyStore;
+  clients: ClientStore;
+}
+
+export const indexes: IndexDeclaration[] = [...partnerIndexes, ...keyIndexes, ...clientIndexes];
+
+export function createPartnersStores(db: Db): PartnersStores {
+  return { partners: createPartnerStore(db), keys: createKeyStore(db), clients: createClientStore(db) };
+}

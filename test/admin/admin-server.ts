@@ -1,0 +1,88 @@
+import type { AddressInfo } from 'node:net';
+import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
+import { createAdmin } from '../../server/admin/feature.ts';
+import type { AdminRouter } from '../../server/admin/router.ts';
+import { indexes as adminIndexes, createAdminStores } from '../../server/admin/store.ts';
+import { createPartnersFeature } from '../../server/partners/feature.ts';
+import { createPartnersStores, indexes as partnerIndexes } from '../../server/partners/store.ts';
+import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { createHttpServer } from '../../server/platform/http/server.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { createSealing } from '../../server/platform/sealing.ts';
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+
+export const firstToken = 'test-admin-token-of-32-characters-or-more';
+
+export interface AdminServer {
+  url: string;
+  database: FreshDatabase;
+  partners: ReturnType<typeof createPartnersFeature>;
+  /** Milliseconds that the server's clock is ahead. */
+  clock: { ahead: number; now: () => number; trusted: () => boolean };
+  /** Partners whose wallets were opened. */
+  opened: string[];
+  api: TRPCClient<AdminRouter>;
+  apiAs: (token: string) => TRPCClient<AdminRouter>;
+  close: () => Promise<void>;
+}
+
+/** The partners feature behind the real admin listener; webhooks and wallets are stand-ins of one line. */
+export async function startAdminServer(): Promise<AdminServer> {
+  const database = await freshDatabase({ keep: true });
+  await ensureIndexes(database.db, [...adminIndexes, ...partnerIndexes]);
+  const log = createLogger('silent');
+  const opened: string[] = [];
+  const clock = { ahead: 0, now: () => Date.now() + clock.ahead, trusted: () => true };
+  const partners = createPartnersFeature({
+    stores: createPartnersStores(database.db),
+    clock,
+    sealing: createSealing([new Uint8Array(32).fill(7)]),
+    openWallets: async (id) => {
+      opened.push(id);
+    },
+    checkWebhookUrl: (url, mode) =>
+      url.startsWith('https://') || mode === 'test' ? undefined : 'A live webhook URL must be https',
+  });
+  const admin = createAdmin({
+    stores: createAdminStores(database.db),
+    clock,
+    log,
+    firstToken,
+    status: {
+      about: { version: '0.0.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
+      readQueue: async () => ({ pending: 0 }),
+    },
+    features: { partners: partners.procedures },
+  });
+  const app = createHttpServer({ logger: log, trustProxy: false });
+  await app.register(admin.routes);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const apiAs = (token: string) =>
+    createTRPCClient<AdminRouter>({
+      links: [httpLink({ url: `${url}/trpc`, headers: { authorization: `Bearer ${token}` } })],
+    });
+  return {
+    url,
+    database,
+    partners,
+    clock,
+    opened,
+    api: apiAs(firstToken),
+    apiAs,
+    async close() {
+      await app.close();
+      await database.drop();
+    },
+  };
+}
+
+/** The error code of the table that a call was refused with. */
+export async function refusal(call: Promise<unknown>): Promise<unknown> {
+  try {
+    await call;
+  } catch (error) {
+    return (error as { data?: { error?: unknown } }).data?.error ?? error;
+  }
+  return 'no refusal';
+}

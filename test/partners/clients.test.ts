@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isWellFormedSecret } from '../../server/platform/ids.ts';
+import { type AdminServer, refusal, startAdminServer } from '../admin/admin-server.ts';
+
+let server: AdminServer;
+beforeAll(async () => {
+  server = await startAdminServer();
+});
+afterAll(() => server.close());
+
+async function onboard(mode: 'test' | 'live' = 'test') {
+  const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+  const { id: keyId } = await server.api.keys.create.mutate({ partnerId, mode });
+  const client = await server.api.clients.create.mutate({
+    partnerId,
+    keyId,
+    name: 'Shop',
+    redirectUris: ['https://shop.example/callback'],
+    claims: ['age_18_plus', 'country', 'age_18_plus'],
+  });
+  return { partnerId, keyId, client };
+}
+
+describe('a client', () => {
+  it('takes the mode of its key and shows its secret once', async () => {
+    const { partnerId, keyId, client } = await onboard('live');
+    expect(client).toMatchObject({
+      partnerId,
+      keyId,
+      mode: 'live',
+      kind: 'oauth',
+      status: 'active',
+      claims: ['age_18_plus', 'country'],
+      tokenRequestsPerMinute: null,
+    });
+    expect(isWellFormedSecret('clientSecret', client.clientSecret)).toBe(true);
+    const { clientSecret, ...shown } = client;
+    expect(await server.api.clients.show.query({ clientId: client.id })).toEqual(shown);
+    const found = await server.partners.directory.client(client.id);
+    expect(found?.partner).toMatchObject({ _id: partnerId, status: 'pending' });
+    expect(found && server.partners.clientSecrets.matches(found.client, clientSecret)).toBe(true);
+    expect(found && server.partners.clientSecrets.matches(found.client, `${clientSecret}x`)).toBe(false);
+  });
+
+  it.each([
+    ['live', 'http://localhost/callback'],
+    ['live', 'https://shop.example/#fragment'],
+    ['test', 'http://shop.example/callback'],
+    ['test', 'https://user@shop.example/'],
+    ['test', '/callback'],
+  ] as const)('is refused in %s mode with the redirect URI %s', async (mode, uri) => {
+    const { partnerId, keyId, client } = await onboard(mode);
+    const wanted = { partnerId, keyId, name: 'Shop', redirectUris: [uri], claims: ['country' as const] };
+    expect(await refusal(server.api.clients.create.mutate(wanted))).toBe('refused');
+    const update = server.api.clients.update.mutate({ clientId: client.id, redirectUris: [uri] });
+    expect(await refusal(update)).toBe('refused');
+    expect(await server.api.clients.list.query({ partnerId })).toHaveLength(1);
+  });
+
+  it('needs a known claim, and a key of the same partner that is not revoked', async () => {
+    const { partnerId, keyId } = await onboard();
+    const other = await onboard();
+    const wanted = {
+      partnerId,
+      keyId,
+      name: 'Shop',
+      redirectUris: ['https://a.example/'],
+      claims: ['country' as const],
+    };
+    const unknown = server.api.clients.create.mutate({ ...wanted, claims: ['shoe_size' as never] });
+    await expect(unknown).rejects.toThrow('unknown claim shoe_size; known: age_16_plus');
+    expect(await refusal(server.api.clients.create.mutate({ ...wanted, keyId: other.keyId }))).toBe(
+      'refused',
+    );
+    await server.api.keys.revoke.mutate({ keyId });
+    expect(await refusal(server.api.clients.create.mutate(wanted))).toBe('conflict');
+  });
+
+  it('is updated field by field; null goes back to the default', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    const updated = await server.api.clients.update.mutate({
+      clientId,
+      claims: ['country'],
+      tokenRequestsPerMinute: 500,
+    });
+    expect(updated).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: 500, name: 'Shop' });
+    const back = await server.api.clients.update.mutate({ clientId, tokenRequestsPerMinute: null });
+    expect(back).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: null });
+    // Changed in this process: the next look-up sees it at once.
+    expect((await server.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
+  });
+
+  it('moves to another key of its partner in the same mode only', async () => {
+    const { partnerId, client } = await onboard();
+    const { id: testKey } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
+    const { id: liveKey } = await server.api.keys.create.mutate({ partnerId, mode: 'live' });
+    const move = (keyId: string) => server.api.clients.update.mutate({ clientId: client.id, keyId });
+    expect(await move(testKey)).toMatchObject({ keyId: testKey });
+    expect(await refusal(move(liveKey))).toBe('refused');
+  });
+
+  it('is disabled and enabled', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    expect(await server.api.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });
+    expect((await server.partners.directory.client(clientId))?.client.status).toBe('disabled');
+    expect(await server.api.clients.enable.mutate({ clientId })).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('rotating a client secret', () => {
+  const accepts = async (clientId: string, secret: string) => {
+    const found = await server.partners.directory.client(clientId);
+    return found && server.partners.clientSecrets.matches(found.client, secret);
+  };
+
+  it('ends the old one at once', async () => {
+    const { client } = await onboard();
+    const { clientSecret } = await server.api.clients.rotateSecret.mutate({ clientId: client.id });
+    expect(await accepts(client.id, client.clientSecret)).toBe(false);
+    expect(await accepts(client.id, clientSecret)).toBe(true);
+  });
+
+  it('keeps the old one as long as asked for', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    const rotated = await server.api.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 3600 });
+    expect(rotated.secrets).toEqual([{ expiresAt: null }, { expiresAt: expect.any(String) }]);
+    expect(await accepts(clientId, client.clientSecret)).toBe(true);
+    server.clock.ahead = 3_600_001;
+    try {
+      expect(await accepts(clientId, client.clientSecret)).toBe(false);
+      expect(await accepts(clientId, rotated.clientSecret)).toBe(true);
+      expect((await server.api.clients.show.query({ clientId })).secrets).toHaveLength(1);
+    } finally {
+      server.clock.ahead = 0;
+    }
+  });
+
+  it('never prolongs one that is on its way out, and refuses too many at once', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    const rotate = (keepOldSeconds: number) =>
+      server.api.clients.rotateSecret.mutate({ clientId, keepOldSeconds });
+    const first = await rotate(60);
+    const second = await rotate(86_400);
+    expect(second.secrets.at(-1)).toEqual(first.secrets.at(-1));
+    await rotate(86_400);
+    await rotate(86_400);
+    expect(await refusal(rotate(86_400))).toBe('conflict');
+    expect((await rotate(0)).secrets).toEqual([{ expiresAt: null }]);
+  });
+});
