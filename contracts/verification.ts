@@ -36,6 +36,10 @@ export type SessionStatus = z.infer<typeof SessionStatus>;
 export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
 export type FailureReason = z.infer<typeof FailureReason>;
 
+/** Marks on a sandbox person's enrollment by which a partner rehearses a refusal of the exchange (test mode only). */
+export const Rehearsal = z.enum(['low-balance', 'minute-cap', 'hour-cap', 'unavailable']);
+export type Rehearsal = z.infer<typeof Rehearsal>;
+
 /** Interface 2.7. */
 export const SessionResponse = z.strictObject({
   success: z.literal(true),

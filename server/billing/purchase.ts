@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { Rehearsal } from '../../contracts/verification.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
@@ -7,7 +8,7 @@ import { deriveId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Access, AccessRecord, AccessStore } from './access-store.ts';
 import { opposite } from './ledger.ts';
-import { type Rehearsal, refusalOf, rehearse } from './refusals.ts';
+import { refusalOf, rehearse } from './refusals.ts';
 import type { Settlement } from './settlement.ts';
 import type { WalletPort } from './wallet.ts';
 import type { BillableKind, Posting, Verdict } from './wallet-model.ts';

@@ -1,9 +1,7 @@
+import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
 import type { Verdict } from './wallet-model.ts';
-
-/** Marks on a sandbox person's enrollment that let a partner rehearse a refusal (docs/testing.md). */
-export type Rehearsal = 'low-balance' | 'minute-cap' | 'hour-cap' | 'unavailable';
 
 const length = { minute, hour };
 

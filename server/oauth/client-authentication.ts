@@ -1,0 +1,115 @@
+import type { ClaimName } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { RequestLimit } from '../platform/request-limits.ts';
+
+/** What the OAuth endpoints need to know of a client. */
+export interface OAuthClient {
+  _id: string;
+  partnerId: string;
+  keyId: string;
+  mode: Mode;
+  kind: 'oauth' | 'storefront';
+  status: 'active' | 'disabled';
+  secrets: { hash: string; expiresAt?: Date }[];
+  claims: ClaimName[];
+  tokenRequestsPerMinute?: number;
+  userinfoRequestsPerMinute?: number;
+}
+
+/** … and of its partner. Prices are cents per billable event. */
+export interface OAuthPartner {
+  _id: string;
+  status: 'pending' | 'active' | 'suspended';
+  prices?: { token?: number };
+}
+
+export interface Authenticated {
+  client: OAuthClient;
+  partner: OAuthPartner;
+}
+
+/** Found ones may be up to 2 s old; `fresh` reads the database. */
+export type FindClient = (id: string, options?: { fresh?: boolean }) => Promise<Authenticated | undefined>;
+
+interface Dependencies {
+  findClient: FindClient;
+  /** Constant-time comparison with every secret that is valid now. */
+  secretMatches: (client: OAuthClient, secret: string) => boolean;
+  keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
+  limit: RequestLimit;
+}
+
+export interface Credentials {
+  clientId: string;
+  clientSecret: string;
+  /** Sent in an Authorization header rather than in the body: decides the form of a 401. */
+  basic: boolean;
+  /** Remote address of the caller. */
+  address: string;
+}
+
+/** Wrong secrets a minute, per client id and address, before 429 takes the place of 401. */
+const wrongSecretsPerMinute = 20;
+/** Interface section 8. */
+const tokenRequestsPerMinute = 30;
+
+const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' };
+
+/** Interface 5.1: client credentials, as the token and the revocation endpoint check them. */
+export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {
+  async function find({ clientId, clientSecret }: Credentials): Promise<Authenticated | undefined> {
+    const matching = (found: Authenticated | undefined) =>
+      found && secretMatches(found.client, clientSecret) ? found : undefined;
+    // A cached answer may only say yes: a no is looked up again, so that a rotation holds everywhere at once.
+    return matching(await findClient(clientId)) ?? matching(await findClient(clientId, { fresh: true }));
+  }
+
+  /** Counted per address: knowing a public client id must not lock its owner out. */
+  async function refuse({ clientId, address, basic }: Credentials): Promise<never> {
+    const { allowed, retryAfter } = await limit(
+      'wrong-secret',
+      `${clientId}|${address}`,
+      wrongSecretsPerMinute,
+    );
+    if (!allowed)
+      throw new ApiError('rate_limited', { description: 'Too many wrong client secrets', retryAfter });
+    throw new ApiError('invalid_client', basic ? { headers: basicChallenge } : {});
+  }
+
+  const isActive = ({ client, partner }: Authenticated) =>
+    client.status === 'active' && partner.status === 'active';
+
+  async function requireKey(client: OAuthClient): Promise<void> {
+    if ((await keyStatus(client.keyId)) === 'active') return;
+    throw new ApiError('client_inactive', { description: 'The API key that owns this client is revoked' });
+  }
+
+  return {
+    /**
+     * The client that these credentials belong to, with its partner.
+     * @throws ApiError invalid_client; rate_limited after too many wrong secrets; client_inactive
+     */
+    async authenticate(credentials: Credentials): Promise<Authenticated> {
+      const found = (await find(credentials)) ?? (await refuse(credentials));
+      if (isActive(found)) return found;
+      const again = await findClient(found.client._id, { fresh: true });
+      if (again && isActive(again)) return again;
+      throw new ApiError('client_inactive');
+    },
+
+    /**
+     * Counts this request; its key is looked up beside, never from a cache (decisions.md, "Modes").
+     * @throws ApiError client_inactive where the key is revoked, then rate_limited (interface section 8, rule 5)
+     */
+    async admit(client: OAuthClient): Promise<void> {
+      const max = client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
+      const counting = limit('token', client._id, max);
+      await Promise.all([requireKey(client), counting]);
+      const { allowed, retryAfter } = await counting;
+      if (allowed) return;
+      throw new ApiError('rate_limited', { description: 'Token endpoint rate limit exceeded', retryAfter });
+    },
+  };
+}
+export type ClientAuthentication = ReturnType<typeof createClientAuthentication>;

@@ -1,0 +1,23 @@
+import type { RevokeRequest } from '../../contracts/oauth.ts';
+import type { AccessTokens } from './access-token.ts';
+import type { ClientAuthentication, Credentials } from './client-authentication.ts';
+
+interface Dependencies {
+  clients: Pick<ClientAuthentication, 'authenticate' | 'admit'>;
+  tokens: Pick<AccessTokens, 'verify'>;
+  /** Revokes an access; once is enough, twice is harmless. */
+  revoke: (accessId: string) => Promise<void>;
+}
+
+/**
+ * `POST /api/oauth/revoke` (interface 4.4, RFC 7009): a client ends its own token. Unknown, expired, revoked
+ * and other clients' tokens change nothing and answer the same.
+ */
+export function createRevocation({ clients, tokens, revoke }: Dependencies) {
+  return async (request: RevokeRequest, credentials: Credentials): Promise<void> => {
+    const { client } = await clients.authenticate(credentials);
+    await clients.admit(client);
+    const token = await tokens.verify(request.token);
+    if (token?.clientId === client._id) await revoke(token.id);
+  };
+}

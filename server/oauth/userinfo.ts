@@ -1,0 +1,65 @@
+import type { ClaimsSnapshot } from '../../contracts/claims.ts';
+import type { UserinfoResponse } from '../../contracts/oauth.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { RequestLimit } from '../platform/request-limits.ts';
+import type { AccessTokens } from './access-token.ts';
+import type { FindClient } from './client-authentication.ts';
+
+/** An access as its token shows it; `void` for a charge that granted nothing. */
+export type StoredAccess =
+  | ({
+      state: 'live';
+      kind: string;
+      clientId: string;
+      sub: string;
+      at: Date;
+      expiresAt: Date;
+      revokedAt?: Date;
+    } & ClaimsSnapshot)
+  | { state: 'void' };
+
+interface Dependencies {
+  tokens: Pick<AccessTokens, 'verify'>;
+  findAccess: (id: string) => Promise<StoredAccess | undefined>;
+  findClient: FindClient;
+  limit: RequestLimit;
+  clock: { now(): number };
+}
+
+/** decisions.md: requests a minute per client. */
+const userinfoRequestsPerMinute = 120;
+
+/** RFC 6750 3: the challenge names the error only where a token was sent. */
+function refusal(sent: boolean): ApiError {
+  const challenge = sent ? 'Bearer realm="svc", error="invalid_token"' : 'Bearer realm="svc"';
+  return new ApiError('invalid_token', { headers: { 'www-authenticate': challenge } });
+}
+
+/** The token of an `Authorization: Bearer` header; one in a query or a body is never looked for. */
+export function bearerToken(header: string | undefined): string | undefined {
+  return /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header ?? '')?.[1];
+}
+
+/** `GET /api/oauth/userinfo` (interface 4.3): the claims as they were when the token was issued. */
+export function createUserinfo({ tokens, findAccess, findClient, limit, clock }: Dependencies) {
+  async function requireAllowance(clientId: string): Promise<void> {
+    const found = await findClient(clientId);
+    const max = found?.client.userinfoRequestsPerMinute ?? userinfoRequestsPerMinute;
+    const { allowed, retryAfter } = await limit('userinfo', clientId, max);
+    if (!allowed) {
+      throw new ApiError('rate_limited', { description: 'Userinfo rate limit exceeded', retryAfter });
+    }
+  }
+
+  return async (authorization: string | undefined): Promise<UserinfoResponse> => {
+    const token = bearerToken(authorization);
+    const verified = token && (await tokens.verify(token));
+    if (!verified) throw refusal(authorization !== undefined);
+
+    const [access] = await Promise.all([findAccess(verified.id), requireAllowance(verified.clientId)]);
+    const live = access?.state === 'live' && access.kind === 'token' && !access.revokedAt;
+    if (!live || access.expiresAt.getTime() <= clock.now()) throw refusal(true);
+    const { sub, at, claims, meta } = access;
+    return { sub, evaluated_at: at.toISOString(), claims, meta };
+  };
+}
