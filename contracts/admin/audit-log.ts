@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 import { page } from './references.ts';
 
-/** One change by an operator. `before` and `after` hold what changed, never a secret. */
+/**
+ * One change by an operator. `before` and `after` hold what changed, never a secret; a call that changed no
+ * record of its own, such as sending a delivery again, has its `input` instead.
+ */
 export const AuditLogEntry = z.strictObject({
   id: z.string(),
   at: DateTime,
@@ -12,6 +15,7 @@ export const AuditLogEntry = z.strictObject({
   target: z.string().nullable(),
   before: z.record(z.string(), z.unknown()).nullable(),
   after: z.record(z.string(), z.unknown()).nullable(),
+  input: z.record(z.string(), z.unknown()).nullable(),
   requestId: z.string(),
   address: z.string(),
 });

@@ -43,7 +43,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
       try {
         await sweep();
         if (await store.has(actor.requestId)) return;
-        const call = isObject(input) ? { after: input } : {};
+        const call = isObject(input) ? { input } : {};
         await store.add([
           { ...actor, id: actor.requestId, at: new Date(clock.now()), target: targetOf(input), ...call },
         ]);
@@ -58,7 +58,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   };
 }
 
-function viewEntry({ _id, at, before, after, ...entry }: StoredEntry): AuditLogEntry {
+function viewEntry({ _id, at, before, after, input, ...entry }: StoredEntry): AuditLogEntry {
   const { operatorId, operatorName, action, target, requestId, address } = entry;
   return {
     id: _id,
@@ -69,6 +69,7 @@ function viewEntry({ _id, at, before, after, ...entry }: StoredEntry): AuditLogE
     target,
     before: before ?? null,
     after: after ?? null,
+    input: input ?? null,
     requestId,
     address,
   };

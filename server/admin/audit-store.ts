@@ -5,7 +5,9 @@ import { ApiError } from '../platform/errors.ts';
 import type { AuditEntry } from './procedures.ts';
 
 /** An entry of the log. Entries are only ever added. */
-export type StoredEntry = Omit<AuditEntry, 'id' | 'target'> & { _id: string; target: string | null };
+export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
+
+type NewEntry = Omit<AuditEntry, 'target'> & { target: string | null; input?: Record<string, unknown> };
 
 interface Outbox {
   _id: string;
@@ -28,9 +30,7 @@ export type AuditStore = ReturnType<typeof createAuditStore>;
 export function createAuditStore(db: Db) {
   const log = db.collection<StoredEntry>(collection);
 
-  async function add(
-    entries: readonly (Omit<AuditEntry, 'target'> & { target: string | null })[],
-  ): Promise<void> {
+  async function add(entries: readonly NewEntry[]): Promise<void> {
     const operations = entries.map(({ id, ...entry }) => ({
       updateOne: { filter: { _id: id }, update: { $setOnInsert: entry }, upsert: true },
     }));

@@ -5,7 +5,7 @@ import type { Sweep } from '../platform/outbox.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
-import { type AdminParts, createAdminRouter } from './router.ts';
+import { type AdminParts, type AdminRouter, createAdminRouter } from './router.ts';
 import { adminRoutes } from './routes.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
 import type { AdminStores } from './store.ts';
@@ -22,7 +22,11 @@ interface Dependencies {
 }
 
 /** The admin API: `routes` to be registered on the admin listener, `sweep` to be run with the others. */
-export function createAdmin(dependencies: Dependencies): { routes: FastifyPluginAsync; sweep: Sweep } {
+export function createAdmin(dependencies: Dependencies): {
+  router: AdminRouter;
+  routes: FastifyPluginAsync;
+  sweep: Sweep;
+} {
   const { stores, clock, log, firstToken, status, features } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
@@ -32,5 +36,5 @@ export function createAdmin(dependencies: Dependencies): { routes: FastifyPlugin
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
-  return { routes: adminRoutes({ router, authenticate, auditLog }), sweep: auditLog };
+  return { router, routes: adminRoutes({ router, authenticate, auditLog }), sweep: auditLog };
 }

@@ -21,6 +21,8 @@ export interface AdminServer {
   clock: { ahead: number; now: () => number; trusted: () => boolean };
   /** Partners whose wallets were opened. */
   opened: string[];
+  /** Every procedure of the router, as `partners.create`. */
+  procedures: string[];
   api: TRPCClient<AdminRouter>;
   apiAs: (token: string) => TRPCClient<AdminRouter>;
   close: () => Promise<void>;
@@ -68,6 +70,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     partners,
     clock,
     opened,
+    procedures: Object.keys(admin.router._def.procedures),
     api: apiAs(firstToken),
     apiAs,
     async close() {

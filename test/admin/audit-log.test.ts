@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuditLog } from '../../server/admin/audit-log.ts';
+import { createAuditStore } from '../../server/admin/audit-store.ts';
+import { createPartnerStore } from '../../server/partners/partner-store.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { type AdminServer, refusal, startAdminServer } from './admin-server.ts';
+
+let server: AdminServer;
+beforeAll(async () => {
+  server = await startAdminServer();
+});
+afterAll(() => server.close());
+
+const entriesOf = (target: string) => server.api.auditLog.list.query({ target });
+
+describe('the audit log', () => {
+  it('holds every change with what it was before and after, newest first', async () => {
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    await server.api.partners.activate.mutate({ partnerId });
+    await server.api.partners.suspend.mutate({ partnerId });
+    const [suspended, activated, created] = await entriesOf(partnerId);
+    expect(created).toMatchObject({
+      action: 'partners.create',
+      before: null,
+      after: { name: 'Acme', status: 'pending' },
+    });
+    expect(activated).toMatchObject({ before: { status: 'pending' }, after: { status: 'active' } });
+    expect(suspended).toMatchObject({
+      action: 'partners.suspend',
+      operatorId: 'opr_first',
+      target: partnerId,
+      before: { status: 'active' },
+      after: { status: 'suspended' },
+      requestId: expect.stringMatching(/^req_/),
+      address: '127.0.0.1',
+    });
+    const record = await server.database.db
+      .collection<{ _id: string }>('partners')
+      .findOne({ _id: partnerId });
+    expect(record).toMatchObject({ audit: [] });
+    expect(record).not.toHaveProperty('auditAt');
+  });
+
+  it('notes a call that changed nothing, and none that was refused', async () => {
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    expect(await refusal(server.api.partners.suspend.mutate({ partnerId }))).toBe('conflict');
+    await server.api.partners.activate.mutate({ partnerId });
+    await server.api.partners.activate.mutate({ partnerId });
+    const [repeated, , created] = await entriesOf(partnerId);
+    expect(repeated).toMatchObject({
+      action: 'partners.activate',
+      before: null,
+      after: null,
+      input: { partnerId },
+    });
+    expect(created).toMatchObject({ action: 'partners.create' });
+  });
+
+  it('never holds a secret', async () => {
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const key = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
+    const rotated = await server.api.keys.rotate.mutate({ keyId: key.id });
+    const hook = await server.api.webhooks.set.mutate({ keyId: key.id, url: 'https://example.com/hook' });
+    const log = JSON.stringify(await server.database.db.collection('auditLog').find().toArray());
+    for (const secret of [key.apiKey, rotated.apiKey, hook.signingSecret]) expect(log).not.toContain(secret);
+    expect(log).toContain(rotated.last4);
+  });
+
+  it('filters by operator, action and time, and pages', async () => {
+    const { token, id: operatorId } = await server.api.operators.create.mutate({
+      name: 'Robin',
+      role: 'support',
+    });
+    const since = new Date(Date.now() - 1).toISOString();
+    for (const name of ['a', 'b', 'c']) await server.apiAs(token).partners.create.mutate({ name });
+    const all = await server.api.auditLog.list.query({ actor: operatorId, action: 'partners.create', since });
+    expect(all.map(({ after }) => after?.['name'])).toEqual(['c', 'b', 'a']);
+    const next = await server.api.auditLog.list.query({ actor: 'Robin', limit: 1, after: all[0]?.id });
+    expect(next).toEqual([all[1]]);
+  });
+
+  it('gets what a crash left in the documents by the sweep, once', async () => {
+    const store = createPartnerStore(server.database.db);
+    const at = new Date();
+    const actor = {
+      operatorId: 'opr_x',
+      operatorName: 'X',
+      action: 'partners.create',
+      requestId: 'req_x',
+      address: '::1',
+    };
+    const entry = {
+      ...actor,
+      id: 'req_x:ptr_crashed',
+      at,
+      target: 'ptr_crashed',
+      after: { name: 'Crashed' },
+    };
+    await store.insert({ _id: 'ptr_crashed', name: 'Crashed', status: 'pending', createdAt: at }, entry);
+    expect(await entriesOf('ptr_crashed')).toEqual([]);
+    const auditLog = createAuditLog({
+      store: createAuditStore(server.database.db),
+      clock: server.clock,
+      log: createLogger('silent'),
+    });
+    await Promise.all([auditLog.sweep(), auditLog.sweep()]);
+    await auditLog.sweep();
+    expect(await entriesOf('ptr_crashed')).toHaveLength(1);
+  });
+});

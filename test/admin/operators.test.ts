@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { permissions } from '../../server/admin/roles.ts';
+import { isWellFormedSecret } from '../../server/platform/ids.ts';
+import { type AdminServer, firstToken, refusal, startAdminServer } from './admin-server.ts';
+
+let server: AdminServer;
+beforeAll(async () => {
+  server = await startAdminServer();
+});
+afterAll(() => server.close());
+
+const operator = (role: 'support' | 'ops' | 'owner') =>
+  server.api.operators.create.mutate({ name: 'Kim', role });
+
+describe('operators', () => {
+  it('show their token once and sign in with it', async () => {
+    const { token, ...created } = await operator('support');
+    expect(isWellFormedSecret('operatorToken', token)).toBe(true);
+    expect(created).toMatchObject({ name: 'Kim', role: 'support', status: 'active', lastUsedAt: null });
+    const identity = await server.apiAs(token).operators.whoami.query();
+    expect(identity).toEqual({ id: created.id, name: 'Kim', role: 'support' });
+    const lastUse = async () =>
+      (await server.api.operators.list.query({})).find(({ id }) => id === created.id)?.lastUsedAt;
+    await expect.poll(lastUse).not.toBeNull();
+  });
+
+  it('are refused at once when revoked', async () => {
+    const { token, id: operatorId } = await operator('ops');
+    expect(await server.api.operators.revoke.mutate({ operatorId })).toMatchObject({ status: 'revoked' });
+    expect(await refusal(server.apiAs(token).operators.whoami.query())).toBe('operator_unknown');
+  });
+
+  it('cannot revoke themselves, nor be created by anybody but an owner', async () => {
+    const owner = await operator('owner');
+    const api = server.apiAs(owner.token);
+    expect(await refusal(api.operators.revoke.mutate({ operatorId: owner.id }))).toBe('refused');
+    const ops = await operator('ops');
+    const attempt = server.apiAs(ops.token).operators.create.mutate({ name: 'Eve', role: 'owner' });
+    expect(await refusal(attempt)).toBe('not_permitted');
+  });
+});
+
+describe('roles', () => {
+  it('have a row for every procedure of the router', async () => {
+    const missing = server.procedures.filter((path) => !(path in permissions));
+    expect(missing).toEqual([]);
+    expect(server.procedures.length).toBeGreaterThan(20);
+  });
+
+  it('let support change partners but not see the audit log, and ops the other way round', async () => {
+    const support = server.apiAs((await operator('support')).token);
+    const ops = server.apiAs((await operator('ops')).token);
+    expect(await support.partners.create.mutate({ name: 'Acme' })).toMatchObject({ status: 'pending' });
+    expect(await refusal(support.auditLog.list.query({}))).toBe('not_permitted');
+    expect(await refusal(ops.partners.create.mutate({ name: 'Acme' }))).toBe('not_permitted');
+    expect(await ops.auditLog.list.query({ limit: 1 })).toHaveLength(1);
+  });
+});
+
+describe('the admin listener', () => {
+  const whoami = (headers: Record<string, string>) =>
+    fetch(`${server.url}/trpc/operators.whoami`, { headers });
+
+  it('answers 401 without a token', async () => {
+    const answer = await whoami({});
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(await answer.json()).toMatchObject({ error: { data: { error: 'operator_unknown', exit: 3 } } });
+  });
+
+  it('answers 429 to an address with too many wrong tokens, and still lets a right one in', async () => {
+    let answer = await whoami({ authorization: 'Bearer wrong' });
+    for (let tries = 0; tries < 25 && answer.status === 401; tries += 1) {
+      answer = await whoami({ authorization: 'Bearer wrong' });
+    }
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await whoami({ authorization: `bearer ${firstToken}` })).status).toBe(200);
+  });
+
+  it('answers an unknown procedure and a malformed input with their codes', async () => {
+    const headers = { authorization: `Bearer ${firstToken}`, 'content-type': 'application/json' };
+    const unknown = await fetch(`${server.url}/trpc/partners.conjure`, { headers });
+    expect(unknown.status).toBe(404);
+    const malformed = await fetch(`${server.url}/trpc/partners.create`, {
+      method: 'POST',
+      headers,
+      body: '{',
+    });
+    expect(malformed.status).toBe(400);
+    expect(await malformed.json()).toMatchObject({ error: { data: { error: 'bad_input', exit: 2 } } });
+  });
+});
