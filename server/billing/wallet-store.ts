@@ -1,5 +1,6 @@
 import { type Db, Long } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { AuditEntry } from '../admin/procedures.ts';
 import { isDuplicateKey } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { Hold, SpendWindow, WalletState } from './wallet-model.ts';
@@ -17,6 +18,8 @@ interface WalletDocument {
   caps: WalletState['caps'];
   holds: Hold[];
   recentlySettled: string[];
+  audit: AuditEntry[];
+  auditAt?: Date;
 }
 
 export interface Wallet extends Omit<WalletState, 'holdCount'> {
@@ -24,7 +27,7 @@ export interface Wallet extends Omit<WalletState, 'holdCount'> {
   currency: 'USD';
 }
 
-export const indexes: IndexDeclaration[] = [];
+export const indexes: IndexDeclaration[] = [{ collection: 'wallets', key: { auditAt: 1 }, sparse: true }];
 
 /** Interface section 8: default spend caps, in billable events. */
 const defaultCaps = { perMinute: 60, perHour: 1000 };
@@ -70,6 +73,7 @@ export function createWalletStore(db: Db) {
         caps: defaultCaps,
         holds: [],
         recentlySettled: [],
+        audit: [],
       };
       await wallets.insertOne(wallet).catch((error: unknown) => {
         if (!isDuplicateKey(error)) throw error;
@@ -118,9 +122,9 @@ export function createWalletStore(db: Db) {
       return found ? Number(found.settled) : undefined;
     },
 
-    async setCaps(id: string, caps: Partial<WalletState['caps']>): Promise<void> {
-      const changes = Object.entries(caps).map(([name, cap]) => [`caps.${name}`, cap]);
-      await wallets.updateOne({ _id: id }, { $set: Object.fromEntries(changes) });
+    /** Changes the spend caps; the audit entry is written with them and copied to the log from here. */
+    async setCaps(id: string, caps: WalletState['caps'], entry: AuditEntry): Promise<void> {
+      await wallets.updateOne({ _id: id }, { $set: { caps, auditAt: entry.at }, $push: { audit: entry } });
     },
 
     /** Wallets with holds past their deadline at `now`, each with just those. */

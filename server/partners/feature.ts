@@ -42,6 +42,7 @@ export function createPartnersFeature({
 
   return {
     directory,
+    partners,
     clientSecrets: createClientSecrets({ clock }),
     procedures: createPartnersProcedures({ partners, keys, clients, endpoints, clock }),
   };

@@ -53,6 +53,24 @@ export function createPartners({ store, clock, openWallets, directory }: Depende
       return partner;
     },
 
+    /** Sets what one billable event of a kind costs this partner, in cents. */
+    async setPrice(
+      partnerId: string,
+      { kind, cents }: { kind: keyof NonNullable<Partner['prices']>; cents: number },
+      actor: Actor,
+    ): Promise<Partner> {
+      const partner = await store.change(partnerId, ({ prices = {} }) => ({
+        set: { prices: { ...prices, [kind]: cents } },
+        entry: auditEntry(
+          actor,
+          { id: partnerId, at: clock.now() },
+          { before: prices, after: { ...prices, [kind]: cents } },
+        ),
+      }));
+      directory.forget(partnerId);
+      return partner;
+    },
+
     list: ({ status, ...page }: ListPartners): Promise<Partner[]> =>
       store.list({ ...(status && { status }) }, page),
     activate: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'active', actor),

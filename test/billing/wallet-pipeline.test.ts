@@ -67,11 +67,12 @@ describe('the wallet update', () => {
   });
 
   async function stateOf(id: string): Promise<WalletState> {
-    const { _id, currency, ...wallet } = (await wallets.findOne({
+    const { _id, currency, audit, ...wallet } = (await wallets.findOne({
       _id: id as never,
     })) as never as WalletState & {
       _id: string;
       currency: string;
+      audit: unknown[];
     };
     return { ...wallet, holdCount: wallet.holds.length };
   }
@@ -83,8 +84,8 @@ describe('the wallet update', () => {
         run += 1;
         const id = `ptr_${run}:test`;
         await store.open(id);
-        await store.setCaps(id, { perMinute, perHour });
-        await wallets.updateOne({ _id: id as never }, [{ $set: { balance: { $toLong: balance } } }]);
+        const caps = { perMinute, perHour };
+        await wallets.updateOne({ _id: id as never }, [{ $set: { caps, balance: { $toLong: balance } } }]);
 
         let model = await stateOf(id);
         for (const { settled, postings } of batches) {

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { DateTime, EntryId, Mode } from '../identifiers.ts';
+import { reference } from './references.ts';
+
+/** Interface section 8: 50 USD at least; decisions.md: at most a million at a time. Cents. */
+export const smallestFunding = 5_000;
+export const largestFunding = 100_000_000;
+
+const cents = z.number().int();
+
+export const WalletReference = z.strictObject({
+  partnerId: reference('partner'),
+  mode: Mode.default('test'),
+});
+export type WalletReference = z.infer<typeof WalletReference>;
+
+/** A note for the books: shown as it is, so without control characters. */
+const Note = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' });
+
+export const FundWallet = z.strictObject({
+  partnerId: reference('partner'),
+  mode: Mode,
+  amount: cents
+    .min(smallestFunding, { error: 'the least funding is 50.00 USD' })
+    .max(largestFunding, { error: 'the most that is funded at a time is 1000000.00 USD' }),
+  reference: Note,
+});
+
+export const AdjustWallet = z.strictObject({
+  partnerId: reference('partner'),
+  mode: Mode,
+  amount: cents
+    .min(-largestFunding)
+    .max(largestFunding)
+    .refine((amount) => amount !== 0, { error: 'must not be zero' }),
+  reason: Note,
+  /** The same reference and amount twice is one adjustment. */
+  reference: Note.optional(),
+});
+
+export const RefundCharge = z.strictObject({ entryId: EntryId, reason: Note });
+
+export const BillableKind = z.enum(['token', 'storefront', 'checkbox']);
+export type BillableKind = z.infer<typeof BillableKind>;
+
+const EntryKind = z.enum([...BillableKind.options, 'funding', 'adjustment', 'refund', 'reversal']);
+
+/** A ledger entry. Amounts are signed cents as the wallet sees them. */
+export const EntryView = z.strictObject({
+  id: z.string(),
+  walletId: z.string(),
+  seq: cents,
+  kind: EntryKind,
+  amount: cents,
+  balanceAfter: cents,
+  currency: z.literal('USD'),
+  at: DateTime,
+  reference: z.string().nullable(),
+  reason: z.string().nullable(),
+  actor: z.string().nullable(),
+  /** The charge that a refund or reversal gives back. */
+  of: z.string().nullable(),
+});
+export type EntryView = z.infer<typeof EntryView>;
+
+/** An entry that was asked for, and what it did. */
+export const MovedView = EntryView.extend({
+  /** True where the same command had been carried out before: nothing moved now. */
+  repeated: z.boolean(),
+  balanceBefore: cents,
+});
+export type MovedView = z.infer<typeof MovedView>;
+
+export const WalletView = z.strictObject({
+  partnerId: z.string(),
+  mode: Mode,
+  balance: cents,
+  currency: z.literal('USD'),
+  /** Charges that are held and not yet in the ledger. */
+  openHolds: z.number().int(),
+  entries: z.number().int(),
+});
+export type WalletView = z.infer<typeof WalletView>;
+
+/** Billable events; `used` counts those of the current minute and hour. */
+export const LimitsView = z.strictObject({
+  partnerId: z.string(),
+  mode: Mode,
+  perMinute: z.number().int(),
+  perHour: z.number().int(),
+  used: z.strictObject({ minute: z.number().int(), hour: z.number().int() }),
+});
+export type LimitsView = z.infer<typeof LimitsView>;
+
+const cap = z.number().int().min(0).max(1_000_000).optional();
+export const SetLimits = z.strictObject({
+  partnerId: reference('partner'),
+  mode: Mode,
+  perMinute: cap,
+  perHour: cap,
+});
+export type SetLimits = z.infer<typeof SetLimits>;
+
+/** Cents per billable event of each kind, and which of them are the partner's own. */
+export const PricesView = z.strictObject({
+  partnerId: z.string().nullable(),
+  currency: z.literal('USD'),
+  token: cents,
+  storefront: cents,
+  checkbox: cents,
+  overridden: z.array(BillableKind),
+});
+export type PricesView = z.infer<typeof PricesView>;
+
+export const ShowPrices = z.strictObject({ partnerId: reference('partner').optional() });
+export const SetPrice = z.strictObject({
+  partnerId: reference('partner'),
+  kind: BillableKind,
+  cents: cents.min(0).max(1_000_000),
+});

@@ -1,0 +1,117 @@
+import {
+  AdjustWallet,
+  FundWallet,
+  LimitsView,
+  MovedView,
+  PricesView,
+  RefundCharge,
+  SetLimits,
+  SetPrice,
+  ShowPrices,
+  WalletReference,
+  WalletView,
+} from '../../contracts/admin/wallets.ts';
+import { type Actor, procedure, router } from '../admin/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomRequestId } from '../platform/ids.ts';
+import type { Movements } from './movements.ts';
+import { type PriceOverrides, viewPrices } from './prices.ts';
+import { viewLimits, viewMoved, viewWallet } from './views.ts';
+import type { BillableKind } from './wallet-model.ts';
+import { type Wallet, type WalletStore, walletIdOf } from './wallet-store.ts';
+
+export interface BillingAdmin {
+  wallets: Pick<WalletStore, 'find' | 'setCaps'>;
+  movements: Movements;
+  clock: Pick<Clock, 'now'>;
+  /** Configured price of a billable event in cents. */
+  standardPrice: number;
+  prices: {
+    /** @throws ApiError not_found */
+    read(partnerId: string): Promise<PriceOverrides>;
+    set(
+      partnerId: string,
+      price: { kind: BillableKind; cents: number },
+      actor: Actor,
+    ): Promise<PriceOverrides>;
+  };
+}
+
+/** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
+export function createBillingProcedures({ wallets, movements, clock, standardPrice, prices }: BillingAdmin) {
+  async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
+    const wallet = await wallets.find(walletIdOf(partnerId, mode));
+    if (!wallet) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+    return wallet;
+  }
+
+  const walletRouter = router({
+    show: procedure
+      .input(WalletReference)
+      .output(WalletView)
+      .query(async ({ input }) => viewWallet(input, await walletOf(input))),
+    fund: procedure
+      .input(FundWallet)
+      .output(MovedView)
+      .mutation(async ({ input: { amount, reference, ...wallet }, ctx }) => {
+        const { id } = await walletOf(wallet);
+        return viewMoved(await movements.fund(id, amount, { reference, actor: ctx.actor.operatorId }));
+      }),
+    adjust: procedure
+      .input(AdjustWallet)
+      .output(MovedView)
+      .mutation(async ({ input: { amount, reason, reference = randomRequestId(), ...wallet }, ctx }) => {
+        const { id } = await walletOf(wallet);
+        return viewMoved(
+          await movements.adjust(id, amount, { reference, reason, actor: ctx.actor.operatorId }),
+        );
+      }),
+    refund: procedure
+      .input(RefundCharge)
+      .output(MovedView)
+      .mutation(async ({ input: { entryId, reason }, ctx }) =>
+        viewMoved(await movements.refund(entryId, { reason, actor: ctx.actor.operatorId })),
+      ),
+  });
+
+  const limitRouter = router({
+    show: procedure
+      .input(WalletReference)
+      .output(LimitsView)
+      .query(async ({ input }) => viewLimits(input, await walletOf(input), new Date(clock.now()))),
+    set: procedure
+      .input(SetLimits)
+      .output(LimitsView)
+      .mutation(async ({ input: { perMinute, perHour, ...wallet }, ctx }) => {
+        const { id, caps } = await walletOf(wallet);
+        const after = { perMinute: perMinute ?? caps.perMinute, perHour: perHour ?? caps.perHour };
+        await wallets.setCaps(id, after, {
+          ...ctx.actor,
+          id: `${ctx.actor.requestId}:${id}`,
+          at: new Date(clock.now()),
+          target: wallet.partnerId,
+          before: caps,
+          after,
+        });
+        return viewLimits(wallet, await walletOf(wallet), new Date(clock.now()));
+      }),
+  });
+
+  const priceRouter = router({
+    show: procedure
+      .input(ShowPrices)
+      .output(PricesView)
+      .query(async ({ input: { partnerId } }) =>
+        viewPrices(partnerId ?? null, partnerId ? await prices.read(partnerId) : {}, standardPrice),
+      ),
+    set: procedure
+      .input(SetPrice)
+      .output(PricesView)
+      .mutation(async ({ input: { partnerId, ...price }, ctx }) =>
+        viewPrices(partnerId, await prices.set(partnerId, price, ctx.actor), standardPrice),
+      ),
+  });
+
+  return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };
+}

@@ -1,0 +1,56 @@
+import type {
+  EntryView,
+  LimitsView,
+  MovedView,
+  WalletReference,
+  WalletView,
+} from '../../contracts/admin/wallets.ts';
+import { hour, minute } from '../platform/windows.ts';
+import type { LedgerEntry } from './ledger.ts';
+import type { Moved } from './movements.ts';
+import { windowAt } from './wallet-model.ts';
+import type { Wallet } from './wallet-store.ts';
+
+export function viewEntry({
+  _id,
+  walletId,
+  seq,
+  kind,
+  amount,
+  balanceAfter,
+  at,
+  memo,
+}: LedgerEntry): EntryView {
+  return {
+    id: _id,
+    walletId,
+    seq,
+    kind,
+    amount,
+    balanceAfter,
+    currency: 'USD',
+    at: at.toISOString(),
+    reference: memo?.reference ?? null,
+    reason: memo?.reason ?? null,
+    actor: memo?.actor ?? null,
+    of: memo?.of ?? null,
+  };
+}
+
+export function viewMoved({ entry, repeated }: Moved): MovedView {
+  return { ...viewEntry(entry), repeated, balanceBefore: entry.balanceAfter - entry.amount };
+}
+
+export function viewWallet({ partnerId, mode }: WalletReference, wallet: Wallet): WalletView {
+  const { balance, currency, holds, seq } = wallet;
+  return { partnerId, mode, balance, currency, openHolds: holds.length, entries: seq };
+}
+
+/** `now` on the database's clock: a window of the past counts as empty. */
+export function viewLimits({ partnerId, mode }: WalletReference, wallet: Wallet, now: Date): LimitsView {
+  const used = {
+    minute: windowAt(wallet.minute, minute, now).used,
+    hour: windowAt(wallet.hour, hour, now).used,
+  };
+  return { partnerId, mode, ...wallet.caps, used };
+}
