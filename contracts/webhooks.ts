@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** Where a delivery stands; it is in exactly one of these (interface 3.3, decisions.md "Webhooks"). */
+export const DeliveryStatus = z.enum(['pending', 'in_flight', 'delivered', 'failed', 'skipped']);
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
+
+/**
+ * Why an attempt did not succeed. `http` is an answer outside 2xx, or one that is not HTTP; `interrupted` is an
+ * attempt whose process ended before it could write down what became of it.
+ */
+export const AttemptError = z.enum([
+  'dns',
+  'refused',
+  'reset',
+  'tls',
+  'timeout',
+  'blocked_address',
+  'http',
+  'interrupted',
+]);
+export type AttemptError = z.infer<typeof AttemptError>;
+
+/** What made an attempt due: the event itself, the retry schedule, a process that ended, or an operator. */
+export const AttemptTrigger = z.enum(['event', 'schedule', 'recovery', 'resend', 'test']);
+export type AttemptTrigger = z.infer<typeof AttemptTrigger>;
+
+/** Why a delivery is not sent (any more). */
+export const SkipReason = z.enum([
+  'no_url',
+  'key_revoked',
+  'partner_suspended',
+  'localhost_not_allowed',
+  'cancelled',
+]);
+export type SkipReason = z.infer<typeof SkipReason>;
+
+/** Interface section 8: attempts in all, and milliseconds that one of them may take. */
+export const attemptLimit = 3;
+export const attemptBudget = 10_000;

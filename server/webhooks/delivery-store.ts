@@ -1,0 +1,226 @@
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import type { SkipReason } from '../../contracts/webhooks.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import type { Verdict } from './attempt.ts';
+import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
+import { insertMissing } from './event-store.ts';
+
+const collection = 'deliveries';
+const pending = { partialFilterExpression: { status: 'pending' } };
+
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
+  { collection, key: { nextAttemptAt: 1 }, ...pending },
+  { collection, key: { 'lease.until': 1 }, sparse: true },
+  { collection, key: { 'lease.token': 1 }, sparse: true },
+  { collection, key: { eventId: 1 } },
+  { collection, key: { keyId: 1, createdAt: -1 } },
+  { collection, key: { partnerId: 1, createdAt: -1 } },
+  { collection, key: { status: 1, createdAt: -1 } },
+  { collection, key: { createdAt: -1 } },
+  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** How many deliveries an endpoint has room for. */
+export interface Room {
+  keyId: string;
+  slots: number;
+  /** How many of them may be other than first attempts. */
+  retries: number;
+  /** The lane that gets the odd slot. */
+  prefer: Lane;
+}
+
+/** What one endpoint got. `more`: something that is due was left. */
+export interface Grant {
+  leased: Leased[];
+  more: boolean;
+}
+
+export interface Lease {
+  token: string;
+  now: Date;
+  until: Date;
+}
+
+/** The end of an attempt, as it is written down. */
+export interface Ending {
+  delivery: Leased;
+  row: Attempt;
+  verdict: Verdict;
+  at: Date;
+}
+
+type Candidate = Pick<Delivery, '_id' | 'keyId' | 'lane'>;
+
+export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
+
+export function createDeliveryStore(db: Db) {
+  const deliveries: Collection<Delivery> = db.collection(collection);
+
+  function due(
+    keyId: string,
+    lane: Lane,
+    { now, limit }: { now: Date; limit: number },
+  ): Promise<Candidate[]> {
+    if (limit === 0) return Promise.resolve([]);
+    return deliveries
+      .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
+      .sort({ nextAttemptAt: 1 })
+      .project<Candidate>({ keyId: 1, lane: 1 })
+      .limit(limit)
+      .toArray();
+  }
+
+  async function choose({ keyId, slots, retries, prefer }: Room, now: Date) {
+    const [firsts, others] = await Promise.all([
+      due(keyId, 'first', { now, limit: slots + 1 }),
+      due(keyId, 'retry', { now, limit: retries + 1 }),
+    ]);
+    const allowed = others.slice(0, retries);
+    const inTurn = prefer === 'first' ? alternate(firsts, allowed) : alternate(allowed, firsts);
+    const chosen = inTurn.slice(0, slots);
+    return { chosen, more: chosen.length < firsts.length + others.length };
+  }
+
+  /** What the token holds, with the bytes to send, in the order in which it fell due. */
+  function held({ token }: Lease): Promise<Leased[]> {
+    return deliveries
+      .aggregate<Leased>([
+        { $match: { 'lease.token': token } },
+        { $lookup: { from: 'events', localField: 'eventId', foreignField: '_id', as: 'event' } },
+        { $set: { body: { $first: '$event.body' } } },
+        { $unset: 'event' },
+      ])
+      .toArray();
+  }
+
+  return {
+    insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
+
+    /**
+     * Leases what is due for endpoints that have room, with the attempt row written in the same update. One
+     * compare-and-set: of two processes that see the same delivery, one gets it.
+     * @returns a grant per room, in order
+     */
+    async lease(rooms: readonly Room[], lease: Lease): Promise<Grant[]> {
+      const choices = await Promise.all(rooms.map((room) => choose(room, lease.now)));
+      const ids = choices.flatMap(({ chosen }) => chosen.map(({ _id }) => _id));
+      if (ids.length === 0) return choices.map(({ more }) => ({ leased: [], more }));
+      const row = { attempt: '$attempt', trigger: '$trigger', dueAt: '$nextAttemptAt', at: lease.now };
+      await deliveries.updateMany(
+        { _id: { $in: ids }, status: 'pending', nextAttemptAt: { $lte: lease.now } },
+        [
+          {
+            $set: {
+              status: 'in_flight',
+              lease: { token: { $literal: lease.token }, until: lease.until },
+              attempts: { $concatArrays: ['$attempts', [row]] },
+              nextAttemptAt: '$$REMOVE',
+            },
+          },
+        ],
+      );
+      const won = await held(lease);
+      return rooms.map(({ keyId }, at) => ({
+        leased: won.filter((delivery) => delivery.keyId === keyId),
+        more: choices[at]?.more ?? false,
+      }));
+    },
+
+    /** Writes down how attempts ended. One whose lease another process has taken over is left to that one. */
+    async record(endings: readonly Ending[]): Promise<void> {
+      const writes = endings.map(({ delivery, row, verdict, at }): AnyBulkWriteOperation<Delivery> => {
+        const { nextAttemptAt, attempt } = {
+          nextAttemptAt: undefined,
+          attempt: delivery.attempt,
+          ...verdict,
+        };
+        const next = nextAttemptAt
+          ? { nextAttemptAt, attempt, trigger: 'schedule' as const, lane: 'retry' as const }
+          : { endedAt: at };
+        return {
+          updateOne: {
+            filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
+            update: {
+              $set: { status: verdict.status, [`attempts.${delivery.attempts.length - 1}`]: row, ...next },
+              $unset: { lease: '' },
+            },
+          },
+        };
+      });
+      await deliveries.bulkWrite(writes, { ordered: false });
+    },
+
+    /** The endpoint was off: nothing was sent, so the attempt row goes. */
+    async skip({ _id, lease }: Leased, reason: SkipReason, at: Date): Promise<void> {
+      await deliveries.updateOne(
+        { _id, 'lease.token': lease.token },
+        {
+          $set: { status: 'skipped', skipped: { reason, at }, endedAt: at },
+          $pop: { attempts: 1 },
+          $unset: { lease: '' },
+        },
+      );
+    },
+
+    /** Gives a lease back unused: the attempt row goes, and the delivery is due at `at`. */
+    async release({ _id, lease }: Leased, at: Date): Promise<void> {
+      await deliveries.updateOne(
+        { _id, 'lease.token': lease.token },
+        { $set: { status: 'pending', nextAttemptAt: at }, $pop: { attempts: 1 }, $unset: { lease: '' } },
+      );
+    },
+
+    /**
+     * Makes due again what a process had in flight when it ended. Whether its POST went out is not known, so the
+     * row stays, as interrupted, and the same attempt is made again.
+     * @returns how many
+     */
+    async recover(now: Date): Promise<number> {
+      const last = { $mergeObjects: [{ $last: '$attempts' }, { error: 'interrupted' }] };
+      const before = { $slice: ['$attempts', 0, { $subtract: [{ $size: '$attempts' }, 1] }] };
+      const earlier = { $cond: [{ $gt: [{ $size: '$attempts' }, 1] }, before, []] };
+      const { modifiedCount } = await deliveries.updateMany(
+        { status: 'in_flight', 'lease.until': { $lte: now } },
+        [
+          {
+            $set: {
+              status: 'pending',
+              nextAttemptAt: now,
+              trigger: 'recovery',
+              attempts: { $concatArrays: [earlier, [last]] },
+              lease: '$$REMOVE',
+            },
+          },
+        ],
+      );
+      return modifiedCount;
+    },
+
+    /** Keys that have something due. */
+    async dueKeys(now: Date): Promise<string[]> {
+      return deliveries.distinct('keyId', { status: 'pending', nextAttemptAt: { $lte: now } });
+    },
+
+    /** The moments until `until` at which something falls due, each rounded up to a whole second; overdue ones too. */
+    async dueSeconds(until: Date): Promise<Date[]> {
+      const groups = await deliveries
+        .aggregate<{ _id: Date }>([
+          { $match: { status: 'pending', nextAttemptAt: { $lte: until } } },
+          { $group: { _id: { $dateTrunc: { date: { $add: ['$nextAttemptAt', 999] }, unit: 'second' } } } },
+          { $sort: { _id: 1 } },
+        ])
+        .toArray();
+      return groups.map(({ _id }) => _id);
+    },
+  };
+}
+
+/** Takes from both in turn, the first list first, so that neither keeps the other waiting. */
+function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
+  const longer = Math.max(first.length, second.length);
+  return Array.from({ length: longer }, (_, at) => [first[at], second[at]])
+    .flat()
+    .filter((item) => item !== undefined);
+}

@@ -1,0 +1,155 @@
+import { Resolver } from 'node:dns/promises';
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { buildConnector } from 'undici';
+
+/** All addresses of a host name. Rejects where it has none. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+/** How to get to a host: who says where it is, and which addresses may be dialled. */
+export interface Route {
+  resolve: Resolve;
+  allowed: (address: string) => boolean;
+}
+
+/** How far a connection got. */
+export type Phase = 'dns' | 'connect' | 'tls' | 'response';
+
+/** A host led to an address that must not be dialled; nothing was sent there. */
+export class BlockedAddressError extends Error {
+  constructor(hostname: string, address: string) {
+    super(
+      hostname === address
+        ? `${address} may not be dialled`
+        : `${hostname} resolves to ${address}, which may not be dialled`,
+    );
+    this.name = 'BlockedAddressError';
+  }
+}
+
+/** One connection, made at most once. */
+export interface Dial {
+  connect: buildConnector.connector;
+  phase: () => Phase;
+  /** Address and port of the other end, once there is one. */
+  address: () => string | undefined;
+  close: () => void;
+}
+
+/**
+ * Resolves by DNS alone (not by the hosts file or search domains), without a thread per question: names that do
+ * not answer keep nobody else waiting.
+ * @param servers `address:port`; default the system's
+ */
+export function createResolve(servers?: readonly string[]): Resolve {
+  const resolver = new Resolver({ timeout: 3000, tries: 3 });
+  if (servers) resolver.setServers(servers);
+  return async (hostname) => {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const [failure] = answers.filter((answer) => answer.status === 'rejected');
+    if (addresses.length === 0 && failure) throw failure.reason;
+    return addresses;
+  };
+}
+
+/** Loopback without asking anybody: what `localhost` means cannot be changed by a name server. */
+export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::1']);
+
+const distantServer = 2500;
+
+/** Answers Node's look-up with addresses that were judged already: what is dialled is what was checked. */
+function answerWith(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, options, callback) => {
+    const [first] = all;
+    if (options.all) callback(null, all);
+    else callback(null, first?.address ?? '', first?.family);
+  };
+}
+
+/**
+ * A connector for undici that dials what `route` allows and nothing else. A literal address is judged before
+ * anything is done, every resolved one before a socket is made (one that is forbidden refuses all), and the
+ * address at the other end once more before a byte is sent.
+ */
+export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {}): Dial {
+  let phase: Phase = 'dns';
+  let address: string | undefined;
+  let socket: Socket | undefined;
+  let secure: TLSSocket | undefined;
+  let closed = false;
+
+  async function locate(hostname: string): Promise<string[]> {
+    const addresses = isIP(hostname) ? [hostname] : await resolve(hostname);
+    const forbidden = addresses.find((candidate) => !allowed(candidate));
+    if (forbidden !== undefined) throw new BlockedAddressError(hostname, forbidden);
+    if (addresses.length === 0) throw new Error(`${hostname} has no address`);
+    return addresses;
+  }
+
+  function open(addresses: readonly string[], { hostname, port, protocol }: buildConnector.Options) {
+    return new Promise<Socket>((done, fail) => {
+      phase = 'connect';
+      const tcp = connectTcp({
+        host: hostname,
+        port: Number(port || (protocol === 'https:' ? 443 : 80)),
+        lookup: answerWith(addresses),
+        autoSelectFamily: true,
+        autoSelectFamilyAttemptTimeout: distantServer,
+        noDelay: true,
+      });
+      socket = tcp;
+      tcp.on('error', fail);
+      tcp.once('connect', () => {
+        const { remoteAddress = '', remotePort } = tcp;
+        if (!allowed(remoteAddress)) {
+          tcp.destroy(new BlockedAddressError(hostname, remoteAddress));
+          return;
+        }
+        address =
+          isIP(remoteAddress) === 6 ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
+        if (protocol !== 'https:') {
+          phase = 'response';
+          done(tcp);
+          return;
+        }
+        phase = 'tls';
+        secure = connectTls({
+          ...tls,
+          socket: tcp,
+          host: hostname,
+          servername: isIP(hostname) ? '' : hostname,
+          ALPNProtocols: ['http/1.1'],
+          rejectUnauthorized: true,
+        });
+        secure.on('error', fail);
+        secure.once('secureConnect', () => {
+          phase = 'response';
+          if (secure) done(secure);
+        });
+      });
+    });
+  }
+
+  return {
+    connect(options, callback) {
+      locate(options.hostname)
+        .then((addresses) => {
+          if (closed) throw new Error('closed while its name was resolved');
+          return open(addresses, options);
+        })
+        .then(
+          (made) => callback(null, made),
+          (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+        );
+    },
+    phase: () => phase,
+    address: () => address,
+    close() {
+      closed = true;
+      secure?.destroy();
+      socket?.destroy();
+    },
+  };
+}

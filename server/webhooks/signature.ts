@@ -1,0 +1,40 @@
+import { createHmac } from 'node:crypto';
+
+/** What is signed: the very bytes that are sent, and when. */
+export interface Signed {
+  eventId: string;
+  /** The request's body, byte for byte. */
+  body: string;
+  /** The signing secret as it was shown, `whsec_…`. */
+  secret: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+const prefix = 'whsec_';
+
+/** Interface 5.5: `sha256=` and the lower-case hex HMAC-SHA256 of the body, keyed with the secret as shown. */
+export function contractSignature(body: string, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
+
+/**
+ * The `v1` signature of Standard Webhooks over `id.timestamp.body`. Its libraries take the key from the secret
+ * by decoding the base64 that follows `whsec_`.
+ * @param timestamp whole seconds since the epoch
+ */
+export function standardSignature({ eventId, body, secret }: Omit<Signed, 'at'>, timestamp: number): string {
+  const key = Buffer.from(secret.startsWith(prefix) ? secret.slice(prefix.length) : secret, 'base64');
+  return `v1,${createHmac('sha256', key).update(`${eventId}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+/** The signing headers of one attempt: the contract's, and those of Standard Webhooks. */
+export function signatureHeaders(signed: Signed): Record<string, string> {
+  const timestamp = Math.floor(signed.at / 1000);
+  return {
+    'X-SVC-Signature': contractSignature(signed.body, signed.secret),
+    'webhook-id': signed.eventId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': standardSignature(signed, timestamp),
+  };
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { onTestFinished } from 'vitest';
+import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { randomId, randomSecret } from '../../server/platform/ids.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import type { EventDraft } from '../../server/platform/outbox.ts';
+import { createScheduler, indexes as jobIndexes } from '../../server/platform/scheduler.ts';
+import type { Endpoint } from '../../server/webhooks/carry-out.ts';
+import { indexes as deliveryIndexes } from '../../server/webhooks/delivery-store.ts';
+import { indexes as eventIndexes } from '../../server/webhooks/event-store.ts';
+import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
+import { freshDatabase } from '../harness/database.ts';
+
+export const idKey = randomBytes(32);
+
+export interface System extends ReturnType<typeof createWebhooks> {
+  db: Db;
+  /** What the directory would say of each key. */
+  endpoints: Map<string, Endpoint>;
+  /** Registers a key with this URL and returns its id. */
+  key(url: string): string;
+}
+
+/** The feature on a database of its own, started; `settings` replace the defaults. */
+export async function createSystem(settings: Partial<WebhookSettings> = {}): Promise<System> {
+  const db = settings.db ?? (await freshDatabase()).db;
+  await ensureIndexes(db, [...jobIndexes, ...deliveryIndexes, ...eventIndexes]);
+  const logger = createLogger(process.env['SVC_LOG_LEVEL'] ?? 'silent');
+  const endpoints = new Map<string, Endpoint>();
+  const webhooks = createWebhooks({
+    db,
+    clock: { now: Date.now },
+    idKey,
+    scheduler: createScheduler({ db, logger }),
+    logger,
+    endpoint: (keyId) => Promise.resolve(endpoints.get(keyId) ?? { state: 'off', reason: 'no_url' }),
+    retryDelays: [300, 300],
+    localhostAllowed: true,
+    ownPorts: () => [],
+    worker: true,
+    userAgent: 'SVC-Webhooks/test',
+    ...settings,
+  });
+  await webhooks.start();
+  onTestFinished(() => webhooks.stop());
+  return {
+    ...webhooks,
+    db,
+    endpoints,
+    key(url) {
+      const id = randomId('apiKey');
+      endpoints.set(id, {
+        state: 'on',
+        url,
+        mode: 'test',
+        secret: randomSecret('webhookSecret'),
+        secretVersion: 1,
+      });
+      return id;
+    },
+  };
+}
+
+/** A draft of an `enrollment.created` event for this key, of a cause of its own. */
+export function draft(keyId: string, at = new Date()): EventDraft {
+  const enrollmentId = randomId('enrollment');
+  return {
+    type: 'enrollment.created',
+    cause: [enrollmentId],
+    partnerId: 'ptr_0000000000000000000001',
+    mode: 'test',
+    keyId,
+    about: { enrollmentId, sub: 'sub-1' },
+    at,
+    fields: { enrollment_id: enrollmentId, user_id: 'sub-1', created_at: at.toISOString() },
+  };
+}
+
+/** Asks until the answer is there; the test's own time limit is the only one. */
+export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+}
