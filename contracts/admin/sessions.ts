@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { DateTime, Mode } from '../identifiers.ts';
+import { FailureReason, SessionStatus } from '../verification.ts';
+import { reference } from './references.ts';
+
+/** `used` also names the charge; `locked` met five wrong code verifiers. */
+export const CodeState = z.enum(['unused', 'used', 'expired', 'locked']);
+export type CodeState = z.infer<typeof CodeState>;
+
+/** What support may know of a session: how far it came, and what became of its code. Neither code nor `state`. */
+export const SessionView = z.strictObject({
+  id: z.string(),
+  partnerId: z.string(),
+  clientId: z.string(),
+  keyId: z.string(),
+  mode: Mode,
+  source: z.string(),
+  status: SessionStatus,
+  /** Not complete, and its lifetime is over. */
+  expired: z.boolean(),
+  failure: z.strictObject({ reason: FailureReason, at: DateTime }).nullable(),
+  scopes: z.array(z.string()),
+  redirectUri: z.string(),
+  sub: z.string().nullable(),
+  enrollmentId: z.string().nullable(),
+  /** Null until the user has authenticated. */
+  returning: z.boolean().nullable(),
+  code: z
+    .strictObject({
+      state: CodeState,
+      issuedAt: DateTime,
+      expiresAt: DateTime,
+      wrongVerifiers: z.number().int(),
+      charge: z.strictObject({ id: z.string(), at: DateTime }).nullable(),
+    })
+    .nullable(),
+  timeline: z.array(z.strictObject({ at: DateTime, event: z.string(), note: z.string().nullable() })),
+  createdAt: DateTime,
+  expiresAt: DateTime,
+  completedAt: DateTime.nullable(),
+});
+export type SessionView = z.infer<typeof SessionView>;
+
+export const SessionReference = z.strictObject({ sessionId: reference('session') });

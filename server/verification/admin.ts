@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import {
+  BlockEnrollment,
+  EnrollmentReference,
+  EnrollmentView,
+  ListEnrollments,
+} from '../../contracts/admin/enrollments.ts';
+import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
+import { type Actor, type AuditEntry, procedure, router } from '../admin/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { SessionStore } from './session-store.ts';
+import { type Charge, viewEnrollment, viewSession } from './views.ts';
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'find'>;
+  enrollments: EnrollmentStore;
+  /** The charge that the exchange of a code made, where there was one. */
+  chargeOf: (codeHash: string) => Promise<Charge | undefined>;
+  clock: { now(): number };
+}
+
+/** What `svcadmin sessions` and `svcadmin enrollments` call. */
+export function createVerificationProcedures({ sessions, enrollments, chargeOf, clock }: Dependencies) {
+  return {
+    sessions: router({
+      show: procedure
+        .input(SessionReference)
+        .output(SessionView)
+        .query(async ({ input: { sessionId } }) => {
+          const session = await sessions.find(sessionId);
+          if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
+          const charge = session.code && (await chargeOf(session.code.hash));
+          return viewSession(session, { charge, now: clock.now() });
+        }),
+    }),
+    enrollments: enrollmentProcedures(enrollments, clock),
+  };
+}
+
+function enrollmentProcedures(enrollments: EnrollmentStore, clock: { now(): number }) {
+  async function existing(id: string): Promise<Enrollment> {
+    const enrollment = await enrollments.find(id);
+    if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${id}` });
+    return enrollment;
+  }
+
+  /** The entry of a change of status; one request changes an enrollment once, so both name the entry. */
+  function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {
+    const at = new Date(clock.now());
+    return { ...actor, id: `${actor.requestId}:${_id}`, at, target: _id, before: { status }, after };
+  }
+
+  return router({
+    list: procedure
+      .input(ListEnrollments)
+      .output(z.array(EnrollmentView))
+      .query(async ({ input: { partnerId, sub, limit, after } }) => {
+        const last = after === undefined ? undefined : await existing(after);
+        const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
+        return found.map(viewEnrollment);
+      }),
+
+    show: procedure
+      .input(EnrollmentReference)
+      .output(EnrollmentView)
+      .query(async ({ input }) => viewEnrollment(await existing(input.enrollmentId))),
+
+    block: procedure
+      .input(BlockEnrollment)
+      .output(EnrollmentView)
+      .mutation(async ({ input: { enrollmentId, reason }, ctx }) => {
+        const current = await existing(enrollmentId);
+        const entry = entryOf(ctx.actor, current, { status: 'blocked', blockReason: reason });
+        return viewEnrollment(await enrollments.block(enrollmentId, reason, entry));
+      }),
+
+    unblock: procedure
+      .input(EnrollmentReference)
+      .output(EnrollmentView)
+      .mutation(async ({ input: { enrollmentId }, ctx }) => {
+        const current = await existing(enrollmentId);
+        if (current.status === 'active') return viewEnrollment(current);
+        const entry = entryOf(ctx.actor, current, { status: 'active' });
+        return viewEnrollment(await enrollments.unblock(enrollmentId, entry));
+      }),
+  });
+}

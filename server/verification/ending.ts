@@ -1,0 +1,88 @@
+import { ApiError } from '../platform/errors.ts';
+import { deriveSecret, sha256 } from '../platform/ids.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import {
+  errorOfFailure,
+  errorRedirect,
+  type RedirectError,
+  redirectTarget,
+  successRedirect,
+} from './redirect.ts';
+import { completed, type Session, type Stage, type Transition } from './sessions.ts';
+import type { ClientDirectory } from './start.ts';
+
+interface Dependencies {
+  directory: Pick<ClientDirectory, 'client'>;
+  keyring: Pick<Keyring, 'code'>;
+  isCodeUsed: (codeHash: string) => Promise<boolean>;
+  /** `iss` of the redirect. */
+  issuer: string;
+  clock: { now(): number };
+}
+
+export type Ending = ReturnType<typeof createEnding>;
+
+/** How sessions end: the code, and the way back to the partner. */
+export function createEnding({ directory, keyring, isCodeUsed, issuer, clock }: Dependencies) {
+  /** Where the session may end now; read past the cache before it is said that its URI is gone. */
+  async function target({ clientId, redirectUri }: Session) {
+    const uris = async (fresh: boolean) =>
+      (await directory.client(clientId, { fresh }))?.client.redirectUris ?? [];
+    const remembered = redirectTarget(redirectUri, await uris(false));
+    return remembered?.own ? remembered : redirectTarget(redirectUri, await uris(true));
+  }
+
+  /**
+   * The way out of a session whose redirect URI is no longer registered: the client's first one, with the
+   * error; undefined where all is well.
+   * @throws ApiError `invalid_redirect_uri` where no URI is left at all
+   */
+  async function detour(session: Session, stage: Stage): Promise<string | undefined> {
+    if (stage === 'over') return undefined;
+    const found = await target(session);
+    if (found?.own) return undefined;
+    if (stage === 'expired' && !found) throw new ApiError('session_not_found');
+    if (!found)
+      throw new ApiError('invalid_redirect_uri', { description: 'No redirect URI of this client is left' });
+    return errorRedirect({ redirectUri: found.uri, state: session.state, issuer }, 'invalid_redirect_uri');
+  }
+
+  /** `verified` → `complete`. The code is derived from the session, so that it need not be kept to be sent again. */
+  function issueCode(session: Session): Transition {
+    const { id: keyId, bytes } = keyring.code.current;
+    const code = { hash: sha256(deriveSecret(bytes, 'code', [session._id])), keyId };
+    return completed(session, code, new Date(clock.now()));
+  }
+
+  /** The code of a completed session, while it is of use to anybody. */
+  async function usableCode({ _id, code }: Session): Promise<string | undefined> {
+    const key = code && keyring.code.byId(code.keyId);
+    if (!key || clock.now() >= code.expiresAt.getTime() || (await isCodeUsed(code.hash))) return undefined;
+    return deriveSecret(key.bytes, 'code', [_id]);
+  }
+
+  /**
+   * The redirect that ends the session; the same one again while that makes sense (double click, reload).
+   * @throws ApiError `conflict` where the session is already finished
+   */
+  async function redirect(
+    session: Session,
+    stage: Extract<Stage, 'completed' | 'failed' | 'expired' | 'over'>,
+  ) {
+    const back = { redirectUri: session.redirectUri, state: session.state, issuer };
+    if (stage === 'completed') {
+      const code = await usableCode(session);
+      if (code) return successRedirect(back, code);
+    }
+    const error = errorAt(session, stage);
+    if (error) return errorRedirect(back, error);
+    throw new ApiError('conflict', { description: 'This verification is already finished' });
+  }
+
+  return { detour, issueCode, redirect };
+}
+
+function errorAt({ failure }: Session, stage: Stage): RedirectError | undefined {
+  if (stage === 'expired') return 'session_expired';
+  return stage === 'failed' && failure ? errorOfFailure(failure.reason) : undefined;
+}

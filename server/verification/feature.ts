@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { Publish, Sweep } from '../platform/outbox.ts';
+import { createVerificationProcedures } from './admin.ts';
+import { createEnding } from './ending.ts';
+import { createEnrolling } from './enrollments.ts';
+import { createFlow } from './flow.ts';
+import { createGrants, type Grants } from './grants.ts';
+import { createOutbox } from './outbox.ts';
+import { createPages } from './pages.ts';
+import { pageRoutes } from './routes.ts';
+import { type KeyDirectory, sessionQueryRoutes } from './session-query.ts';
+import { createSandbox } from './sources/sandbox.ts';
+import type { VerificationSource } from './sources/source.ts';
+import { type ClientDirectory, createStart } from './start.ts';
+import type { VerificationStores } from './store.ts';
+import { createVerifying } from './verifying.ts';
+import type { Charge } from './views.ts';
+
+interface Dependencies {
+  stores: VerificationStores;
+  clock: { now(): number };
+  keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
+  directory: ClientDirectory & KeyDirectory;
+  publish: Publish;
+  logger: Logger;
+  /** Root of all links and `iss`, without a trailing slash. */
+  baseUrl: string;
+  /** Counts one request against `max` a minute; `retryAfter` in seconds. */
+  limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  /** Whether the code with this SHA-256 has been exchanged. */
+  isCodeUsed: (codeHash: string) => Promise<boolean>;
+  /** The charge that the exchange of a code made. */
+  chargeOf: (codeHash: string) => Promise<Charge | undefined>;
+  /** Whether some integration exchanges the codes of a storefront client. */
+  hasIntegration?: (clientId: string) => Promise<boolean>;
+  /** Verification sources besides the sandbox. */
+  sources?: readonly VerificationSource[];
+}
+
+export interface Verification {
+  /** To be mounted at `/verify`, in a scope with cookies and form bodies. */
+  routes: FastifyPluginAsyncZod;
+  /** To be mounted at `/api/verify`. */
+  sessionQueryRoutes: FastifyPluginAsyncZod;
+  grants: Grants;
+  sweep: Sweep;
+  procedures: ReturnType<typeof createVerificationProcedures>;
+}
+
+/** The hosted flow, the session query, and what a code stands for (interface 3.1, 4.1, 4.5). */
+export function createVerification(dependencies: Dependencies): Verification {
+  const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
+  const { sessions, users, enrollments } = stores;
+  const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
+  const sources = new Map(
+    [createSandbox(), ...(dependencies.sources ?? [])].map((source) => [source.name, source]),
+  );
+  const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
+  const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
+  const pages = createPages({ directory, sources, basePath: new URL(baseUrl).pathname.replace(/\/$/, '') });
+  const flow = createFlow({
+    sessions,
+    sources,
+    enrol: createEnrolling({ users, enrollments, keyring }),
+    verify: createVerifying({ users, enrollments, clock }),
+    ending: createEnding({ directory, keyring, isCodeUsed, issuer: baseUrl, clock }),
+    drain: { session: sessionOutbox.drain, enrollment: enrollmentOutbox.drain },
+    keyring,
+    clock,
+  });
+
+  return {
+    routes: pageRoutes({
+      start: createStart({ sessions, directory, hasIntegration, sources, clock }),
+      flow,
+      pages,
+      baseUrl,
+    }),
+    sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
+    grants: createGrants(sessions),
+    sweep: {
+      name: 'verification events',
+      async sweep() {
+        await enrollmentOutbox.sweep();
+        await sessionOutbox.sweep();
+      },
+    },
+    procedures: createVerificationProcedures({ sessions, enrollments, chargeOf, clock }),
+  };
+}

@@ -1,0 +1,96 @@
+import type { ClaimName, Claims } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { createStage } from '../platform/stage.ts';
+import type { Enrollment } from './enrollment-store.ts';
+import type { SessionStore, SessionWithUser } from './session-store.ts';
+import type { User } from './user-store.ts';
+
+/** What an authorization code stands for: all that its exchange has to judge. */
+export interface Grant {
+  sessionId: string;
+  clientId: string;
+  partnerId: string;
+  mode: Mode;
+  keyId: string;
+  redirectUri: string;
+  scope: string[];
+  codeChallenge: string;
+  codeHash: string;
+  issuedAt: Date;
+  expiresAt: Date;
+  wrongVerifiers: number;
+  userId: string;
+  sub: string;
+  /** Whether an earlier session had enrolled this user with this client. */
+  returning: boolean;
+  /** Everything that is known of the user; what this client may see of it is for the caller to choose. */
+  evaluatedClaims: Claims;
+  enrollment: {
+    id: string;
+    status: Enrollment['status'];
+    blockReason?: string;
+    rehearse?: Enrollment['rehearse'];
+    consentedClaims: ClaimName[];
+  };
+}
+
+export interface Grants {
+  /** By the SHA-256 of the code; its expiry is for the caller to judge. Loads of the same tick are one round trip. */
+  load(codeHash: string): Promise<Grant | undefined>;
+  /** @returns how many wrong verifiers this code has met now */
+  countWrongVerifier(codeHash: string): Promise<number>;
+}
+
+function valuesOf(claims: User['claims']): Claims {
+  return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
+}
+
+function toGrant(session: SessionWithUser): Grant | undefined {
+  const { code, userId, sub, enrollments, users } = session;
+  const [enrollment] = enrollments;
+  const [user] = users;
+  if (!code || !userId || !sub || !enrollment || !user) return undefined;
+  const { blockReason, rehearse } = enrollment;
+  return {
+    sessionId: session._id,
+    clientId: session.clientId,
+    partnerId: session.partnerId,
+    mode: session.mode,
+    keyId: session.keyId,
+    redirectUri: session.redirectUri,
+    scope: session.scope,
+    codeChallenge: session.codeChallenge,
+    codeHash: code.hash,
+    issuedAt: code.issuedAt,
+    expiresAt: code.expiresAt,
+    wrongVerifiers: code.wrongVerifiers,
+    userId,
+    sub,
+    returning: session.returning ?? false,
+    evaluatedClaims: valuesOf(user.claims),
+    enrollment: {
+      id: enrollment._id,
+      status: enrollment.status,
+      ...(blockReason ? { blockReason } : {}),
+      ...(rehearse ? { rehearse } : {}),
+      consentedClaims: enrollment.consentedClaims,
+    },
+  };
+}
+
+export function createGrants(
+  sessions: Pick<SessionStore, 'findByCodeHashes' | 'countWrongVerifier'>,
+): Grants {
+  const load = createStage<string, Grant | undefined>({
+    async run(hashes) {
+      const found = await sessions.findByCodeHashes([...new Set(hashes)]);
+      const grants = new Map(found.map((session) => [session.code?.hash, toGrant(session)]));
+      return hashes.map((hash) => grants.get(hash));
+    },
+  });
+
+  return {
+    load,
+    countWrongVerifier: async (codeHash) => (await sessions.countWrongVerifier(codeHash)) ?? 0,
+  };
+}

@@ -1,0 +1,56 @@
+import type { Logger } from '../platform/logging.ts';
+import type { EventDraft, Publish } from '../platform/outbox.ts';
+import { createStage } from '../platform/stage.ts';
+
+/** A document that may owe events. */
+interface Owing {
+  _id: string;
+  outbox: EventDraft[];
+  outboxAt?: Date;
+}
+
+interface Creditors<T extends Owing> {
+  owing(before: Date, limit: number): Promise<T[]>;
+  settle(paid: readonly T[]): Promise<void>;
+}
+
+interface Dependencies<T extends Owing> {
+  store: Creditors<T>;
+  publish: Publish;
+  clock: { now(): number };
+  logger: Logger;
+}
+
+const sweepBatch = 500;
+/** The sweep leaves to the process that made a change the time to publish it itself. */
+const patience = 5_000;
+
+/** Publishes what documents owe: at once in the background, and by the sweep where that was cut short. */
+export function createOutbox<T extends Owing>({ store, publish, clock, logger }: Dependencies<T>) {
+  const pay = createStage<T, undefined>({
+    async run(documents) {
+      await publish(documents.flatMap(({ outbox }) => outbox));
+      await store.settle(documents);
+      return documents.map(() => undefined);
+    },
+  });
+
+  return {
+    /** Returns at once: no answer waits for a webhook (interface section 6, rule 2). */
+    drain(document: T): void {
+      if (document.outbox.length === 0) return;
+      pay(document).catch((err: unknown) =>
+        logger.warn({ err, of: document._id }, 'events left to the sweep'),
+      );
+    },
+
+    async sweep(): Promise<void> {
+      const before = new Date(clock.now() - patience);
+      for (;;) {
+        const left = await store.owing(before, sweepBatch);
+        await Promise.all(left.map((document) => pay(document)));
+        if (left.length < sweepBatch) return;
+      }
+    },
+  };
+}

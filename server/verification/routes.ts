@@ -1,0 +1,134 @@
+import type {} from '@fastify/cookie';
+import helmet from '@fastify/helmet';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { StartQuery } from '../../contracts/verification.ts';
+import { ApiError, generalBody } from '../platform/errors.ts';
+import { renderErrors } from '../platform/http/errors.ts';
+import { assetRoutes } from './assets.ts';
+import { cookieName } from './browser-binding.ts';
+import { isOwnOrigin } from './csrf.ts';
+import type { createFlow, View } from './flow.ts';
+import type { Pages } from './pages.ts';
+import { contentSecurityPolicy, pageHeaders } from './security-headers.ts';
+
+export interface PageDependencies {
+  start: (query: StartQuery) => Promise<{ sessionId: string; browserSecret: string }>;
+  flow: ReturnType<typeof createFlow>;
+  pages: Pages;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
+}
+
+const Params = z.object({ session_id: z.string().max(64) });
+const Form = z.object({
+  step: z.string().max(32).optional(),
+  csrf: z.string().max(256).optional(),
+  decision: z.enum(['accept', 'decline', 'cancel']).optional(),
+  person: z.string().max(64).optional(),
+});
+
+/** The raw query of a request has to be percent-encoded UTF-8: else `state` could not be sent back as it came. */
+async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
+  try {
+    decodeURIComponent(url);
+  } catch {
+    throw new ApiError('invalid_request', { description: 'The query is not percent-encoded UTF-8' });
+  }
+}
+
+/**
+ * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `assets/…`. Expects the cookie and
+ * form body plugins in its scope.
+ */
+export function pageRoutes({ start, flow, pages, baseUrl }: PageDependencies): FastifyPluginAsyncZod {
+  const { origin, pathname, protocol } = new URL(baseUrl);
+  const secure = protocol === 'https:';
+  const path = (sessionId: string) => `${pathname.replace(/\/$/, '')}/verify/session/${sessionId}`;
+  const address = (sessionId: string) => `${origin}${path(sessionId)}`;
+
+  function bind(reply: FastifyReply, sessionId: string, secret: string): void {
+    // Without an age: an expired session shall still know its browser, to send it back to the partner.
+    void reply.setCookie(cookieName(sessionId), secret, {
+      path: path(sessionId),
+      httpOnly: true,
+      sameSite: 'lax',
+      secure,
+    });
+  }
+
+  async function send(reply: FastifyReply, view: View, secret: string): Promise<FastifyReply> {
+    if (view.kind === 'redirect') return reply.redirect(view.url, 303);
+    const { html, formTargets } = await pages.step(view, { action: path(view.session._id), secret });
+    return reply
+      .header('content-security-policy', contentSecurityPolicy(formTargets))
+      .type('text/html; charset=utf-8')
+      .send(html);
+  }
+
+  return async (app) => {
+    await app.register(helmet, pageHeaders(secure));
+    app.addHook('onRequest', async (_request, reply) => {
+      void reply
+        .header('cache-control', 'no-store')
+        .header('content-security-policy', contentSecurityPolicy([]));
+    });
+    renderErrors(app, (error, request, reply) => sendError(pages, error, { request, reply }));
+    app.setNotFoundHandler(({ url }) => {
+      const [, known] = /\/(start|session)(?:\/[^/?]+)?(?:\?|$)/.exec(url) ?? [];
+      if (!known) throw new ApiError('route_not_found');
+      const allow = known === 'start' ? 'GET' : 'GET, POST';
+      throw new ApiError('method_not_allowed', { headers: { allow } });
+    });
+    await app.register(assetRoutes(pages.assets), { prefix: '/assets' });
+
+    app.get(
+      '/start',
+      { schema: { querystring: StartQuery }, exposeHeadRoute: false, onRequest: refuseMalformedQuery },
+      async (request, reply) => {
+        const { sessionId, browserSecret } = await start(request.query);
+        bind(reply, sessionId, browserSecret);
+        return reply.redirect(address(sessionId), 302);
+      },
+    );
+
+    app.get(
+      '/session/:session_id',
+      { schema: { params: Params }, exposeHeadRoute: false },
+      async (request, reply) => {
+        const sessionId = request.params.session_id;
+        const secret = request.cookies[cookieName(sessionId)];
+        const view = await flow.show({ sessionId, secret });
+        return send(reply, view, secret ?? '');
+      },
+    );
+
+    app.post(
+      '/session/:session_id',
+      { schema: { params: Params, body: Form } },
+      async ({ params, body, cookies, headers }, reply) => {
+        if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
+        const sessionId = params.session_id;
+        const { person, ...fields } = body;
+        const form = { ...fields, input: person === undefined ? {} : { person } };
+        const secret = await flow.submit({ sessionId, secret: cookies[cookieName(sessionId)] }, form);
+        bind(reply, sessionId, secret);
+        const view = await flow.show({ sessionId, secret });
+        // After a form always a redirect, so that a reload never sends it twice.
+        return view.kind === 'page' ? reply.redirect(address(sessionId), 303) : send(reply, view, secret);
+      },
+    );
+  };
+}
+
+/** A page for browsers; for programs the general format (decisions.md, "Session states"). */
+function sendError(
+  pages: Pages,
+  error: ApiError,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): FastifyReply {
+  void reply.header('vary', 'accept');
+  if (!request.headers.accept?.includes('text/html')) return reply.send(generalBody(error));
+  return reply.type('text/html; charset=utf-8').send(pages.error(error, request.id));
+}

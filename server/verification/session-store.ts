@@ -1,0 +1,109 @@
+import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import type { Enrollment } from './enrollment-store.ts';
+import type { Session, Transition } from './sessions.ts';
+import type { User } from './user-store.ts';
+
+const collection = 'sessions';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { 'code.hash': 1 }, unique: true, sparse: true },
+  { collection, key: { outboxAt: 1 }, sparse: true },
+  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+];
+
+/** Sessions are kept this long after their end. */
+const keepFor = 30 * 86_400_000;
+
+/** A session whose code was issued, with what its exchange needs to know. */
+export type SessionWithUser = Session & { enrollments: Enrollment[]; users: User[] };
+
+export interface SessionStore {
+  insert(session: Session): Promise<void>;
+  /** Whatever its state, expired ones too: the caller judges it. */
+  find(id: string): Promise<Session | undefined>;
+  /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
+  move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
+  /** One round trip for all of them. */
+  findByCodeHashes(hashes: readonly string[]): Promise<SessionWithUser[]>;
+  /** @returns the new count; undefined for an unknown code */
+  countWrongVerifier(codeHash: string): Promise<number | undefined>;
+  owing(before: Date, limit: number): Promise<Session[]>;
+  settle(paid: readonly Session[]): Promise<void>;
+}
+
+function toUpdate({ set, entry, carried, owes }: Transition): UpdateFilter<Session> {
+  return {
+    $set: { ...set, ...(carried ? { carried } : {}), ...(owes ? { outboxAt: entry.at } : {}) },
+    ...(owes || carried === null
+      ? {
+          $unset: {
+            ...(owes ? { purgeAt: '' as const } : {}),
+            ...(carried === null ? { carried: '' as const } : {}),
+          },
+        }
+      : {}),
+    $push: { timeline: entry, ...(owes ? { outbox: owes } : {}) },
+  };
+}
+
+function joined(from: string, localField: string): Document {
+  return { $lookup: { from, localField, foreignField: '_id', as: from } };
+}
+
+export function createSessionStore(db: Db): SessionStore {
+  const sessions = db.collection<Session>(collection);
+
+  return {
+    async insert(session) {
+      await sessions.insertOne({ ...session, purgeAt: new Date(session.expiresAt.getTime() + keepFor) });
+    },
+
+    find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
+
+    async move({ _id, timeline }, transition, now) {
+      const asRead: Filter<Session> = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: now } };
+      const moved = await sessions.findOneAndUpdate(asRead, toUpdate(transition), {
+        returnDocument: 'after',
+      });
+      return moved ?? undefined;
+    },
+
+    findByCodeHashes: (hashes) =>
+      sessions
+        .aggregate<SessionWithUser>([
+          { $match: { 'code.hash': { $in: hashes } } },
+          joined('enrollments', 'enrollmentId'),
+          joined('users', 'userId'),
+        ])
+        .toArray(),
+
+    async countWrongVerifier(codeHash) {
+      const after = await sessions.findOneAndUpdate(
+        { 'code.hash': codeHash },
+        { $inc: { 'code.wrongVerifiers': 1 } },
+        { returnDocument: 'after', projection: { code: 1 } },
+      );
+      return after?.code?.wrongVerifiers;
+    },
+
+    owing: (before, limit) =>
+      sessions
+        .find({ outboxAt: { $lte: before } })
+        .sort({ outboxAt: 1 })
+        .limit(limit)
+        .toArray(),
+
+    async settle(paid) {
+      const writes = paid.map(({ _id, outboxAt, expiresAt }) => ({
+        updateOne: {
+          filter: { _id, ...(outboxAt ? { outboxAt } : {}) },
+          update: {
+            $set: { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFor) },
+            $unset: { outboxAt: '' as const },
+          },
+        },
+      }));
+      if (writes.length > 0) await sessions.bulkWrite(writes, { ordered: false });
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { type ClaimName, isClaimName } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { codeLifetime, type FailureReason, type SessionStatus } from '../../contracts/verification.ts';
+import type { EventDraft } from '../platform/outbox.ts';
+
+/** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
+export interface TimelineEntry {
+  at: Date;
+  event: 'started' | 'consented' | 'authenticated' | 'verified' | 'completed' | 'failed';
+  /** What an operator may want to know besides, for instance a failure's reason. */
+  note?: string;
+}
+
+export interface IssuedCode {
+  /** SHA-256; the code itself is derived again under key `keyId` when it has to be sent again. */
+  hash: string;
+  keyId: string;
+  issuedAt: Date;
+  expiresAt: Date;
+  wrongVerifiers: number;
+}
+
+/** One hosted verification (interface 3.1), from `/verify/start` to the redirect back to the partner. */
+export interface Session {
+  _id: string;
+  partnerId: string;
+  clientId: string;
+  /** The API key that owns the session: may query it, gets its events. */
+  keyId: string;
+  mode: Mode;
+  /** Name of the verification source. */
+  source: string;
+  redirectUri: string;
+  state: string;
+  /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
+  scope: string[];
+  codeChallenge: string;
+  status: SessionStatus;
+  /** SHA-256 of the secret in the browser's cookie. */
+  browserHash: string;
+  consentedAt?: Date;
+  /** What the source has to remember between its steps. Gone when the session ends. */
+  carried?: Record<string, unknown>;
+  userId?: string;
+  sub?: string;
+  enrollmentId?: string;
+  /** Whether an earlier session had enrolled this user with this client. */
+  returning?: boolean;
+  failure?: { reason: FailureReason; at: Date };
+  code?: IssuedCode;
+  timeline: TimelineEntry[];
+  /** Events that the last transition owes; `outboxAt` is there while any is left. */
+  outbox: EventDraft[];
+  outboxAt?: Date;
+  createdAt: Date;
+  expiresAt: Date;
+  completedAt?: Date;
+  /** When the record may be deleted; absent while its outbox is not empty. */
+  purgeAt?: Date;
+}
+
+/** Where a session stands, which decides what its browser sees next. */
+export type Stage =
+  | 'consent'
+  | 'authenticate'
+  | 'verify'
+  | 'issue'
+  | 'completed'
+  | 'failed'
+  | 'expired'
+  /** Ended in failure, and its lifetime is over as well. */
+  | 'over';
+
+export function stageOf(session: Session, now: number): Stage {
+  const expired = now >= session.expiresAt.getTime();
+  if (session.status === 'complete') return 'completed';
+  if (session.failure) return expired ? 'over' : 'failed';
+  if (expired) return 'expired';
+  if (session.status === 'verified') return 'issue';
+  if (session.status === 'authenticated') return 'verify';
+  return session.consentedAt ? 'authenticate' : 'consent';
+}
+
+/** The claims that the user is asked to share: those of the scope that the registry knows, in the order asked. */
+export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
+  return session.scope.filter(isClaimName);
+}
+
+/** A change of a session. It applies only to the session as it was read (see `TimelineEntry`). */
+export interface Transition {
+  set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
+  entry: TimelineEntry;
+  /** Undefined leaves it, null removes it. */
+  carried?: Record<string, unknown> | null | undefined;
+  owes?: EventDraft;
+}
+
+export function consented(at: Date): Transition {
+  return { set: { consentedAt: at }, entry: { at, event: 'consented' } };
+}
+
+interface Authentication {
+  userId: string;
+  sub: string;
+  enrollmentId: string;
+  returning: boolean;
+  browserHash: string;
+}
+
+export function authenticated(who: Authentication, carried: Transition['carried'], at: Date): Transition {
+  return { set: { status: 'authenticated', ...who }, carried, entry: { at, event: 'authenticated' } };
+}
+
+export function verified(note: string, at: Date): Transition {
+  return { set: { status: 'verified' }, carried: null, entry: { at, event: 'verified', note } };
+}
+
+function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
+  const { _id: sessionId, partnerId, mode, keyId, sub, enrollmentId } = session;
+  const about = { sessionId, ...(enrollmentId ? { enrollmentId } : {}), ...(sub ? { sub } : {}) };
+  return { cause: [sessionId], partnerId, mode, keyId, about, at };
+}
+
+/** `verified` → `complete`: the one step that issues a code. */
+export function completed(session: Session, code: Pick<IssuedCode, 'hash' | 'keyId'>, at: Date): Transition {
+  const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
+  return {
+    set: {
+      status: 'complete',
+      completedAt: at,
+      code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
+    },
+    entry: { at, event: 'completed' },
+    owes: {
+      type: 'verification.session.completed',
+      ...draftOf(session, at),
+      fields: {
+        session_id: session._id,
+        user_id: session.sub,
+        status: 'complete',
+        scopes: session.scope,
+        completed_at: at.toISOString(),
+      },
+    },
+  };
+}
+
+/** Ends the session in failure; its status stays the last one that it reached. */
+export function failed(session: Session, reason: FailureReason, at: Date): Transition {
+  return {
+    set: { failure: { reason, at } },
+    carried: null,
+    entry: { at, event: 'failed', note: reason },
+    owes: {
+      type: 'verification.session.failed',
+      ...draftOf(session, at),
+      fields: { session_id: session._id, failure_reason: reason, failed_at: at.toISOString() },
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { Claims } from '../../../contracts/claims.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { Authenticated, Choice, Failed, Rehearsal, VerificationSource, Verified } from './source.ts';
+
+const adult: Claims = {
+  age_16_plus: true,
+  age_18_plus: true,
+  age_21_plus: true,
+  identity_verified: true,
+  country: 'DE',
+  assurance_level: 2,
+};
+const ofAge = (claims: Claims): Verified => ({ kind: 'verified', claims, duplicate: false });
+
+interface Person {
+  result: Verified | Failed;
+  rehearse?: Rehearsal;
+  /** A new person each time. */
+  fresh?: boolean;
+}
+
+const rehearsing = (rehearse: Rehearsal): Person => ({ result: ofAge(adult), rehearse });
+
+/** The people of the sandbox; each forces one result (design, section 4). */
+const people: Readonly<Record<string, Person>> = {
+  adult: { result: ofAge(adult) },
+  teen: { result: ofAge({ ...adult, age_18_plus: false, age_21_plus: false }) },
+  'unknown-country': { result: ofAge({ ...adult, country: null }) },
+  'new-adult': { result: ofAge(adult), fresh: true },
+  duplicate: { result: { kind: 'verified', claims: { ...adult, assurance_level: 3 }, duplicate: true } },
+  rejected: { result: { kind: 'failed', reason: 'document_rejected' } },
+  'source-down': { result: { kind: 'failed', reason: 'source_error' } },
+  'low-balance': rehearsing('low-balance'),
+  'minute-cap': rehearsing('minute-cap'),
+  'hour-cap': rehearsing('hour-cap'),
+  unavailable: rehearsing('unavailable'),
+};
+
+const choices: readonly Choice[] = Object.entries(people).map(([name, person]) => ({
+  name,
+  group: person.rehearse ? 'refusals' : 'outcomes',
+}));
+
+function personNamed(name: unknown): Person | undefined {
+  return typeof name === 'string' && Object.hasOwn(people, name) ? people[name] : undefined;
+}
+
+/** Named people instead of an identity check, for test clients. Each client meets them as new ones. */
+export function createSandbox(): VerificationSource {
+  return {
+    name: 'sandbox',
+    modes: ['test'],
+    origins: [],
+
+    begin: async () => ({ kind: 'page', choices }),
+
+    async resume(session, { person: name }) {
+      const earlier = personNamed(session.carried?.['person']);
+      if (earlier) return earlier.result;
+      const person = personNamed(name);
+      if (!person || name === undefined) {
+        throw new ApiError('invalid_request', {
+          description: 'person must be one of the people on the page',
+        });
+      }
+      const authenticated: Authenticated = {
+        kind: 'authenticated',
+        subject: [session.clientId, name, ...(person.fresh ? [session.id] : [])].join('|'),
+        carry: { person: name },
+      };
+      return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;
+    },
+  };
+}

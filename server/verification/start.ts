@@ -1,0 +1,76 @@
+import type { StartQuery } from '../../contracts/verification.ts';
+import { sessionLifetime } from '../../contracts/verification.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId, sha256 } from '../platform/ids.ts';
+import { newBrowserSecret } from './browser-binding.ts';
+import type { SessionStore } from './session-store.ts';
+import type { Session } from './sessions.ts';
+import type { VerificationSource } from './sources/source.ts';
+import { type Client, judgeStart, type Partner, type StartFacts } from './start-checks.ts';
+
+/** Who is who; the directory of the partners feature fits. */
+export interface ClientDirectory {
+  client(
+    id: string,
+    options?: { fresh?: boolean },
+  ): Promise<{ client: Client; partner: Partner } | undefined>;
+  apiKey(id: string): Promise<{ status: 'active' | 'revoked' } | undefined>;
+}
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'insert'>;
+  directory: ClientDirectory;
+  hasIntegration: (clientId: string) => Promise<boolean>;
+  sources: ReadonlyMap<string, VerificationSource>;
+  clock: { now(): number };
+}
+
+/** Starts sessions: `GET /verify/start` (interface 4.1) behind its schema. */
+export function createStart({ sessions, directory, hasIntegration, sources, clock }: Dependencies) {
+  async function readFacts(clientId: string, fresh: boolean): Promise<StartFacts> {
+    const { client, partner } = (await directory.client(clientId, { fresh })) ?? {};
+    const [key, integrated] = await Promise.all([
+      client && directory.apiKey(client.keyId),
+      client?.kind === 'storefront' ? hasIntegration(clientId) : true,
+    ]);
+    return { client, partner, key, integrated, sources };
+  }
+
+  async function judge(query: StartQuery) {
+    const verdict = judgeStart(query, await readFacts(query.client_id, false));
+    // A refusal may rest on what the directory remembers: it is read again before it is sent.
+    return verdict.admitted ? verdict : judgeStart(query, await readFacts(query.client_id, true));
+  }
+
+  /**
+   * @returns the new session's id and the secret for the cookie that binds the browser to it
+   * @throws ApiError `invalid_request` saying to the developer what is wrong
+   */
+  return async function start(query: StartQuery): Promise<{ sessionId: string; browserSecret: string }> {
+    const verdict = await judge(query);
+    if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
+    const { client, source, scope } = verdict;
+    const browserSecret = newBrowserSecret();
+    const createdAt = new Date(clock.now());
+    const session: Session = {
+      _id: randomId('session'),
+      partnerId: client.partnerId,
+      clientId: client._id,
+      keyId: client.keyId,
+      mode: client.mode,
+      source,
+      redirectUri: query.redirect_uri,
+      state: query.state,
+      scope,
+      codeChallenge: query.code_challenge,
+      status: 'pending',
+      browserHash: sha256(browserSecret),
+      timeline: [{ at: createdAt, event: 'started' }],
+      outbox: [],
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + sessionLifetime * 1000),
+    };
+    await sessions.insert(session);
+    return { sessionId: session._id, browserSecret };
+  };
+}

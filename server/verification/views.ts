@@ -1,0 +1,83 @@
+import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
+import type { CodeState, SessionView } from '../../contracts/admin/sessions.ts';
+import type { Enrollment } from './enrollment-store.ts';
+import { type IssuedCode, type Session, stageOf } from './sessions.ts';
+
+/** A charge as far as a session names it. */
+export interface Charge {
+  id: string;
+  at: Date;
+}
+
+interface Circumstances {
+  charge: Charge | undefined;
+  now: number;
+}
+
+/** A code dies of the fifth wrong verifier (decisions.md, "Token endpoint"). */
+const deadlyWrongVerifiers = 5;
+
+function stateOfCode(code: IssuedCode, { charge, now }: Circumstances): CodeState {
+  if (charge) return 'used';
+  if (code.wrongVerifiers >= deadlyWrongVerifiers) return 'locked';
+  return now >= code.expiresAt.getTime() ? 'expired' : 'unused';
+}
+
+function viewCode(code: IssuedCode, circumstances: Circumstances): SessionView['code'] {
+  const { charge } = circumstances;
+  return {
+    state: stateOfCode(code, circumstances),
+    issuedAt: code.issuedAt.toISOString(),
+    expiresAt: code.expiresAt.toISOString(),
+    wrongVerifiers: code.wrongVerifiers,
+    charge: charge ? { id: charge.id, at: charge.at.toISOString() } : null,
+  };
+}
+
+/** What operators see of a session: neither its code nor the partner's `state`. */
+export function viewSession(session: Session, circumstances: Circumstances): SessionView {
+  const { failure, code, completedAt } = session;
+  const stage = stageOf(session, circumstances.now);
+  return {
+    id: session._id,
+    partnerId: session.partnerId,
+    clientId: session.clientId,
+    keyId: session.keyId,
+    mode: session.mode,
+    source: session.source,
+    status: session.status,
+    expired: stage === 'expired' || stage === 'over',
+    failure: failure ? { reason: failure.reason, at: failure.at.toISOString() } : null,
+    scopes: session.scope,
+    redirectUri: session.redirectUri,
+    sub: session.sub ?? null,
+    enrollmentId: session.enrollmentId ?? null,
+    returning: session.returning ?? null,
+    code: code ? viewCode(code, circumstances) : null,
+    timeline: session.timeline.map(({ at, event, note }) => ({
+      at: at.toISOString(),
+      event,
+      note: note ?? null,
+    })),
+    createdAt: session.createdAt.toISOString(),
+    expiresAt: session.expiresAt.toISOString(),
+    completedAt: completedAt?.toISOString() ?? null,
+  };
+}
+
+export function viewEnrollment(enrollment: Enrollment): EnrollmentView {
+  const { _id, partnerId, clientId, mode, sub, status, blockReason, consentedClaims, firstSession } =
+    enrollment;
+  return {
+    id: _id,
+    partnerId,
+    clientId,
+    mode,
+    sub,
+    status,
+    blockReason: blockReason ?? null,
+    consentedClaims,
+    firstSession,
+    createdAt: enrollment.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,89 @@
+import type { Hosted } from './hosted.ts';
+import { baseUrl, startQuery } from './hosted.ts';
+
+export interface Answer {
+  status: number;
+  location: string;
+  body: string;
+  headers: Record<string, unknown>;
+}
+
+type Fields = Record<string, string>;
+
+/** What a browser without JavaScript does: cookies by path, forms with their hidden fields, `Origin` on a POST. */
+export function openBrowser({ app }: Pick<Hosted, 'app'>) {
+  const jar = new Map<string, { value: string; path: string }>();
+  let page: Answer = { status: 0, location: '', body: '', headers: {} };
+  let at = '';
+
+  function cookiesFor(path: string): string {
+    return [...jar]
+      .filter(([, cookie]) => path.startsWith(cookie.path))
+      .map(([name, { value }]) => `${name}=${value}`)
+      .join('; ');
+  }
+
+  async function request(url: string, fields?: Fields, headers: Fields = {}): Promise<Answer> {
+    const path = url.replace(baseUrl, '');
+    const response = await app.inject({
+      method: fields ? 'POST' : 'GET',
+      url: path,
+      headers: {
+        accept: 'text/html,application/xhtml+xml',
+        cookie: cookiesFor(path),
+        ...(fields ? { 'content-type': 'application/x-www-form-urlencoded', origin: baseUrl } : {}),
+        ...headers,
+      },
+      ...(fields ? { payload: new URLSearchParams(fields).toString() } : {}),
+    });
+    for (const { name, value, path: scope = '/' } of response.cookies) jar.set(name, { value, path: scope });
+    const location = response.headers.location ?? '';
+    page = { status: response.statusCode, location, body: response.body, headers: response.headers };
+    at = path;
+    return page;
+  }
+
+  /** Follows redirects for as long as they stay with us. */
+  async function follow(answer: Answer): Promise<Answer> {
+    let latest = answer;
+    while (latest.location.startsWith(baseUrl)) latest = await request(latest.location);
+    return latest;
+  }
+
+  const browser = {
+    jar,
+    get page() {
+      return page;
+    },
+    get at() {
+      return at;
+    },
+    /** The hidden fields of the page's form, and where it goes. */
+    form(answer: Answer = page): { action: string; fields: Fields } {
+      const action = /<form method="post" action="([^"]*)"/.exec(answer.body)?.[1] ?? '';
+      const hidden = [...answer.body.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+      return { action, fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])) };
+    },
+    request,
+    open: async (url: string) => follow(await request(url)),
+    start: async (clientId: string, changes: Record<string, string | undefined> = {}) =>
+      browser.open(`/verify/start?${startQuery(clientId, changes)}`),
+    /** Sends the form that the page shows, and follows. */
+    async press(fields: Fields): Promise<Answer> {
+      const form = browser.form();
+      return follow(await request(form.action, { ...form.fields, ...fields }));
+    },
+    sessionId: () => /ses_[0-9A-Za-z]{22}/.exec(at)?.[0] ?? '',
+  };
+  return browser;
+}
+
+/** Through the whole flow as one of the sandbox's people; the answer is the redirect to the partner. */
+export async function verifyAs(hosted: Hosted, clientId: string, person: string) {
+  const browser = openBrowser(hosted);
+  await browser.start(clientId);
+  const sessionId = browser.sessionId();
+  await browser.press({ decision: 'accept' });
+  const answer = await browser.press({ person });
+  return { browser, sessionId, answer };
+}
