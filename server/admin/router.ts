@@ -1,4 +1,6 @@
+import type { createBillingProcedures } from '../billing/admin.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
+import type { createVerificationProcedures } from '../verification/admin.ts';
 import type { createAuditLogProcedures } from './audit-log.ts';
 import type { createOperatorProcedures } from './operators.ts';
 import { router } from './procedures.ts';
@@ -7,18 +9,25 @@ import type { createStatusProcedure } from './status.ts';
 /** The routers that features built, each from its own `admin.ts`. */
 export interface AdminParts {
   partners: ReturnType<typeof createPartnersProcedures>;
+  billing: ReturnType<typeof createBillingProcedures>;
+  verification: ReturnType<typeof createVerificationProcedures>;
   operators: ReturnType<typeof createOperatorProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
   status: ReturnType<typeof createStatusProcedure>;
 }
 
 /** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
-export function createAdminRouter({ partners: { partners, keys, clients, webhooks }, ...parts }: AdminParts) {
+export function createAdminRouter({ partners, billing, verification, ...parts }: AdminParts) {
   return router({
-    partners,
-    keys,
-    clients,
-    webhooks,
+    partners: partners.partners,
+    keys: partners.keys,
+    clients: partners.clients,
+    webhooks: partners.webhooks,
+    wallets: billing.wallets,
+    limits: billing.limits,
+    prices: billing.prices,
+    sessions: verification.sessions,
+    enrollments: verification.enrollments,
     operators: parts.operators,
     auditLog: parts.auditLog,
     status: parts.status,

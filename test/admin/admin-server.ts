@@ -3,12 +3,16 @@ import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { createAdmin } from '../../server/admin/feature.ts';
 import type { AdminRouter } from '../../server/admin/router.ts';
 import { indexes as adminIndexes, createAdminStores } from '../../server/admin/store.ts';
+import { createBillingFeature } from '../../server/billing/feature.ts';
+import { indexes as billingIndexes, createBillingStores } from '../../server/billing/store.ts';
 import { createPartnersFeature } from '../../server/partners/feature.ts';
 import { createPartnersStores, indexes as partnerIndexes } from '../../server/partners/store.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
+import { createVerificationProcedures } from '../../server/verification/admin.ts';
+import { createVerificationStores, indexes as verificationIndexes } from '../../server/verification/store.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 
 export const firstToken = 'test-admin-token-of-32-characters-or-more';
@@ -19,8 +23,6 @@ export interface AdminServer {
   partners: ReturnType<typeof createPartnersFeature>;
   /** Milliseconds that the server's clock is ahead. */
   clock: { ahead: number; now: () => number; trusted: () => boolean };
-  /** Partners whose wallets were opened. */
-  opened: string[];
   /** Every procedure of the router, as `partners.create`. */
   procedures: string[];
   api: TRPCClient<AdminRouter>;
@@ -28,20 +30,42 @@ export interface AdminServer {
   close: () => Promise<void>;
 }
 
-/** The partners feature behind the real admin listener; webhooks and wallets are stand-ins of one line. */
+/** The real admin listener with partners, billing and verification behind it; nothing is ever sent anywhere. */
 export async function startAdminServer(): Promise<AdminServer> {
   const database = await freshDatabase({ keep: true });
-  await ensureIndexes(database.db, [...adminIndexes, ...partnerIndexes]);
+  await ensureIndexes(database.db, [
+    ...adminIndexes,
+    ...partnerIndexes,
+    ...billingIndexes,
+    ...verificationIndexes,
+  ]);
   const log = createLogger('silent');
-  const opened: string[] = [];
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead, trusted: () => true };
+  const billing = createBillingFeature({
+    stores: createBillingStores(database.db),
+    clock,
+    idKey: new Uint8Array(32).fill(8),
+    publish: async () => undefined,
+    logger: log,
+    standardPrice: 50,
+    prices: {
+      read: async (partnerId) => (await partners.partners.show(partnerId)).prices ?? {},
+      set: async (partnerId, price, actor) =>
+        (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
+    },
+  });
+  const { sessions, enrollments } = createVerificationStores(database.db);
+  const verification = createVerificationProcedures({
+    sessions,
+    enrollments,
+    chargeOf: async () => undefined,
+    clock,
+  });
   const partners = createPartnersFeature({
     stores: createPartnersStores(database.db),
     clock,
     sealing: createSealing([new Uint8Array(32).fill(7)]),
-    openWallets: async (id) => {
-      opened.push(id);
-    },
+    openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) =>
       url.startsWith('https://') || mode === 'test' ? undefined : 'A live webhook URL must be https',
   });
@@ -54,7 +78,7 @@ export async function startAdminServer(): Promise<AdminServer> {
       about: { version: '0.0.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
       readQueue: async () => ({ pending: 0 }),
     },
-    features: { partners: partners.procedures },
+    features: { partners: partners.procedures, billing: billing.procedures, verification },
   });
   const app = createHttpServer({ logger: log, trustProxy: false });
   await app.register(admin.routes);
@@ -69,7 +93,6 @@ export async function startAdminServer(): Promise<AdminServer> {
     database,
     partners,
     clock,
-    opened,
     procedures: Object.keys(admin.router._def.procedures),
     api: apiAs(firstToken),
     apiAs,

@@ -20,7 +20,11 @@ describe('partners', () => {
     const created = await server.api.partners.create.mutate({ name: '  Acme Ltd ' });
     expect(created).toMatchObject({ name: 'Acme Ltd', status: 'pending' });
     expect(created.id).toMatch(/^ptr_[0-9A-Za-z]{22}$/);
-    expect(server.opened).toContain(created.id);
+    for (const mode of ['test', 'live'] as const) {
+      expect(await server.api.wallets.show.query({ partnerId: created.id, mode })).toMatchObject({
+        balance: 0,
+      });
+    }
     const partnerId = created.id;
     expect(await refusal(server.api.partners.suspend.mutate({ partnerId }))).toBe('conflict');
     for (const [step, status] of [
