@@ -139,7 +139,7 @@ export async function onboard({ records }: Pick<Hosted, 'records'>, wanted: Want
 
 /** A well-formed query of `/verify/start`; `changes` replace parameters, undefined removes one. */
 export function startQuery(clientId: string, changes: Record<string, string | undefined> = {}): string {
-  const parameters = {
+  const parameters: Record<string, string | undefined> = {
     client_id: clientId,
     redirect_uri: redirectUri,
     state,
