@@ -3,13 +3,13 @@ import type { Logger } from '../logging.ts';
 import type { Launch, RunningProcess } from './engine/running.ts';
 
 const firstPauseMs = 100;
-const longestPauseMs = 5_000;
+const longestPauseMs = 2_000;
 /** A process that lived this long did not die of how it was started. */
-const soundAfterMs = 10_000;
+const soundAfterMs = 2_000;
 
 /**
  * Keeps a database process running: one that ends is started again on the port it had, so that the driver's
- * connections find it there. Repeated failures are spaced out, up to 5 s.
+ * connections find it there. Repeated failures are spaced out, up to 2 s.
  *
  * @returns the first process's port, the pid of the present one, and `stop`, which ends it for good
  * @throws what the first launch throws

@@ -1,5 +1,5 @@
 import type { Db, Document, Filter } from 'mongodb';
-import type { IndexDeclaration } from './indexes.ts';
+import type { IndexDeclaration } from './index-declaration.ts';
 
 const documentsPerIndex = 1_000;
 

@@ -1,12 +1,89 @@
-import { describe, expect, it } from 'vitest';
+import { MongoClient, MongoServerError } from 'mongodb';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { connect, isDuplicateKey, isUnavailable } from '../../../server/platform/database/connect.ts';
 import { freshDatabase } from '../../harness/database.ts';
+import { startDeployment } from './deployment.ts';
+
+const closedAddress = 'mongodb://127.0.0.1:1/nothing';
+
+const connectTo = async (greeting: Record<string, unknown>) => {
+  const database = await connect({ uri: await startDeployment(greeting), embedded: false, appName: 'test' });
+  onTestFinished(() => database.client.close());
+  return database;
+};
+
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 describe('connect', () => {
   it('writes and reads in the database that the address names', async () => {
-    const { db, name, features } = await freshDatabase();
+    const { db, name } = await freshDatabase();
     expect(db.databaseName).toBe(name);
     await db.collection<{ _id: string }>('things').insertOne({ _id: 'a' });
     expect(await db.collection('things').countDocuments()).toBe(1);
-    expect(features).toEqual({ retryableWrites: false, expiresDocuments: false });
+  });
+
+  it('uses the database svc where the address names none', async () => {
+    const { db } = await connectTo({});
+    expect(db.databaseName).toBe('svc');
+  });
+
+  it.each([
+    [
+      'a replica set',
+      { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 },
+      true,
+      true,
+    ],
+    ['a sharded cluster', { msg: 'isdbgrid', logicalSessionTimeoutMinutes: 30 }, true, true],
+    ['a standalone server', { logicalSessionTimeoutMinutes: 30 }, false, true],
+    ['the embedded engine', {}, false, false],
+  ])('fits its options to %s', async (_, greeting, retryableWrites, expiresDocuments) => {
+    const { client, features } = await connectTo(greeting);
+    expect(features).toEqual({ retryableWrites, expiresDocuments });
+    expect(client.options.retryWrites).toBe(retryableWrites);
+    expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
+    expect(client.options.writeConcern).toMatchObject({ w: retryableWrites ? 'majority' : 1, journal: true });
+  });
+
+  it('fails as unavailable when nothing listens there', async () => {
+    const error = await errorOf(connect({ uri: closedAddress, embedded: false, appName: 'test' }));
+    expect(isUnavailable(error)).toBe(true);
+  });
+});
+
+describe('isUnavailable', () => {
+  it('holds for a database that went away', async () => {
+    const client = new MongoClient(closedAddress, { serverSelectionTimeoutMS: 100 });
+    onTestFinished(() => client.close());
+    expect(isUnavailable(await errorOf(client.db().collection('a').findOne({})))).toBe(true);
+  });
+
+  it('holds for a client that was closed', async () => {
+    const client = new MongoClient(inject('mongodbUri'));
+    await client.connect();
+    await client.close();
+    expect(isUnavailable(await errorOf(client.db().collection('a').findOne({})))).toBe(true);
+  });
+
+  it.each([
+    [10107, 'not primary'],
+    [64, 'waiting for replication timed out'],
+  ])('holds for the server error %i, %s', (code, message) => {
+    expect(isUnavailable(new MongoServerError({ code, message }))).toBe(true);
+  });
+
+  it('does not hold for a refused write, or for an error of ours', async () => {
+    const { db } = await freshDatabase();
+    const things = db.collection<{ _id: string }>('things');
+    await things.insertOne({ _id: 'a' });
+    const refused = await errorOf(things.insertOne({ _id: 'a' }));
+    expect(isDuplicateKey(refused)).toBe(true);
+    expect(isUnavailable(refused)).toBe(false);
+    expect(isUnavailable(new TypeError('no'))).toBe(false);
+    expect(isDuplicateKey(new TypeError('no'))).toBe(false);
   });
 });

@@ -26,16 +26,14 @@ const { values } = parseArgs({
 /** Longest wait for the engine to close; what is journaled is safe without it. */
 const closeWithinMs = 5_000;
 const sockets = new Set<Socket>();
-let engine: Engine | undefined;
+let opening: Promise<Engine> | undefined;
 
 const end = async (code: number): Promise<void> => {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), closeWithinMs).unref();
   for (const socket of sockets) socket.destroy();
-  try {
-    await engine?.close();
-  } finally {
-    process.exit(code);
-  }
+  // One that is still opening is waited for: its threads do not survive an exit in the middle of that.
+  await opening?.then((engine) => engine.close()).catch(() => undefined);
+  process.exit(code);
 };
 
 let isEnding = false;
@@ -75,7 +73,11 @@ const run = async (): Promise<void> => {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const engineType = loadEngine(String(values['engine-cache']));
   const holder = withParent ? process.ppid : process.pid;
-  engine = await openLocked(directory, () => engineType.open(directory), holder);
+  const open = (): Promise<Engine> => {
+    opening = engineType.open(directory);
+    return opening;
+  };
+  const engine = await openLocked(directory, open, holder);
   const address = (await listen(engine)).address();
   const port = typeof address === 'object' ? address?.port : undefined;
   process.stdout.write(`waiting for connections on ${values.bind_ip}:${port}\n`);

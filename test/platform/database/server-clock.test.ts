@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { connect, isUnavailable } from '../../../server/platform/database/connect.ts';
+import { readServerTime } from '../../../server/platform/database/server-clock.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { startDeployment } from './deployment.ts';
+
+describe('readServerTime', () => {
+  it('goes forward with the clock of the database', async () => {
+    const { db } = await freshDatabase();
+    const first = await readServerTime(db);
+    expect(await readServerTime(db)).toBeGreaterThanOrEqual(first);
+    expect(first).toBeGreaterThan(Date.UTC(2020));
+  });
+
+  it('asks a database without $documents for its greeting', async () => {
+    const localTime = new Date('2030-01-01T00:00:00.123Z');
+    const uri = await startDeployment({ localTime });
+    const { db, client } = await connect({ uri, embedded: false, appName: 'test' });
+    expect(await readServerTime(db)).toBe(localTime.getTime());
+    await client.close();
+    await expect(readServerTime(db)).rejects.toSatisfy(isUnavailable);
+  });
+});
