@@ -18,7 +18,7 @@ export interface Grant {
   sub: string;
   returning: boolean;
   evaluatedClaims: Claims;
-  enrollment: { id: string; status: 'active' | 'blocked'; rehearse?: Rehearsal };
+  enrollment: { id: string; status: 'active' | 'blocked'; rehearse?: Rehearsal | undefined };
 }
 
 /** The fifth wrong verifier uses a code up (decisions.md). */

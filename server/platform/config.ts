@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -60,6 +61,7 @@ export interface Config {
   baseUrl: string;
   roles: ReadonlySet<Role>;
   mongodbUri: string | undefined;
+  /** Absolute. */
   dataDir: string;
   /** Undefined in development only: then one is generated into the data directory. */
   masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
@@ -116,7 +118,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,
-    dataDir: env.SVC_DATA_DIR,
+    dataDir: resolve(env.SVC_DATA_DIR),
     masterKeys,
     adminToken: env.SVC_ADMIN_TOKEN,
     webhooks: {

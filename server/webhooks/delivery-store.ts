@@ -96,6 +96,16 @@ export function createDeliveryStore(db: Db) {
   }
 
   return {
+    /** How many deliveries are not finished, and since when the oldest of them has been due. */
+    async queue(): Promise<{ pending: number; oldestDueAt?: Date }> {
+      const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
+      const [pending, oldest] = await Promise.all([
+        deliveries.countDocuments(open),
+        deliveries.find({ status: 'pending' }).sort({ nextAttemptAt: 1 }).limit(1).next(),
+      ]);
+      return { pending, ...(oldest?.nextAttemptAt ? { oldestDueAt: oldest.nextAttemptAt } : {}) };
+    },
+
     insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
 
     /**

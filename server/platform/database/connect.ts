@@ -4,7 +4,7 @@ import type { Logger } from '../logging.ts';
 export { isDuplicateKey, isUnavailable } from './failures.ts';
 
 /** What a deployment of the database can do beyond single-document writes. */
-export type DatabaseFeatures = {
+type DatabaseFeatures = {
   /** A write that lost its connection may be sent again by the driver: replica sets and sharded clusters. */
   retryableWrites: boolean;
   /** The database deletes the documents that TTL indexes name; where not, `sweepExpired` has to. */

@@ -1,0 +1,56 @@
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import { discoveryRoutes, oauthRoutes } from './oauth/routes.ts';
+import type { Clock } from './platform/clock.ts';
+import type { Config } from './platform/config.ts';
+import type { Database } from './platform/database/connect.ts';
+import { healthRoutes } from './platform/health.ts';
+import { asOAuth, renderErrors } from './platform/http/errors.ts';
+import { createHttpServer, type HttpServer } from './platform/http/server.ts';
+import type { Keyring } from './platform/keyring.ts';
+import type { Logger } from './platform/logging.ts';
+import type { Services } from './services.ts';
+
+interface Surroundings {
+  config: Config;
+  db: Database['db'];
+  clock: Clock;
+  keyring: Keyring;
+  logger: Logger;
+}
+
+/** The public listener: every prefix, every scope, every mount. */
+export async function createPublicApp(services: Services, surroundings: Surroundings): Promise<HttpServer> {
+  const { config, db, clock, keyring, logger } = surroundings;
+  const app = createHttpServer({ logger, trustProxy: config.trustProxy });
+
+  await app.register(healthRoutes({ db, clock }));
+  await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
+  await app.register(
+    async (scope) => {
+      renderErrors(scope, asOAuth);
+      await scope.register(formbody);
+      await scope.register(oauthRoutes(services.oauth));
+    },
+    { prefix: '/api/oauth' },
+  );
+  await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
+  await app.register(
+    async (scope) => {
+      await scope.register(cookie);
+      await scope.register(formbody);
+      await scope.register(services.verification.routes);
+    },
+    { prefix: '/verify' },
+  );
+  return app;
+}
+
+/** The admin listener: tRPC at `/trpc`, for operators only. */
+export async function createAdminApp(services: Services, surroundings: Surroundings): Promise<HttpServer> {
+  const { db, clock, logger } = surroundings;
+  const app = createHttpServer({ logger, trustProxy: false });
+  await app.register(healthRoutes({ db, clock }));
+  await app.register(services.admin.routes);
+  return app;
+}

@@ -1,0 +1,21 @@
+import { indexes as admin } from './admin/store.ts';
+import { indexes as billing } from './billing/store.ts';
+import { indexes as partners } from './partners/store.ts';
+import type { IndexDeclaration } from './platform/database/indexes.ts';
+import { indexes as requestLimits } from './platform/request-limits.ts';
+import { indexes as scheduler } from './platform/scheduler.ts';
+import { indexes as verification } from './verification/store.ts';
+import { indexes as deliveries } from './webhooks/delivery-store.ts';
+import { indexes as events } from './webhooks/event-store.ts';
+
+/** Every index that any store declares; made at start, and held against the database by a test. */
+export const indexes: readonly IndexDeclaration[] = [
+  ...partners,
+  ...verification,
+  ...billing,
+  ...events,
+  ...deliveries,
+  ...admin,
+  ...requestLimits,
+  ...scheduler,
+];

@@ -1,0 +1,39 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import type { Clock } from './clock.ts';
+
+interface Dependencies {
+  db: Db;
+  clock: Pick<Clock, 'trusted'>;
+}
+
+const Health = z.strictObject({ status: z.literal('ok') });
+const Readiness = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()) });
+
+/** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
+export function healthRoutes({ db, clock }: Dependencies): FastifyPluginAsyncZod {
+  async function reasonsAgainst(): Promise<string[]> {
+    const reachable = await db.command({ ping: 1 }).then(
+      () => true,
+      () => false,
+    );
+    return [
+      ...(reachable ? [] : ['the database is away']),
+      ...(clock.trusted() ? [] : ['the clock is more than 2 s off the database, or was not measured lately']),
+    ];
+  }
+
+  return async (scope) => {
+    scope.get('/healthz', { schema: { response: { 200: Health } } }, async () => ({ status: 'ok' as const }));
+    scope.get(
+      '/readyz',
+      { schema: { response: { 200: Readiness, 503: Readiness } } },
+      async (_request, reply) => {
+        const reasons = await reasonsAgainst();
+        const ready = reasons.length === 0;
+        return reply.status(ready ? 200 : 503).send({ ready, reasons });
+      },
+    );
+  };
+}

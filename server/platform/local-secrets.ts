@@ -1,0 +1,18 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * A secret that lives in a file of the data directory (0600): read, or made when it is not there yet. Of two
+ * processes that start at once, the first to write it wins and both use it.
+ */
+export function localSecret(dataDir: string, name: string, make: () => string): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, name);
+  try {
+    writeFileSync(path, `${make()}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    chmodSync(path, 0o600);
+  }
+  return readFileSync(path, 'utf8').trim();
+}

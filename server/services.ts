@@ -1,0 +1,183 @@
+import { createAdmin } from './admin/feature.ts';
+import { createAdminStores } from './admin/store.ts';
+import { createBillingFeature } from './billing/feature.ts';
+import { priceOf } from './billing/prices.ts';
+import { createBillingStores } from './billing/store.ts';
+import { walletIdOf } from './billing/wallet-store.ts';
+import { createAccessTokens } from './oauth/access-token.ts';
+import { createClientAuthentication } from './oauth/client-authentication.ts';
+import { createRevocation } from './oauth/revoke.ts';
+import { createTokenExchange } from './oauth/token.ts';
+import { createUserinfo } from './oauth/userinfo.ts';
+import { createPartnersFeature } from './partners/feature.ts';
+import { createPartnersStores } from './partners/store.ts';
+import type { Clock } from './platform/clock.ts';
+import type { Config } from './platform/config.ts';
+import type { Database } from './platform/database/connect.ts';
+import type { Keyring } from './platform/keyring.ts';
+import type { Logger } from './platform/logging.ts';
+import { createRequestLimits } from './platform/request-limits.ts';
+import { createScheduler } from './platform/scheduler.ts';
+import type { Sealing } from './platform/sealing.ts';
+import { createVerification } from './verification/feature.ts';
+import { createVerificationStores } from './verification/store.ts';
+import { webhookEndpoint } from './webhook-endpoint.ts';
+import { checkWebhookUrl } from './webhooks/url.ts';
+import { createWebhooks } from './webhooks/webhooks.ts';
+
+/** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
+export interface Foundation {
+  config: Config;
+  db: Database['db'];
+  clock: Clock;
+  keyring: Keyring;
+  sealing: Sealing;
+  logger: Logger;
+  /** Token of the first operator. */
+  adminToken: string;
+  /** Ports that no webhook may reach by way of localhost: our own and the database's. */
+  ownPorts: () => Iterable<number>;
+  stores?: Partial<Stores>;
+  /** Milliseconds until an uncommitted hold may be reversed. */
+  holdLifetime?: number;
+}
+
+export type Stores = ReturnType<typeof createStores>;
+
+/** Everything that touches the database, one object a feature. */
+export function createStores(db: Database['db']) {
+  return {
+    admin: createAdminStores(db),
+    billing: createBillingStores(db),
+    partners: createPartnersStores(db),
+    verification: createVerificationStores(db),
+  };
+}
+
+/** The object graph: the only place where features meet. */
+export function createServices(foundation: Foundation) {
+  const { config, db, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
+  const { holdLifetime, stores: replaced } = foundation;
+  const stores = { ...createStores(db), ...replaced };
+  const limit = createRequestLimits(db, clock);
+  const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
+
+  const webhooks = createWebhooks({
+    db,
+    clock,
+    idKey: keyring.id,
+    scheduler: createScheduler({ db, logger }),
+    logger,
+    endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
+    retryDelays: config.webhooks.retryDelays,
+    worker: config.roles.has('worker'),
+    userAgent: 'SVC-Gateway-Webhooks/0.8.0',
+    ...urlRules,
+  });
+
+  const billing = createBillingFeature({
+    stores: stores.billing,
+    clock,
+    idKey: keyring.id,
+    publish: webhooks.publish,
+    logger,
+    standardPrice: config.priceCents,
+    prices: {
+      read: async (partnerId) => (await partners.partners.show(partnerId)).prices ?? {},
+      set: async (partnerId, price, actor) =>
+        (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
+    },
+    ...(holdLifetime === undefined ? {} : { holdLifetime }),
+  });
+
+  const partners = createPartnersFeature({
+    stores: stores.partners,
+    clock,
+    sealing,
+    openWallets: billing.openWallets,
+    checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
+  });
+  const { directory, clientSecrets } = partners;
+
+  const verification = createVerification({
+    stores: stores.verification,
+    clock,
+    keyring,
+    directory,
+    publish: webhooks.publish,
+    logger,
+    baseUrl: config.baseUrl,
+    limit,
+    isCodeUsed: async (codeHash) => (await billing.purchases.history(codeHash)).state !== 'open',
+    async chargeOf(codeHash) {
+      const history = await billing.purchases.history(codeHash);
+      return history.state === 'used' ? { id: history.access._id, at: history.access.at } : undefined;
+    },
+  });
+
+  const tokens = createAccessTokens({ keyring, issuer: config.baseUrl, clock });
+  const clients = createClientAuthentication({
+    findClient: directory.client,
+    secretMatches: clientSecrets.matches,
+    keyStatus: async (keyId) => (await directory.apiKey(keyId))?.status,
+    limit,
+  });
+  const revoke = (accessId: string) => billing.accesses.revoke(accessId, new Date(clock.now()));
+
+  const oauth = {
+    exchange: createTokenExchange({
+      clients,
+      grants: verification.grants,
+      buy: ({ client, partner, ...purchase }) =>
+        billing.purchases.buy({
+          ...purchase,
+          kind: 'token',
+          mode: client.mode,
+          walletId: walletIdOf(partner._id, client.mode),
+          cents: priceOf('token', partner.prices, config.priceCents),
+        }),
+      revoke,
+      tokens,
+      clock,
+    }),
+    userinfo: createUserinfo({
+      tokens,
+      findAccess: billing.accesses.find,
+      findClient: directory.client,
+      limit,
+      clock,
+    }),
+    revoke: createRevocation({ clients, tokens, revoke }),
+  };
+
+  const admin = createAdmin({
+    stores: stores.admin,
+    clock,
+    log: logger,
+    firstToken: adminToken,
+    status: {
+      about: {
+        version: '0.8.0',
+        contract: '0.8.0',
+        environment: config.environment,
+        baseUrl: config.baseUrl,
+      },
+      readQueue: webhooks.deliveries.queue,
+    },
+    features: {
+      partners: partners.procedures,
+      billing: billing.procedures,
+      verification: verification.procedures,
+    },
+  });
+
+  return {
+    oauth,
+    verification,
+    admin,
+    billing,
+    webhooks,
+    sweeps: [billing.sweep, verification.sweep, webhooks.sweep, admin.sweep],
+  };
+}
+export type Services = ReturnType<typeof createServices>;

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createAdminApp, createPublicApp } from './app.ts';
+import { indexes } from './indexes.ts';
+import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
+import type { Config } from './platform/config.ts';
+import { connect, type Database } from './platform/database/connect.ts';
+import { type EmbeddedDatabase, startEmbedded } from './platform/database/embedded.ts';
+import { ensureIndexes } from './platform/database/indexes.ts';
+import { readServerTime } from './platform/database/server-clock.ts';
+import { sweepExpired } from './platform/database/sweep.ts';
+import type { HttpServer } from './platform/http/server.ts';
+import { randomSecret } from './platform/ids.ts';
+import { loadKeyring } from './platform/keyring.ts';
+import { localSecret } from './platform/local-secrets.ts';
+import type { Logger } from './platform/logging.ts';
+import { createSealing } from './platform/sealing.ts';
+import { createSweeper } from './platform/sweeper.ts';
+import { createServices, type Foundation } from './services.ts';
+
+/** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
+export interface Replacements {
+  clock?: (database: Database) => DatabaseClock;
+  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'holdLifetime'>>;
+}
+
+export interface RunningServer {
+  /** Addresses that answer now, without a trailing slash; undefined where this process has no such role. */
+  publicUrl: string | undefined;
+  adminUrl: string | undefined;
+  embedded: boolean;
+  /** One round of all sweeps. */
+  sweep(): Promise<void>;
+  /** Finishes what is under way, then closes listeners, jobs and database, in that order. */
+  stop(): Promise<void>;
+}
+
+function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Array[]] {
+  if (masterKeys) return masterKeys;
+  const generated = localSecret(dataDir, 'master-key', () => randomBytes(32).toString('base64'));
+  return [new Uint8Array(Buffer.from(generated, 'base64'))];
+}
+
+const adminTokenOf = ({ adminToken, dataDir }: Config) =>
+  adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken'));
+
+/** `svcadmin` on this machine finds the admin listener by this file. */
+function rememberAdminAddress(dataDir: string, url: string): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  writeFileSync(join(dataDir, 'admin-url'), `${url}\n`, { mode: 0o600 });
+}
+
+async function openDatabase(
+  config: Config,
+  logger: Logger,
+): Promise<{ database: Database; engine?: EmbeddedDatabase }> {
+  const appName = 'svc-gateway';
+  if (config.mongodbUri) {
+    return { database: await connect({ uri: config.mongodbUri, embedded: false, appName, logger }) };
+  }
+  const engine = await startEmbedded({ dataDir: config.dataDir, logger });
+  return { engine, database: await connect({ uri: engine.uri, embedded: true, appName, logger }) };
+}
+
+async function listen(app: HttpServer, { host, port }: { host: string; port: number }): Promise<string> {
+  await app.listen({ host, port });
+  const { port: actual } = app.server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+}
+
+const portOf = (address: string) =>
+  Number(/:(\d+)/.exec(address.replace(/^mongodb(\+srv)?:\/\/([^@/]*@)?/, ''))?.[1] ?? 27017);
+
+/**
+ * Config → database → services → listeners.
+ * @throws where the database cannot be reached, the master key does not open its keys, or a port is taken
+ */
+export async function startServer(
+  config: Config,
+  logger: Logger,
+  replacements: Replacements = {},
+): Promise<RunningServer> {
+  const { database, engine } = await openDatabase(config, logger);
+  const { client, db, features } = database;
+  const clock =
+    replacements.clock?.(database) ?? createDatabaseClock({ readServerTime: () => readServerTime(db) });
+  await Promise.all([ensureIndexes(db, indexes), clock.measure()]);
+  const sealing = createSealing(masterKeysOf(config));
+  const keyring = await loadKeyring(db, sealing);
+
+  const databasePorts = engine ? [engine.port] : [portOf(config.mongodbUri ?? '')];
+  const listeners: HttpServer[] = [];
+  const ownPorts = () => [
+    config.public.port,
+    config.admin.port,
+    ...databasePorts,
+    ...listeners.flatMap(({ server }) => (server.address() as AddressInfo | null)?.port ?? []),
+  ];
+  const services = createServices({
+    config,
+    db,
+    clock,
+    keyring,
+    sealing,
+    logger,
+    adminToken: adminTokenOf(config),
+    ownPorts,
+    ...replacements.foundation?.(database),
+  });
+  const expiry = {
+    name: 'expired documents',
+    sweep: async () => {
+      if (!features.expiresDocuments) await sweepExpired(db, indexes, new Date(clock.now()));
+    },
+  };
+  const sweeper = createSweeper([...services.sweeps, expiry], logger);
+  const surroundings = { config, db, clock, keyring, logger };
+
+  async function serve(app: Promise<HttpServer>, address: { host: string; port: number }): Promise<string> {
+    const server = await app;
+    listeners.push(server);
+    return listen(server, address);
+  }
+
+  clock.start();
+  await services.webhooks.start();
+  const { roles } = config;
+  const publicUrl = roles.has('api')
+    ? await serve(createPublicApp(services, surroundings), config.public)
+    : undefined;
+  const adminUrl = roles.has('admin')
+    ? await serve(createAdminApp(services, surroundings), config.admin)
+    : undefined;
+  if (adminUrl) rememberAdminAddress(config.dataDir, adminUrl);
+  if (roles.has('api') || roles.has('worker')) sweeper.start();
+
+  return {
+    publicUrl,
+    adminUrl,
+    embedded: engine !== undefined,
+    sweep: sweeper.sweep,
+    async stop() {
+      await Promise.all(listeners.map((app) => app.close()));
+      await sweeper.stop();
+      await services.webhooks.stop();
+      await services.billing.drain();
+      clock.stop();
+      await client.close();
+      await engine?.stop();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { createBrowser, passFlow } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import type { TestServer } from './server.ts';
+
+export const redirectUri = 'http://localhost:9999/callback';
+const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
+
+type Server = Pick<TestServer, 'admin' | 'baseUrl'>;
+type CreateClient = Parameters<TestServer['admin']['clients']['create']['mutate']>[0];
+
+interface Wanted {
+  /** Cents in the test wallet; at least 5000, or 0 for none. */
+  funds?: number;
+  client?: Partial<CreateClient>;
+}
+
+/** An active partner with a key, a client and money in its test wallet, as support would set it up. */
+export async function createPartner(
+  { admin }: Pick<Server, 'admin'>,
+  { funds = 10_000, client = {} }: Wanted = {},
+) {
+  const partner = await admin.partners.create.mutate({ name: 'Acme Cinema' });
+  await admin.partners.activate.mutate({ partnerId: partner.id });
+  const key = await admin.keys.create.mutate({ partnerId: partner.id, mode: 'test' });
+  const made = await admin.clients.create.mutate({
+    partnerId: partner.id,
+    keyId: key.id,
+    name: 'Box office',
+    redirectUris: [redirectUri],
+    claims: [...everyClaim],
+    kind: 'oauth',
+    ...client,
+  });
+  if (funds > 0) {
+    await admin.wallets.fund.mutate({
+      partnerId: partner.id,
+      mode: 'test',
+      amount: funds,
+      reference: 'opening',
+    });
+  }
+  return {
+    partnerId: partner.id,
+    keyId: key.id,
+    apiKey: key.apiKey,
+    clientId: made.id,
+    clientSecret: made.clientSecret,
+  };
+}
+export type TestPartner = Awaited<ReturnType<typeof createPartner>>;
+
+/** One visit of a user: from `/verify/start` to the partner's redirect, with the code. */
+export async function visit(
+  { baseUrl }: Pick<Server, 'baseUrl'>,
+  partner: TestPartner,
+  person = 'adult',
+  scope = 'age_18_plus identity_verified',
+) {
+  const { codeVerifier, codeChallenge, state } = newVisit();
+  const start = startUrl({ baseUrl, clientId: partner.clientId, redirectUri, scope, state, codeChallenge });
+  const end = await passFlow(createBrowser(baseUrl), start, person);
+  return { end, code: end.searchParams.get('code') ?? '', codeVerifier, state };
+}
+export type Visit = Awaited<ReturnType<typeof visit>>;
+
+/** The form that a partner's server sends to the token endpoint (interface 2.2). */
+export function tokenForm(
+  partner: TestPartner,
+  { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>,
+): Record<string, string> {
+  return {
+    grant_type: 'authorization_code',
+    code,
+    client_id: partner.clientId,
+    client_secret: partner.clientSecret,
+    redirect_uri: redirectUri,
+    code_verifier: codeVerifier,
+  };
+}
+
+/** Posts a form or, where `as` says so, JSON. */
+export function post(
+  url: string,
+  fields: Record<string, unknown>,
+  as: 'form' | 'json' = 'form',
+): Promise<Response> {
+  return as === 'form'
+    ? fetch(url, { method: 'POST', body: new URLSearchParams(fields as Record<string, string>) })
+    : fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(fields),
+      });
+}

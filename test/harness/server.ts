@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTRPCClient, httpLink } from '@trpc/client';
+import type { AdminRouter } from '../../server/admin/router.ts';
+import type { DatabaseClock } from '../../server/platform/clock.ts';
+import { readConfig } from '../../server/platform/config.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { type Replacements, startServer } from '../../server/start.ts';
+import { freshDatabase } from './database.ts';
+
+/** A clock that a test sets; it starts at the machine's time. */
+export interface ManualClock extends DatabaseClock {
+  set(now: number): void;
+  advance(ms: number): void;
+  distrust(): void;
+}
+
+export function manualClock(start = Date.now()): ManualClock {
+  let now = start;
+  let trusted = true;
+  return {
+    now: () => now,
+    trusted: () => trusted,
+    offset: () => 0,
+    measure: async () => undefined,
+    start: () => undefined,
+    stop: () => undefined,
+    set: (to) => {
+      now = to;
+    },
+    advance: (ms) => {
+      now += ms;
+    },
+    distrust: () => {
+      trusted = false;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
+
+interface Settings {
+  env?: Record<string, string>;
+  clock?: DatabaseClock;
+  replacements?: Replacements;
+}
+
+/**
+ * The whole service on its own database and ports, in this process. To be stopped by the caller.
+ * Its public address is `http://localhost:<port>`, as a partner would meet it.
+ */
+export async function startTestServer({ env = {}, clock, replacements = {} }: Settings = {}) {
+  const database = await freshDatabase({ keep: true });
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const config = readConfig({
+    SVC_PORT: String(await freePort()),
+    SVC_ADMIN_PORT: String(await freePort()),
+    SVC_DATA_DIR: dataDir,
+    SVC_ADMIN_TOKEN: adminToken,
+    SVC_LOG_LEVEL: 'silent',
+    MONGODB_URI: database.uri,
+    ...env,
+  });
+  const injected = clock ? { clock: () => clock } : {};
+  const server = await startServer(config, createLogger(config.logLevel), { ...injected, ...replacements });
+  const admin = createTRPCClient<AdminRouter>({
+    links: [
+      httpLink({
+        url: `http://127.0.0.1:${config.admin.port}/trpc`,
+        headers: { authorization: `Bearer ${adminToken}` },
+      }),
+    ],
+  });
+  return {
+    baseUrl: config.baseUrl,
+    adminUrl: `http://127.0.0.1:${config.admin.port}`,
+    dataDir,
+    config,
+    db: database.db,
+    uri: database.uri,
+    admin,
+    sweep: server.sweep,
+    async stop() {
+      await server.stop();
+      await database.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+export type TestServer = Awaited<ReturnType<typeof startTestServer>>;

@@ -1,0 +1,100 @@
+/** What a browser without JavaScript does: cookies, redirects and forms, nothing else. */
+
+export interface Page {
+  url: string;
+  status: number;
+  html: string;
+  forms: Form[];
+}
+
+interface Form {
+  action: string;
+  hidden: Record<string, string>;
+  /** Buttons that submit it, as `name=value`. */
+  buttons: string[];
+}
+
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
+const decode = (text: string) => text.replace(/&(#?\w+);/g, (whole, name: string) => entities[name] ?? whole);
+
+function attributes(tag: string): Record<string, string> {
+  const pairs = [...tag.matchAll(/([\w-]+)="([^"]*)"/g)];
+  return Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decode(value)]));
+}
+
+function parseForms(html: string): Form[] {
+  return [...html.matchAll(/<form[^>]*>[\s\S]*?<\/form>/g)].map(([form]) => {
+    const tags = (name: string) =>
+      [...form.matchAll(new RegExp(`<${name}\\b[^>]*>`, 'g'))].map(([tag]) => attributes(tag));
+    const hidden = tags('input').filter(({ type }) => type === 'hidden');
+    return {
+      action: tags('form')[0]?.['action'] ?? '',
+      hidden: Object.fromEntries(hidden.map(({ name = '', value = '' }) => [name, value])),
+      buttons: tags('button').map(({ name = '', value = '' }) => `${name}=${value}`),
+    };
+  });
+}
+
+/** @param origin where the hosted pages are; a redirect to anywhere else is where the flow ends */
+export function createBrowser(origin: string) {
+  const cookies = new Map<string, string>();
+
+  async function request(url: string, body?: URLSearchParams): Promise<Page> {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      method: body ? 'POST' : 'GET',
+      headers: {
+        accept: 'text/html',
+        'user-agent': 'journey',
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(body ? { origin, 'sec-fetch-site': 'same-origin' } : {}),
+      },
+      ...(body ? { body } : {}),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const target = response.headers.get('location');
+    const html = await response.text();
+    if (!target) return { url, status: response.status, html, forms: parseForms(html) };
+    const next = new URL(target, url);
+    if (next.origin !== new URL(origin).origin)
+      return { url: next.href, status: response.status, html: '', forms: [] };
+    return request(next.href);
+  }
+
+  return {
+    cookies,
+    open: (url: string) => request(url),
+
+    /** Presses a button, for instance `decision=accept`. @throws where the page has no such button */
+    async press(page: Page, button: string): Promise<Page> {
+      const form = page.forms.find(({ buttons }) => buttons.includes(button));
+      if (!form) throw new Error(`${page.url} answered ${page.status} and has no button ${button}`);
+      const [name = '', value = ''] = button.split('=');
+      return request(
+        new URL(form.action, page.url).href,
+        new URLSearchParams({ ...form.hidden, [name]: value }),
+      );
+    },
+  };
+}
+export type Browser = ReturnType<typeof createBrowser>;
+
+/**
+ * Walks the hosted flow to its end as one of the sandbox's people.
+ * @returns the partner's address that the browser was sent to, with `code` or `error`
+ */
+export async function passFlow(browser: Browser, startUrl: string, person: string): Promise<URL> {
+  let page = await browser.open(startUrl);
+  for (let step = 0; step < 6 && page.forms.length > 0; step += 1) {
+    const wanted = [`person=${person}`, 'decision=accept', 'decision=continue'];
+    const button = wanted.find((each) => page.forms.some(({ buttons }) => buttons.includes(each)));
+    if (!button) break;
+    page = await browser.press(page, button);
+  }
+  const end = new URL(page.url);
+  if (page.html !== '') throw new Error(`the flow ended on a page of ours (${page.status}): ${page.url}`);
+  return end;
+}
