@@ -42,7 +42,7 @@ export interface Dial {
  * @param servers `address:port`; default the system's
  */
 export function createResolve(servers?: readonly string[]): Resolve {
-  const resolver = new Resolver({ timeout: 3000, tries: 3 });
+  const resolver = new Resolver({ timeout: 3000, tries: 2 });
   if (servers) resolver.setServers(servers);
   return async (hostname) => {
     const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -56,7 +56,10 @@ export function createResolve(servers?: readonly string[]): Resolve {
 /** Loopback without asking anybody: what `localhost` means cannot be changed by a name server. */
 export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::1']);
 
+/** Milliseconds for one of several addresses: enough for the far side of the world. */
 const distantServer = 2500;
+/** Connections are always destroyed with an error: without one, undici believes that an answer is complete. */
+const over = new Error('the attempt is over');
 
 /** Answers Node's look-up with addresses that were judged already: what is dialled is what was checked. */
 function answerWith(addresses: readonly string[]): LookupFunction {
@@ -148,8 +151,8 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
     address: () => address,
     close() {
       closed = true;
-      secure?.destroy();
-      socket?.destroy();
+      secure?.destroy(over);
+      socket?.destroy(over);
     },
   };
 }

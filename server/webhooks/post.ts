@@ -1,6 +1,4 @@
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { Client } from 'undici';
+import { errors } from 'undici';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { type AttemptError, attemptBudget } from '../../contracts/webhooks.ts';
 import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
@@ -13,6 +11,7 @@ import {
   type Route,
   resolveLocalhost,
 } from './egress.ts';
+import { exchange, firstBytes, timedOut } from './exchange.ts';
 import { checkWebhookUrl, isLocalhost, type UrlRules } from './url.ts';
 
 export interface PostRequest {
@@ -35,36 +34,14 @@ interface Settings {
   ca?: string;
 }
 
-const longestBody = 16 * 1024;
 const keptOfAnswer = 512;
 const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
 
-const decoders: Record<string, () => NodeJS.ReadWriteStream & Readable> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+/** Text that is safe to show: control characters would reach a terminal. */
+const printable = (bytes: Buffer): string => bytes.toString('utf8').replace(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
 
-/** Reads until the body ends or 16 KiB have come, as decompressed; what came is in `chunks` whatever happens. */
-async function readStart(body: Readable, encoding: unknown, chunks: Buffer[]): Promise<void> {
-  const decoder = typeof encoding === 'string' ? decoders[encoding.trim().toLowerCase()]?.() : undefined;
-  if (decoder) body.once('error', (error) => decoder.destroy(error)).pipe(decoder);
-  let length = 0;
-  for await (const chunk of (decoder ?? body) as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= longestBody) return;
-  }
-}
-
-/** The first bytes as text that is safe to show: control characters would reach a terminal. */
-function printable(chunks: readonly Buffer[]): string {
-  const start = Buffer.concat(chunks).subarray(0, keptOfAnswer).toString('utf8');
-  return start.replace(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
-}
-
-const timedOut = new Error('no complete answer within the time allowed');
+/** Something was answered that is not an HTTP response. */
+const notHttp = [errors.HTTPParserError, errors.HeadersOverflowError];
 
 function classify(
   error: unknown,
@@ -83,7 +60,7 @@ function classify(
     case 'tls':
       return { error: 'tls', detail };
     case 'response':
-      return { error: /^(HPE_|UND_ERR_HEADERS)/.test(code ?? '') ? 'http' : 'reset', detail };
+      return { error: notHttp.some((kind) => error instanceof kind) ? 'http' : 'reset', detail };
   }
 }
 
@@ -96,38 +73,19 @@ export function createPost({ rules, route = {}, budget = attemptBudget, ca }: Se
 
   async function send(request: PostRequest, dial: Dial): Promise<Omit<PostResult, 'durationMs'>> {
     const url = new URL(request.url);
-    const client = new Client(url.origin, { connect: dial.connect, headersTimeout: 0, bodyTimeout: 0 });
-    let timer: NodeJS.Timeout | undefined;
-    const expiry = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(timedOut), budget);
-    });
-    const asked = client.request({
-      method: 'POST',
-      path: url.pathname + url.search,
-      headers: { ...request.headers },
-      body: Buffer.from(request.body),
-      reset: true,
-    });
-    const chunks: Buffer[] = [];
-    let status: number | undefined;
     try {
-      const { statusCode, headers, body } = await Promise.race([asked, expiry]);
-      status = statusCode;
-      // The status is the answer: what goes wrong with the body after it changes nothing.
-      await Promise.race([readStart(body, headers['content-encoding'], chunks), expiry]).catch(
-        () => undefined,
-      );
+      const answer = await exchange({ ...request, url }, dial, budget);
+      const { status } = answer;
+      // What comes from localhost may be a developer's own page with anything on it: it is not kept.
+      const text = isLocalhost(url) ? '' : printable(await firstBytes(answer, keptOfAnswer));
+      const failed = status < 200 || status > 299;
       return {
-        ...(status >= 200 && status < 300 ? {} : { error: 'http' as const }),
-        ...answered(url, status, chunks),
+        status,
+        ...(failed ? { error: 'http' as const } : {}),
+        ...(text === '' ? {} : { answer: text }),
       };
     } catch (error) {
       return classify(error, dial);
-    } finally {
-      clearTimeout(timer);
-      asked.catch(() => undefined);
-      dial.close();
-      void client.destroy();
     }
   }
 
@@ -144,13 +102,4 @@ export function createPost({ rules, route = {}, budget = attemptBudget, ca }: Se
     const address = dial.address();
     return { ...result, ...(address === undefined ? {} : { address }), durationMs: elapsed() };
   };
-}
-
-/** What comes from localhost may be a developer's own page with anything on it: it is not kept. */
-function answered(
-  url: URL,
-  status: number,
-  chunks: readonly Buffer[],
-): Pick<PostResult, 'status' | 'answer'> {
-  return isLocalhost(url) || chunks.length === 0 ? { status } : { status, answer: printable(chunks) };
 }
