@@ -1,9 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import type { IndexDeclaration } from './index-declaration.ts';
 
-export type { IndexDeclaration } from './index-declaration.ts';
-export { sweepExpired } from './sweep.ts';
+/** An index that a store needs, in the order of its `key`'s fields. */
+export type IndexDeclaration = {
+  collection: string;
+  key: Record<string, 1 | -1>;
+  unique?: boolean;
+  sparse?: boolean;
+  /** Makes it a TTL index on its one field, a date: documents are deleted this long after it. */
+  expireAfterSeconds?: number;
+  partialFilterExpression?: Document;
+  /** Default: the fields and directions, as the database would name it. */
+  name?: string;
+};
 
 type ReportedIndex = Document & { name: string; key: Document };
 

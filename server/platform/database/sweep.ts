@@ -1,5 +1,5 @@
 import type { Db, Document, Filter } from 'mongodb';
-import type { IndexDeclaration } from './index-declaration.ts';
+import type { IndexDeclaration } from './indexes.ts';
 
 const documentsPerIndex = 1_000;
 

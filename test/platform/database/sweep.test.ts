@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type IndexDeclaration, sweepExpired } from '../../../server/platform/database/indexes.ts';
+import type { IndexDeclaration } from '../../../server/platform/database/indexes.ts';
+import { sweepExpired } from '../../../server/platform/database/sweep.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 const now = new Date('2030-01-01T00:00:00Z');
