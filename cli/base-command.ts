@@ -1,0 +1,134 @@
+import { Command, Flags, type Interfaces } from '@oclif/core';
+import type { AdminApi } from './client.ts';
+import { type Connection, connect } from './connection.ts';
+import { CommandError, toFailure } from './failure.ts';
+import { formatValue, label } from './output/format.ts';
+import { renderFields, renderTable } from './output/table.ts';
+import { liveNotice } from './output/terminal.ts';
+import { openSecretFile } from './secret-file.ts';
+
+/** A command's own flag takes the place of a shared one of the same name. */
+type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
+  Omit<(typeof AdminCommand)['baseFlags'], keyof T['flags']> & T['flags']
+>;
+type ArgsOf<T extends typeof Command> = Interfaces.InferredArgs<T['args']>;
+
+/**
+ * What every command of `svcadmin` shares: `--json`, where the server is, and how values are shown. `run`
+ * returns the value that `--json` prints; what it prints besides is for people.
+ */
+export abstract class AdminCommand<T extends typeof Command> extends Command {
+  static override enableJsonFlag = true;
+  static override baseFlags = {
+    url: Flags.string({
+      description: 'address of the admin listener (SVCADMIN_URL)',
+      aliases: ['server'],
+      helpGroup: 'GLOBAL',
+    }),
+    profile: Flags.string({ description: 'profile of `svcadmin login` to use', helpGroup: 'GLOBAL' }),
+  };
+
+  protected flags!: FlagsOf<T>;
+  protected args!: ArgsOf<T>;
+  #connection: Connection | undefined;
+
+  override async init(): Promise<void> {
+    await super.init();
+    const { args, flags } = await this.parse({
+      flags: this.ctor.flags,
+      baseFlags: (this.ctor as unknown as typeof AdminCommand).baseFlags,
+      enableJsonFlag: this.ctor.enableJsonFlag,
+      args: this.ctor.args,
+      strict: this.ctor.strict,
+    });
+    this.flags = flags as unknown as FlagsOf<T>;
+    this.args = args as unknown as ArgsOf<T>;
+  }
+
+  /** The address of the server as this command line gives it. */
+  protected get serverFlag(): string | undefined {
+    return (this.flags as { url?: string }).url;
+  }
+
+  /** Where the server is and who we are there. @throws CommandError without a token */
+  protected get connection(): Connection {
+    this.#connection ??= connect({
+      flags: { url: this.serverFlag, profile: (this.flags as { profile?: string }).profile },
+      env: process.env,
+      configDir: this.config.configDir,
+      cwd: process.cwd(),
+    });
+    return this.#connection;
+  }
+
+  /** The admin API. Loaded here and not above: help and completion start without it. */
+  protected async api(): Promise<AdminApi> {
+    const { createAdminApi } = await import('./client.ts');
+    const { live, profileName } = this.connection;
+    const mode = (this.flags as { mode?: string }).mode;
+    if (live || mode === 'live') this.notice(liveNotice(live ? `profile ${profileName ?? ''}` : 'live mode'));
+    return createAdminApi(this.connection);
+  }
+
+  /** For the person, never for the program: to stderr. */
+  protected notice(text: string): void {
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** Shows one record as lines of `name  value`; only `fields` where given. */
+  protected one<V extends object>(value: V, fields: readonly (keyof V & string)[] = keysOf(value)): V {
+    for (const line of renderFields(fields.map((name) => [label(name), formatValue(name, value[name])])))
+      this.log(line);
+    return value;
+  }
+
+  /** Shows a list as a table of `columns`; tab-separated when piped. */
+  protected many<V extends object>(values: V[], columns: readonly (keyof V & string)[]): V[] {
+    if (values.length === 0) {
+      if (!this.jsonEnabled()) this.notice('Nothing found.');
+      return values;
+    }
+    const rows = values.map((value) => columns.map((name) => formatValue(name, value[name])));
+    const headings = columns.map((name, index) => ({
+      heading: label(name),
+      whole: rows.some((row) => identifier.test(row[index] ?? '')),
+    }));
+    const width = process.stdout.isTTY ? process.stdout.columns : undefined;
+    for (const line of renderTable(headings, rows, width)) this.log(line);
+    return values;
+  }
+
+  /**
+   * Makes something that has a secret, and shows it: the secret once, here, or in the file of --out-file alone.
+   * @param field the name of the secret in the value
+   */
+  protected async withSecret<V extends object, F extends keyof V & string>(field: F, make: () => Promise<V>) {
+    const path = (this.flags as { 'out-file'?: string })['out-file'];
+    const file = path === undefined ? undefined : openSecretFile(path);
+    const value = await make().catch((error: unknown) => {
+      file?.discard();
+      throw error;
+    });
+    const { [field]: secret, ...rest } = value;
+    if (file) {
+      file.write(String(secret));
+      return this.one({ ...rest, outFile: file.path });
+    }
+    this.one(value);
+    if (!this.jsonEnabled()) this.notice(`${label(field)}: shown only now, so keep it.`);
+    return value;
+  }
+
+  protected override async catch(error: Error): Promise<never> {
+    // Exits without an error, such as that of --help, pass.
+    if ((error as { code?: string }).code === 'EEXIT') throw error;
+    throw new CommandError(toFailure(error, this.#connection?.url ?? 'the server'));
+  }
+}
+
+/** `ptr_…` and the like: never cut, so that they can be copied. */
+const identifier = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}$/;
+
+function keysOf<V extends object>(value: V): (keyof V & string)[] {
+  return Object.keys(value) as (keyof V & string)[];
+}

@@ -1,0 +1,28 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given, moment, pageFlags } from '../../flags.ts';
+import { formatValue } from '../../output/format.ts';
+
+export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
+  static override summary = 'List what operators changed, newest first.';
+  static override examples = ['<%= config.bin %> audit-log list --target ptr_… --since 7d'];
+  static override flags = {
+    target: Flags.string({ description: 'only changes of this record' }),
+    actor: Flags.string({ description: 'only those by this operator: id or name' }),
+    action: Flags.string({ description: 'only these, as partners.suspend' }),
+    since: moment({ description: 'only those since then' }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const { target, actor, action, since, limit, after } = this.flags;
+    const api = await this.api();
+    const entries = await api.auditLog.list.query(given({ target, actor, action, since, limit, after }));
+    const rows = entries.map(({ before, after, input, operatorName: operator, ...entry }) => {
+      const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
+      return { ...entry, operator, change: before ? `${from} → ${to}` : to };
+    });
+    this.many(rows, ['at', 'operator', 'action', 'target', 'change']);
+    return entries;
+  }
+}

@@ -1,0 +1,55 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given, outFile, words } from '../../flags.ts';
+
+export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
+  static override summary = 'Create a client. Its secret is shown once.';
+  static override description = 'The client takes the mode of the API key that owns it.';
+  static override examples = [
+    '<%= config.bin %> clients create --partner ptr_… --key key_… --name Shop --redirect-uri https://shop.example/callback --claims "age_18_plus country"',
+  ];
+  static override flags = {
+    partner: Flags.string({ description: 'id of the partner', required: true }),
+    key: Flags.string({ description: 'id of the API key that owns its sessions', required: true }),
+    name: Flags.string({ description: 'name that users see when they consent', required: true }),
+    'redirect-uri': Flags.string({
+      description: 'where users return to; may be given again',
+      required: true,
+      multiple: true,
+    }),
+    claims: Flags.string({
+      description: 'claims it may ask for',
+      helpValue: '"age_18_plus country"',
+      required: true,
+      multiple: true,
+    }),
+    kind: Flags.option({ options: ['oauth', 'storefront'] as const })({
+      description: 'who exchanges its codes',
+      default: 'oauth',
+    }),
+    source: Flags.string({ description: 'verification source, where not the usual one' }),
+    'token-requests-per-minute': Flags.integer({ description: 'limit of the token endpoint (30)', min: 1 }),
+    'userinfo-requests-per-minute': Flags.integer({ description: 'limit of userinfo (120)', min: 1 }),
+    'out-file': outFile,
+  };
+
+  async run() {
+    const { partner, key, name, kind, source } = this.flags;
+    const wanted = {
+      partnerId: partner,
+      keyId: key,
+      name,
+      kind,
+      redirectUris: this.flags['redirect-uri'],
+      // The server knows which claims there are, and says so.
+      claims: words(this.flags.claims) as never[],
+      ...given({
+        source,
+        tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
+        userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
+      }),
+    };
+    const api = await this.api();
+    return this.withSecret('clientSecret', () => api.clients.create.mutate(wanted));
+  }
+}

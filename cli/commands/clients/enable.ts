@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class ClientsEnable extends AdminCommand<typeof ClientsEnable> {
+  static override summary = 'Enable a disabled client.';
+  static override examples = ['<%= config.bin %> clients enable cli_…'];
+  static override args = { client: Args.string({ description: 'id of the client', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.clients.enable.mutate({ clientId: this.args.client }));
+  }
+}

@@ -1,0 +1,31 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+import { duration, outFile } from '../../flags.ts';
+
+export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
+  static override summary = 'Give a client a new secret. The old one ends at once, or after --keep-old.';
+  static override examples = ['<%= config.bin %> clients rotate-secret cli_… --keep-old 24h'];
+  static override args = { client: Args.string({ description: 'id of the client', required: true }) };
+  static override flags = {
+    'keep-old': duration({ description: 'how long the present secret is still accepted' }),
+    'out-file': outFile,
+  };
+
+  async run() {
+    const keepOldSeconds = this.flags['keep-old'] ?? 0;
+    const api = await this.api();
+    const { id, mode } = await api.clients.show.query({ clientId: this.args.client });
+    const until = new Date(Date.now() + keepOldSeconds * 1000).toLocaleString();
+    const oldOne =
+      keepOldSeconds > 0
+        ? `The present one is accepted until ${until}.`
+        : 'Exchanges with the present one get 401 at once.';
+    return this.confirmed(
+      { id, consequence: `${id} gets a new secret. ${oldOne}`, live: mode === 'live' },
+      () =>
+        this.withSecret('clientSecret', () =>
+          api.clients.rotateSecret.mutate({ clientId: id, keepOldSeconds }),
+        ),
+    );
+  }
+}

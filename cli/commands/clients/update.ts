@@ -1,0 +1,50 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { usageError } from '../../failure.ts';
+import { given, words } from '../../flags.ts';
+
+/** 0 is "back to the default". */
+const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
+
+export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
+  static override summary = 'Change a client. What is not given stays as it is.';
+  static override examples = ['<%= config.bin %> clients update cli_… --claims "age_18_plus country"'];
+  static override args = { client: Args.string({ description: 'id of the client', required: true }) };
+  static override flags = {
+    name: Flags.string({ description: 'name that users see when they consent' }),
+    key: Flags.string({ description: 'API key to move it to' }),
+    'redirect-uri': Flags.string({
+      description: 'where users return to, instead of the present ones',
+      multiple: true,
+    }),
+    claims: Flags.string({
+      description: 'claims it may ask for, instead of the present ones',
+      multiple: true,
+    }),
+    source: Flags.string({ description: 'verification source; "default" for the usual one' }),
+    'token-requests-per-minute': Flags.integer({
+      description: 'limit of the token endpoint; 0 for the default',
+      min: 0,
+    }),
+    'userinfo-requests-per-minute': Flags.integer({
+      description: 'limit of userinfo; 0 for the default',
+      min: 0,
+    }),
+  };
+
+  async run() {
+    const { name, key, claims, source } = this.flags;
+    const changes = given({
+      name,
+      keyId: key,
+      redirectUris: this.flags['redirect-uri'],
+      claims: claims && (words(claims) as never[]),
+      source: source === 'default' ? null : source,
+      tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
+      userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
+    });
+    if (Object.keys(changes).length === 0) throw usageError('Nothing to change was given');
+    const api = await this.api();
+    return this.one(await api.clients.update.mutate({ clientId: this.args.client, ...changes }));
+  }
+}

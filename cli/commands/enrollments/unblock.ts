@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class EnrollmentsUnblock extends AdminCommand<typeof EnrollmentsUnblock> {
+  static override summary = 'Unblock an enrollment.';
+  static override examples = ['<%= config.bin %> enrollments unblock enr_…'];
+  static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.enrollments.unblock.mutate({ enrollmentId: this.args.enrollment }));
+  }
+}

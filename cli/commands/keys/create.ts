@@ -1,0 +1,19 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { mode, outFile } from '../../flags.ts';
+
+export default class KeysCreate extends AdminCommand<typeof KeysCreate> {
+  static override summary = 'Create an API key. The key itself is shown once.';
+  static override examples = ['<%= config.bin %> keys create --partner ptr_… --mode test'];
+  static override flags = {
+    partner: Flags.string({ description: 'id of the partner', required: true }),
+    mode,
+    'out-file': outFile,
+  };
+
+  async run() {
+    const { partner, mode: chosen } = this.flags;
+    const api = await this.api();
+    return this.withSecret('apiKey', () => api.keys.create.mutate({ partnerId: partner, mode: chosen }));
+  }
+}

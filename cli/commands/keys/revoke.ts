@@ -1,0 +1,19 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
+  static override summary = 'Revoke an API key for good.';
+  static override description =
+    'Its clients answer client_inactive until `clients update --key` moves them; its webhooks are skipped.';
+  static override examples = ['<%= config.bin %> keys revoke key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const { id, mode } = await api.keys.show.query({ keyId: this.args.key });
+    const consequence = `${id} ends at once and for good, and its clients stop until they move to another key.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.keys.revoke.mutate({ keyId: id })),
+    );
+  }
+}

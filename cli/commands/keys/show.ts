@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class KeysShow extends AdminCommand<typeof KeysShow> {
+  static override summary = 'Show an API key, without its secret.';
+  static override examples = ['<%= config.bin %> keys show key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.keys.show.query({ keyId: this.args.key }));
+  }
+}

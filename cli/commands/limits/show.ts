@@ -1,0 +1,15 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { mode } from '../../flags.ts';
+
+export default class LimitsShow extends AdminCommand<typeof LimitsShow> {
+  static override summary = 'Show how many billable events a partner may make, and has made.';
+  static override examples = ['<%= config.bin %> limits show ptr_… --mode live'];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = { mode };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.limits.show.query({ partnerId: this.args.partner, mode: this.flags.mode }));
+  }
+}

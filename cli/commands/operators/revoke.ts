@@ -1,0 +1,17 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevoke> {
+  static override summary = 'Revoke the token of an operator for good.';
+  static override examples = ['<%= config.bin %> operators revoke opr_…'];
+  static override args = { operator: Args.string({ description: 'id of the operator', required: true }) };
+
+  async run() {
+    const id = this.args.operator;
+    const api = await this.api();
+    const consequence = `The token of ${id} ends at once and for good.`;
+    return this.confirmed({ id, consequence, live: false }, async () =>
+      this.one(await api.operators.revoke.mutate({ operatorId: id })),
+    );
+  }
+}

@@ -1,0 +1,14 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class PartnersCreate extends AdminCommand<typeof PartnersCreate> {
+  static override summary = 'Create a partner, with an empty test and live wallet.';
+  static override description = 'A new partner is pending: nothing of it serves until `partners activate`.';
+  static override examples = ['<%= config.bin %> partners create "Acme Ltd"'];
+  static override args = { name: Args.string({ description: 'name of the company', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.partners.create.mutate({ name: this.args.name }));
+  }
+}

@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class PartnersShow extends AdminCommand<typeof PartnersShow> {
+  static override summary = 'Show a partner.';
+  static override examples = ['<%= config.bin %> partners show ptr_…'];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.partners.show.query({ partnerId: this.args.partner }));
+  }
+}

@@ -1,0 +1,14 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given } from '../../flags.ts';
+
+export default class PricesShow extends AdminCommand<typeof PricesShow> {
+  static override summary = 'Show what billable events cost, in cents: for a partner, or the usual prices.';
+  static override examples = ['<%= config.bin %> prices show ptr_…'];
+  static override args = { partner: Args.string({ description: 'id of the partner' }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.prices.show.query(given({ partnerId: this.args.partner })));
+  }
+}

@@ -1,0 +1,34 @@
+import { Args, Flags } from '@oclif/core';
+import { formatCents } from '../../amounts.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import { amount, modeRequired } from '../../flags.ts';
+
+export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
+  static override summary = 'Add money to a wallet. The same reference and amount twice is one funding.';
+  static override examples = [
+    '<%= config.bin %> wallets fund ptr_… --mode test --amount 50.00 --reference INV-2026-17',
+  ];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = {
+    mode: modeRequired,
+    amount: amount({ description: 'dollars, at least 50.00', required: true }),
+    reference: Flags.string({ description: 'invoice or transfer that it stands for', required: true }),
+  };
+
+  async run() {
+    const { mode, amount: cents, reference } = this.flags;
+    const wallet = { partnerId: this.args.partner, mode };
+    const api = await this.api();
+    const fund = async () => {
+      const moved = await api.wallets.fund.mutate({ ...wallet, amount: cents, reference });
+      this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
+      if (moved.repeated) this.notice('This reference had been funded before; nothing moved now.');
+      return this.one(moved, ['id', 'kind', 'amount', 'reference', 'at']);
+    };
+    if (mode === 'test' && !this.isDryRun) return fund();
+    const { balance } = await api.wallets.show.query(wallet);
+    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD`;
+    const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}, unless ${reference} was funded before.`;
+    return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, fund);
+  }
+}

@@ -1,0 +1,15 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { mode } from '../../flags.ts';
+
+export default class WalletsShow extends AdminCommand<typeof WalletsShow> {
+  static override summary = 'Show a wallet of a partner.';
+  static override examples = ['<%= config.bin %> wallets show ptr_… --mode live'];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = { mode };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.wallets.show.query({ partnerId: this.args.partner, mode: this.flags.mode }));
+  }
+}

@@ -1,0 +1,19 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+import { outFile } from '../../flags.ts';
+
+export default class WebhooksRotateSecret extends CarefulCommand<typeof WebhooksRotateSecret> {
+  static override summary = 'Make a new signing secret for a webhook URL. The old one ends at once.';
+  static override examples = ['<%= config.bin %> webhooks rotate-secret key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override flags = { 'out-file': outFile };
+
+  async run() {
+    const api = await this.api();
+    const { keyId: id, mode } = await api.webhooks.show.query({ keyId: this.args.key });
+    const consequence = `Every attempt from now on is signed with the new secret of ${id}; a receiver that still has the old one refuses them.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
+      this.withSecret('signingSecret', () => api.webhooks.rotateSecret.mutate({ keyId: id })),
+    );
+  }
+}

@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class WebhooksShow extends AdminCommand<typeof WebhooksShow> {
+  static override summary = 'Show where the events of an API key go.';
+  static override examples = ['<%= config.bin %> webhooks show key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.webhooks.show.query({ keyId: this.args.key }));
+  }
+}

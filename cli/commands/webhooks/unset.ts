@@ -1,0 +1,17 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> {
+  static override summary = 'Send the events of an API key nowhere any more.';
+  static override examples = ['<%= config.bin %> webhooks unset key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
+    const consequence = `Events of ${id} no longer go to ${url ?? 'anywhere'}; attempts still to come are skipped.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.webhooks.unset.mutate({ keyId: id })),
+    );
+  }
+}

@@ -1,0 +1,12 @@
+import { AdminCommand } from '../base-command.ts';
+
+export default class Whoami extends AdminCommand<typeof Whoami> {
+  static override summary = 'Show who you are to the server, and how it was found.';
+  static override examples = ['<%= config.bin %> whoami'];
+
+  async run() {
+    const { url, urlFrom, tokenFrom } = this.connection;
+    const identity = await (await this.api()).operators.whoami.query();
+    return this.one({ ...identity, url, urlFrom, tokenFrom });
+  }
+}

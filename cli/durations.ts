@@ -1,0 +1,21 @@
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+/** `90s`, `30m`, `24h` or `7d` in seconds; undefined for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const seconds = unit === undefined ? undefined : units[unit];
+  return count === undefined || seconds === undefined ? undefined : Number(count) * seconds;
+}
+
+/**
+ * A moment as a person gives it: `2h` (ago), a date, or a date and time, local unless it names its zone.
+ * @returns RFC 3339 in UTC; undefined where it is none of these
+ */
+export function parseMoment(text: string, now: number): string | undefined {
+  const ago = parseDuration(text);
+  if (ago !== undefined) return new Date(now - ago * 1000).toISOString();
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
+  // A date alone would be read as UTC, a date and time as local.
+  const date = new Date(text.length === 10 ? `${text}T00:00` : text);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

@@ -1,0 +1,114 @@
+import { type ErrorCode, errorTable, isErrorCode } from '../contracts/errors.ts';
+
+/** Exit codes of `svcadmin` (design: the stable surface). */
+export const exits = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  notAuthorised: 3,
+  notFound: 4,
+  refused: 5,
+  rateLimited: 6,
+  unreachable: 7,
+} as const;
+export type Exit = (typeof exits)[keyof typeof exits];
+
+/** Codes that the command line itself fails with; all others are the server's. */
+type LocalCode =
+  | 'usage'
+  | 'not_confirmed'
+  | 'no_token'
+  | 'unreachable'
+  | 'not_the_admin_api'
+  | 'unknown_command'
+  | 'failure';
+
+/** How a command ended, other than well. */
+export interface Failure {
+  code: ErrorCode | LocalCode;
+  message: string;
+  exit: Exit;
+  /** What the operator can do about it. */
+  hint?: string;
+}
+
+/** Thrown by commands for what the server has no say in. */
+export class CommandError extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.name = 'CommandError';
+    this.failure = failure;
+  }
+}
+
+/** @throws CommandError always: wrong use of a command, exit 2 */
+export function usageError(message: string, hint?: string): CommandError {
+  return new CommandError({ code: 'usage', message, exit: exits.usage, ...(hint && { hint }) });
+}
+
+interface ServerError {
+  error?: unknown;
+  retryAfter?: unknown;
+}
+
+/** tRPC's client error, told by its shape so that this module need not load the client. */
+function isTrpcError(error: unknown): error is Error & { data?: ServerError | null; cause?: unknown } {
+  return error instanceof Error && error.name === 'TRPCClientError';
+}
+
+const hints: Partial<Record<ErrorCode, string>> = {
+  operator_unknown: 'Sign in with `svcadmin login`, or set SVCADMIN_TOKEN.',
+  not_permitted: '`svcadmin whoami` shows your role; an owner can create an operator with another one.',
+  route_not_found: 'The server may be older than this svcadmin: compare with `svcadmin status`.',
+};
+
+function fromServer(code: ErrorCode, message: string, retryAfter: unknown): Failure {
+  const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : hints[code];
+  return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
+}
+
+/** The innermost reason: fetch says only "fetch failed" and wraps what happened. */
+function innermost(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause, message } = error;
+  if (cause) return innermost(cause);
+  const first = error instanceof AggregateError ? (error.errors[0] as unknown) : undefined;
+  return first ? innermost(first) : message || ('code' in error ? String(error.code) : error.name);
+}
+
+/**
+ * What `thrown` means for the person and the exit code.
+ * @param url the server's address, for messages
+ */
+export function toFailure(thrown: unknown, url: string): Failure {
+  if (thrown instanceof CommandError) return thrown.failure;
+  if (isTrpcError(thrown)) {
+    const { data } = thrown;
+    if (isErrorCode(data?.error)) return fromServer(data.error, thrown.message, data.retryAfter);
+    const parsing = thrown.cause instanceof SyntaxError || /JSON/.test(thrown.message);
+    if (parsing) {
+      const message = `${url} answered, but it is not the admin API of the server`;
+      return {
+        code: 'not_the_admin_api',
+        message,
+        exit: exits.unreachable,
+        hint: 'Give its address with --url or SVCADMIN_URL.',
+      };
+    }
+    const message = `Cannot reach the server at ${url}: ${innermost(thrown)}`;
+    const hint =
+      'Is it running? Give another address with --url or SVCADMIN_URL; `svcadmin doctor` looks closer.';
+    return { code: 'unreachable', message, exit: exits.unreachable, hint };
+  }
+  const { message = String(thrown), oclif } = thrown as { message?: string; oclif?: { exit?: number } };
+  if (oclif?.exit === exits.usage) return { code: 'usage', message, exit: exits.usage };
+  return { code: 'failure', message, exit: exits.failure };
+}
+
+/** The lines of a failure for a person, or one line of JSON for a program; both belong on stderr. */
+export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
+  if (json) return JSON.stringify({ error: { code, message, ...(hint && { hint }) } });
+  return [`Error: ${message}${isErrorCode(code) ? ` (${code})` : ''}`, ...(hint ? [hint] : [])].join('\n');
+}

@@ -1,0 +1,66 @@
+import { Flags } from '@oclif/core';
+import { parseDollars } from './amounts.ts';
+import { parseDuration, parseMoment } from './durations.ts';
+import { usageError } from './failure.ts';
+
+const eitherMode = Flags.option({ options: ['test', 'live'] as const });
+
+/** Commands without it act on test. */
+export const mode = eitherMode({ description: 'test or live', default: 'test' });
+
+/** Lists without it show both. */
+export const modeFilter = eitherMode({ description: 'only test or only live' });
+
+/** Where money is moved, leaving it out must not decide. */
+export const modeRequired = eitherMode({ description: 'test or live', required: true });
+
+export const pageFlags = {
+  limit: Flags.integer({ description: 'at most so many', default: 50, min: 1, max: 500 }),
+  after: Flags.string({ description: 'only those listed after the one with this id', aliases: ['cursor'] }),
+};
+
+export const outFile = Flags.string({
+  description: 'write the secret to this new file (0600) instead of stdout',
+  helpValue: 'FILE',
+});
+
+/** Decimal dollars, in cents. */
+export const amount = Flags.custom<number, { signed?: boolean }>({
+  helpValue: '50.00',
+  async parse(text, _context, { signed = false }) {
+    const cents = parseDollars(text, { signed });
+    if (cents === undefined) throw usageError(`${text} is not an amount in dollars such as 50.00`);
+    return cents;
+  },
+});
+
+/** `24h` and the like, in seconds. */
+export const duration = Flags.custom<number>({
+  helpValue: '24h',
+  async parse(text) {
+    const seconds = parseDuration(text);
+    if (seconds === undefined) throw usageError(`${text} is not a duration such as 90s, 30m, 24h or 7d`);
+    return seconds;
+  },
+});
+
+/** A moment, as RFC 3339 in UTC. */
+export const moment = Flags.custom<string>({
+  helpValue: '2h|2026-07-01',
+  async parse(text) {
+    const iso = parseMoment(text, Date.now());
+    if (iso === undefined)
+      throw usageError(`${text} is neither a time such as 2026-07-01 nor a duration such as 2h`);
+    return iso;
+  },
+});
+
+/** `"a b"` or `a,b`: the words of one or several flags. */
+export function words(values: readonly string[]): string[] {
+  return values.flatMap((value) => value.split(/[\s,]+/)).filter(Boolean);
+}
+
+/** Without the fields that were not given: the contract tells "left out" from null. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
