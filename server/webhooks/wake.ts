@@ -16,14 +16,16 @@ export function createWake({ scheduler, clock }: { scheduler: Scheduler; clock: 
   return {
     at(when: Date): Promise<void> {
       const due = dueSecond(when);
-      return scheduler.at(attemptsJob, due, due.toISOString());
+      // The scheduler goes by the machine's clock.
+      const machineTime = new Date(due.getTime() - clock.now() + Date.now());
+      return scheduler.at(attemptsJob, machineTime, due.toISOString());
     },
 
     /** Has `attempt` called for each due second, never before it by our own clock, and not at all once `ended`. */
     define(attempt: () => Promise<void>, ended: AbortSignal): void {
       scheduler.define(attemptsJob, async (key) => {
         const due = Date.parse(key);
-        // The scheduler goes by the machine's clock, which may be ahead of the one that decides.
+        // Another machine may have scheduled it, by a clock that is not ours.
         while (clock.now() < due && !ended.aborted) {
           await sleep(Math.min(due - clock.now(), longestSleep), undefined, { ref: false });
         }

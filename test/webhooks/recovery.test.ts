@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import type { Delivery } from '../../server/webhooks/delivery.ts';
+import type { Parts } from '../../server/webhooks/webhooks.ts';
+import { createReceiver } from './receiver.ts';
+import { createSystem, draft, type System, until } from './system.ts';
+
+const stored = (system: System) => system.db.collection<Delivery>('deliveries');
+const ended = (system: System, status: Delivery['status'] = 'delivered') =>
+  until(() => stored(system).findOne({ status }));
+const down = (times: number) =>
+  createReceiver((count, _request, response) => response.writeHead(count > times ? 200 : 503).end());
+
+/** Makes the first `times` calls of one method of the delivery store fail. */
+function failing(method: 'insert' | 'record' | 'lease', times = 1) {
+  let calls = 0;
+  return ({ deliveries, ...parts }: Parts): Parts => {
+    const original = deliveries[method] as (...given: unknown[]) => Promise<unknown>;
+    const wrapped = (...given: unknown[]) => {
+      calls += 1;
+      return calls > times ? original(...given) : Promise.reject(new Error(`${method} failed`));
+    };
+    return { ...parts, deliveries: { ...deliveries, [method]: wrapped } };
+  };
+}
+
+describe('after a crash', () => {
+  it('an attempt in flight is made again when its lease ends, with the same number and the same bytes', async () => {
+    const receiver = await createReceiver();
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    const elsewhere = await createSystem({ db: system.db, worker: false });
+    await elsewhere.publish([draft(keyId)]);
+    const now = new Date(Date.now() + 1000);
+    const [grant] = await system.deliveries.lease([{ keyId, slots: 1, retries: 0, prefer: 'first' }], {
+      token: 'of a process that died',
+      now,
+      until: new Date(now.getTime() + 1),
+    });
+    expect(grant?.leased).toHaveLength(1);
+    await system.sweep.sweep();
+    expect(receiver.received).toHaveLength(0);
+    await until(() => Date.now() > now.getTime() + 1);
+    await system.sweep.sweep();
+
+    const { attempts } = await ended(system);
+    expect(attempts).toMatchObject([
+      { attempt: 1, trigger: 'event', error: 'interrupted' },
+      { attempt: 1, trigger: 'recovery', status: 204 },
+    ]);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('between event and delivery, publishing again completes it', async () => {
+    const receiver = await createReceiver();
+    const system = await createSystem({ wrap: failing('insert') });
+    const event = draft(system.key(receiver.url));
+    await expect(system.publish([event])).rejects.toThrow('insert failed');
+    await system.publish([event]);
+    await ended(system);
+    expect(await system.db.collection('events').countDocuments()).toBe(1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('before anybody was woken, the sweep wakes', async () => {
+    const receiver = await createReceiver();
+    const publisher = await createSystem({ worker: false });
+    await publisher.publish([draft(publisher.key(receiver.url))]);
+    await until(() => publisher.db.collection('jobs').findOne());
+    await publisher.db.collection('jobs').drop();
+    const sender = await createSystem({ db: publisher.db });
+    sender.endpoints.set(
+      (await stored(publisher).findOne())?.keyId ?? '',
+      publisher.endpoints.values().next().value ?? { state: 'off', reason: 'no_url' },
+    );
+    await sender.sweep.sweep();
+    await ended(sender);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('that took the jobs with it, the sweep schedules retries anew', async () => {
+    const receiver = await down(1);
+    const system = await createSystem({ retryDelays: [2000, 2000] });
+    await system.publish([draft(system.key(receiver.url))]);
+    await until(() => stored(system).findOne({ attempt: 2 }));
+    await until(() => system.db.collection('jobs').findOne());
+    await system.db.collection('jobs').drop();
+    await system.sweep.sweep();
+    await until(() => system.db.collection('jobs').findOne());
+    const { attempts } = await ended(system);
+    expect(attempts).toHaveLength(2);
+    expect(attempts[1]?.at.getTime()).toBeGreaterThanOrEqual(
+      attempts[0]?.nextAttemptAt?.getTime() ?? Number.POSITIVE_INFINITY,
+    );
+  });
+
+  it('a restart keeps the schedule', async () => {
+    const receiver = await down(1);
+    const before = await createSystem({ retryDelays: [2000, 2000] });
+    const keyId = before.key(receiver.url);
+    await before.publish([draft(keyId)]);
+    await until(() => stored(before).findOne({ attempt: 2 }));
+    await before.stop();
+    const after = await createSystem({ db: before.db });
+    after.endpoints.set(keyId, before.endpoints.get(keyId) ?? { state: 'off', reason: 'no_url' });
+    const { attempts } = await ended(after);
+    expect(attempts[1]?.dueAt).toEqual(attempts[0]?.nextAttemptAt);
+    expect(attempts[1]?.at.getTime()).toBeGreaterThanOrEqual(
+      attempts[1]?.dueAt.getTime() ?? Number.POSITIVE_INFINITY,
+    );
+  });
+});
+
+describe('a database that fails for a moment', () => {
+  it('does not lose a result, nor sends twice', async () => {
+    const receiver = await createReceiver();
+    const system = await createSystem({ wrap: failing('record', 2) });
+    await system.publish([draft(system.key(receiver.url))]);
+    expect((await ended(system)).attempts).toHaveLength(1);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('delays a lease', async () => {
+    const receiver = await createReceiver();
+    const system = await createSystem({ wrap: failing('lease') });
+    await system.publish([draft(system.key(receiver.url))]);
+    await ended(system);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('costs no attempt where the endpoint cannot be read', async () => {
+    const receiver = await createReceiver();
+    let reads = 0;
+    const system: System = await createSystem({
+      endpoint: async (keyId) => {
+        reads += 1;
+        if (reads === 1) throw new Error('away');
+        return system.endpoints.get(keyId) ?? { state: 'off', reason: 'no_url' };
+      },
+    });
+    await system.publish([draft(system.key(receiver.url))]);
+    expect((await ended(system)).attempts).toHaveLength(1);
+  });
+});
+
+describe('two processes that send', () => {
+  it('make each attempt once, and never early', async () => {
+    const receiver = await down(60);
+    const one = await createSystem({ retryDelays: [700, 700] });
+    const other = await createSystem({ db: one.db, retryDelays: [700, 700] });
+    const keys = [1, 2, 3].map((path) => one.key(`${receiver.url}/${path}`));
+    for (const [keyId, endpoint] of one.endpoints) other.endpoints.set(keyId, endpoint);
+    const drafts = Array.from({ length: 30 }, (_, at) => draft(keys[at % 3] ?? ''));
+    await Promise.all([one.publish(drafts), other.publish(drafts)]);
+    const sweeps = setInterval(() => void Promise.all([one.sweep.sweep(), other.sweep.sweep()]), 100);
+    await until(async () => (await stored(one).countDocuments({ status: 'delivered' })) === 30);
+    clearInterval(sweeps);
+
+    const rows = (await stored(one).find().toArray()).flatMap(({ attempts }) => attempts);
+    expect(rows).toHaveLength(90);
+    expect(receiver.received).toHaveLength(90);
+    for (const { at, dueAt } of rows) expect(at.getTime()).toBeGreaterThanOrEqual(dueAt.getTime());
+  });
+
+  it.each([-1500, 1500])('go by the clock that decides, where the machine is %d ms off', async (offset) => {
+    const receiver = await down(1);
+    const system = await createSystem({
+      clock: { now: () => Date.now() + offset },
+      retryDelays: [1200, 300],
+    });
+    await system.publish([draft(system.key(receiver.url))]);
+    const { attempts } = await ended(system);
+    const due = attempts[0]?.nextAttemptAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    expect((receiver.received[1]?.at ?? 0) + offset).toBeGreaterThanOrEqual(due);
+  });
+});
+
+describe('stop', () => {
+  it('waits for what is in flight and takes up nothing more', async () => {
+    const answers: (() => void)[] = [];
+    const receiver = await createReceiver((_count, _request, response) => answers.push(() => response.end()));
+    const system = await createSystem();
+    await system.publish(Array.from({ length: 8 }, () => draft(system.key(receiver.url))));
+    await until(() => answers.length === 8);
+    const keyId = [...system.endpoints.keys()][0] ?? '';
+    const stopped = system.stop();
+    await system.publish([draft(keyId)]);
+    for (const answer of answers) answer();
+    await stopped;
+    expect(await stored(system).countDocuments({ status: 'delivered' })).toBe(8);
+    expect(await stored(system).countDocuments({ status: 'pending' })).toBe(1);
+    expect(receiver.received).toHaveLength(8);
+  });
+});
