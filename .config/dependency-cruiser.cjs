@@ -28,7 +28,7 @@ module.exports = {
     {
       name: 'only-stores-and-platform-touch-the-database',
       severity: 'error',
-      from: { path: '^server/', pathNot: '^server/platform/|/([a-z-]+-)?store\\.ts$' },
+      from: { path: '^server/', pathNot: '^server/platform/|[a-z-]*store\\.ts$' },
       to: { path: '^node_modules/(mongodb|agenda|@agendajs)/' },
     },
     {

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SvcadminError, svcadmin } from './svcadmin.ts';
+
+/** What a partner was given when support set it up; kept between runs, 0600. */
+export interface Account {
+  partnerId: string;
+  keyId: string;
+  apiKey: string;
+  clientId: string;
+  clientSecret: string;
+  redirectUri: string;
+  receiverPort: number;
+}
+
+interface Settings {
+  file: string;
+  baseUrl: string;
+  env: NodeJS.ProcessEnv;
+}
+
+export const claims = 'age_18_plus identity_verified country';
+
+function read(file: string): Partial<Account> {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Account>) : {};
+}
+
+/**
+ * The partner of this journey: read back where it still fits, else made or rotated through `svcadmin`, as
+ * support would.
+ */
+export function openAccount({ file, baseUrl, env }: Settings) {
+  const account = read(file);
+  const run = <Value>(...args: string[]) => svcadmin<Value>(args, env);
+
+  function keep(changes: Partial<Account>): void {
+    Object.assign(account, changes);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, JSON.stringify(account, null, 2), { mode: 0o600 });
+  }
+
+  async function exists(...show: string[]): Promise<boolean> {
+    return run(...show).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof SvcadminError && error.exitCode === 4) return false;
+        throw error;
+      },
+    );
+  }
+
+  async function keyFits(): Promise<boolean> {
+    const headers = { authorization: `Bearer ${account.apiKey}` };
+    return (await fetch(`${baseUrl}/api/verify/hvf-session/none`, { headers })).status !== 401;
+  }
+
+  async function secretFits(): Promise<boolean> {
+    const { clientId = '', clientSecret = '' } = account;
+    const body = new URLSearchParams({ token: 'none', client_id: clientId, client_secret: clientSecret });
+    return (await fetch(`${baseUrl}/api/oauth/revoke`, { method: 'POST', body })).status !== 401;
+  }
+
+  return {
+    account: account as Account,
+    keep,
+    run,
+
+    /** @returns whether it was there already */
+    async ensurePartner(): Promise<boolean> {
+      if (account.partnerId && (await exists('partners', 'show', account.partnerId))) return true;
+      const { id } = await run<{ id: string }>('partners', 'create', 'Journey Cinema');
+      await run('partners', 'activate', id);
+      for (const name of Object.keys(account) as (keyof Account)[]) delete account[name];
+      keep({ partnerId: id });
+      return false;
+    },
+
+    async ensureKey(): Promise<boolean> {
+      if (account.keyId && account.apiKey && (await keyFits())) return true;
+      type Key = { id: string; apiKey: string };
+      const key = account.keyId
+        ? await run<Key>('keys', 'rotate', account.keyId, '--yes')
+        : await run<Key>('keys', 'create', '--partner', account.partnerId ?? '', '--mode', 'test');
+      keep({ keyId: key.id, apiKey: key.apiKey });
+      return false;
+    },
+
+    async ensureClient(redirectUri: string): Promise<boolean> {
+      const { partnerId = '', keyId = '', clientId } = account;
+      if (clientId && account.redirectUri !== redirectUri) {
+        await run('clients', 'update', clientId, '--redirect-uri', redirectUri);
+        keep({ redirectUri });
+      }
+      if (clientId && account.clientSecret && (await secretFits())) return true;
+      type Client = { id: string; clientSecret: string };
+      const create = ['clients', 'create', '--partner', partnerId, '--key', keyId, '--name', 'Box office'];
+      const client = clientId
+        ? await run<Client>('clients', 'rotate-secret', clientId, '--yes')
+        : await run<Client>(...create, '--redirect-uri', redirectUri, '--claims', claims);
+      keep({ clientId: client.id, clientSecret: client.clientSecret, redirectUri });
+      return false;
+    },
+  };
+}
+export type Opened = ReturnType<typeof openAccount>;

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import { openAccount } from './account.ts';
+import { createBrowser } from './browser.ts';
+import { findOrStartServer } from './local-server.ts';
+import { startReceiver } from './receiver.ts';
+import { createReport, expectThat } from './report.ts';
+import { exchange, querySession, readUserinfo, revoke, walkHostedPages } from './steps.ts';
+
+/**
+ * The whole main job, as partner, user and receiver would do it: set-up through `svcadmin`, the hosted
+ * pages, the exchange, the claims, revocation, the session query and the signed webhooks.
+ */
+
+const baseUrl = (
+  process.env['SVC_BASE_URL'] ?? `http://localhost:${process.env['SVC_PORT'] ?? 8080}`
+).replace(/\/+$/, '');
+const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
+const priceCents = Number(process.env['SVC_PRICE_CENTS'] ?? 50);
+const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
+
+async function journey(): Promise<void> {
+  const { step, note } = createReport();
+
+  const server = await step('server', async () => {
+    const found = await findOrStartServer(baseUrl);
+    note(`${baseUrl} ${found.found ? 'was running' : 'was started for this journey'}`);
+    return found;
+  });
+  const opened = openAccount({
+    file: join(dataDir, 'journey.json'),
+    baseUrl,
+    env: { SVC_DATA_DIR: dataDir },
+  });
+  const { account, run, keep } = opened;
+  const receiver = await startReceiver(account.receiverPort ?? 0);
+  const balance = async () =>
+    (await run<{ balance: number }>('wallets', 'show', account.partnerId, '--mode', 'test')).balance;
+
+  try {
+    await step('partner', async () => {
+      const known = await opened.ensurePartner();
+      const keyKnown = await opened.ensureKey();
+      const redirectUri = `http://localhost:${receiver.port}/callback`;
+      const clientKnown = await opened.ensureClient(redirectUri);
+      const tell = (fits: boolean, id: string) => `${id} ${fits ? '(kept)' : '(new)'}`;
+      note(
+        tell(known, account.partnerId),
+        tell(keyKnown, account.keyId),
+        tell(clientKnown, account.clientId),
+      );
+    });
+
+    await step('webhook', async () => {
+      const url = `http://localhost:${receiver.port}/webhooks`;
+      const { signingSecret } = await run<{ signingSecret: string }>(
+        'webhooks',
+        'set',
+        account.keyId,
+        '--url',
+        url,
+      );
+      receiver.useSecret(signingSecret);
+      keep({ receiverPort: receiver.port });
+      note(`${url}, a new signing secret (shown once)`);
+    });
+
+    const before = await step('wallet', async () => {
+      const funding = ['--mode', 'test', '--amount', '50.00', '--reference'];
+      await run('wallets', 'fund', account.partnerId, ...funding, 'journey');
+      if ((await balance()) < priceCents) {
+        await run('wallets', 'fund', account.partnerId, ...funding, `journey ${new Date().toISOString()}`);
+      }
+      const cents = await balance();
+      note(`${dollars(cents)} before`);
+      return cents;
+    });
+
+    const visit = await step('hosted pages', async () => {
+      const walked = await walkHostedPages({ baseUrl, account, browser: createBrowser(baseUrl) });
+      note(
+        `session ${walked.sessionId}`,
+        'consent → authenticate → verify → redirect',
+        `code ${walked.code.slice(0, 14)}…`,
+      );
+      return walked;
+    });
+
+    const token = await step('exchange', async () => {
+      const answer = await exchange({ baseUrl, account, visit });
+      note(`${answer.token_type} token, ${answer.expires_in} s`, `scope "${answer.scope}"`);
+      return answer.access_token;
+    });
+
+    await step('userinfo', async () => {
+      const info = await readUserinfo(baseUrl, token);
+      expectThat(info.status === 200, `userinfo answers ${info.status}`);
+      note(`sub ${info.body.sub}`, JSON.stringify(info.body.claims));
+    });
+
+    await step('revoke', async () => {
+      await revoke({ baseUrl, account, token });
+      const after = await readUserinfo(baseUrl, token);
+      expectThat(after.status === 401, `a revoked token still reads userinfo: ${after.status}`);
+      note('200, and userinfo answers 401 from now on');
+    });
+
+    await step('session query', async () => {
+      const session = await querySession({ baseUrl, account, sessionId: visit.sessionId });
+      expectThat(session.status === 'complete', `the session is ${session.status}`);
+      note(`status ${session.status}`, `test mode ${session.isTestMode}`);
+    });
+
+    await step('webhooks', async () => {
+      const events = await receiver.wait(2, 10_000);
+      for (const { event, verified, body } of events) {
+        note(`${event} ${String(body['event_id'])}, signature ${verified ? 'verified' : 'WRONG'}`);
+      }
+      const names = events.map(({ event }) => event);
+      expectThat(
+        events.every(({ verified }) => verified),
+        'a signature does not verify',
+      );
+      expectThat(
+        names.includes('verification.session.completed'),
+        'no verification.session.completed arrived',
+      );
+      expectThat(
+        names.includes('enrollment.created') !== names.includes('vae.resolved'),
+        'exactly one of enrollment.created (new user) and vae.resolved (returning user) must arrive',
+      );
+    });
+
+    await step('wallet', async () => {
+      const after = await balance();
+      note(`${dollars(before)} before, ${dollars(after)} after`);
+      expectThat(
+        after === before - priceCents,
+        `debited ${dollars(before - after)}, not ${dollars(priceCents)}`,
+      );
+    });
+  } finally {
+    await receiver.close();
+    await server.stop();
+  }
+}
+
+await journey().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
