@@ -35,13 +35,15 @@ export interface Pages {
     view: Extract<View, { kind: 'page' }>,
     context: FormContext,
   ): Promise<{ html: string; formTargets: string[] }>;
-  error(error: ApiError, requestId: string): string;
+  /** `url` is where the request went: a form that failed can be shown again there. */
+  error(error: ApiError, request: { id: string; url: string }): string;
 }
 
-function loadAsset(file: string, type: string): Asset {
-  const content = readFileSync(`${views}/${file}`);
+/** One asset of one or more files of the pages. */
+function loadAsset(name: string, type: string, files: readonly string[]): Asset {
+  const content = Buffer.concat(files.map((file) => readFileSync(`${views}/${file}`)));
   const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
-  return { name: file.replace('.', `.${hash}.`), type, content };
+  return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
 /** Which page tells of an error; what a person can do nothing about is all the same to them. */
@@ -56,11 +58,14 @@ const problems: Partial<Record<ErrorCode, ProblemName>> = {
   invalid_redirect_uri: 'invalid',
 };
 
+/** Problems that showing the session's page again may solve. */
+const retryable: readonly ProblemName[] = ['forged', 'unavailable'];
+
 /** Renders the hosted pages. Templates escape everything by default. */
 export function createPages({ directory, sources, basePath }: Dependencies): Pages {
   const eta = new Eta({ views, cache: true });
-  const style = loadAsset('style.css', 'text/css; charset=utf-8');
-  const icon = loadAsset('icon.svg', 'image/svg+xml');
+  const style = loadAsset('style.css', 'text/css; charset=utf-8', ['theme.css', 'parts.css']);
+  const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
   const assetPath = `${basePath}/verify/assets`;
   const common = { m: en, style: `${assetPath}/${style.name}`, icon: `${assetPath}/${icon.name}` };
 
@@ -87,10 +92,14 @@ export function createPages({ directory, sources, basePath }: Dependencies): Pag
       };
     },
 
-    error(error, requestId) {
-      const problem = problems[error.code] ?? 'unavailable';
+    error(error, { id: requestId, url }) {
+      const inSession = url.includes('/session/');
+      // Within a session it is a form that is wrong, not the request of the partner's application.
+      const code = inSession && error.code === 'invalid_request' ? 'cross_site_request' : error.code;
+      const problem = problems[code] ?? 'unavailable';
       const detail = problem === 'invalid' ? error.message : undefined;
-      return eta.render('./problem', { ...common, problem: en.problems[problem], detail, requestId });
+      const retry = inSession && retryable.includes(problem);
+      return eta.render('./problem', { ...common, problem: en.problems[problem], detail, retry, requestId });
     },
   };
 }

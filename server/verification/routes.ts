@@ -130,5 +130,5 @@ function sendError(
 ): FastifyReply {
   void reply.header('vary', 'accept');
   if (!request.headers.accept?.includes('text/html')) return reply.send(generalBody(error));
-  return reply.type('text/html; charset=utf-8').send(pages.error(error, request.id));
+  return reply.type('text/html; charset=utf-8').send(pages.error(error, request));
 }

@@ -40,10 +40,10 @@ export interface Messages {
     refusals: Titled;
     names: Record<string, Titled>;
   };
-  cancel: string;
-  cancelHint: (partner: string) => string;
+  cancel: (partner: string) => string;
   footer: string;
   reference: string;
+  retry: string;
   problems: Record<ProblemName, Titled>;
 }
 
@@ -51,8 +51,8 @@ export const en: Messages = {
   language: 'en',
   direction: 'ltr',
   product: 'SVC Identity',
-  testMode: { title: 'Test mode', text: 'Nobody’s identity is really checked here.' },
-  steps: { label: 'Progress', consent: 'Permission', authenticate: 'Sign-in', verify: 'Verification' },
+  testMode: { title: 'Test mode:', text: 'nobody’s identity is really checked here.' },
+  steps: { label: 'Progress', consent: 'Consent', authenticate: 'Sign in', verify: 'Verify' },
   consent: {
     title: (partner) => `Share a verified answer with ${partner}?`,
     lead: (partner) => `${partner} asks us to confirm the following. You decide whether we may.`,
@@ -86,9 +86,9 @@ export const en: Messages = {
     },
     names: {
       adult: { title: 'Adult', text: 'Over 21, every claim is positive' },
-      teen: { title: 'Teenager', text: '17 years old: 16 or older, not 18' },
-      'unknown-country': { title: 'Adult, country unknown', text: 'The country comes to null' },
-      'new-adult': { title: 'Newcomer', text: 'An adult nobody has met before, each time' },
+      teen: { title: 'Teen', text: '17 years old: 16 or older, not 18' },
+      'unknown-country': { title: 'Unknown country', text: 'An adult whose country is null' },
+      'new-adult': { title: 'New adult', text: 'Somebody nobody has met before, each time' },
       duplicate: { title: 'Duplicate', text: 'Known under another identity: the enrollment is blocked' },
       rejected: { title: 'Rejected', text: 'The document is not accepted' },
       'source-down': { title: 'Source down', text: 'The verification source does not answer' },
@@ -98,10 +98,10 @@ export const en: Messages = {
       unavailable: { title: 'Unavailable', text: '503, spend limits cannot be checked' },
     },
   },
-  cancel: 'Cancel',
-  cancelHint: (partner) => `Cancel and go back to ${partner}`,
+  cancel: (partner) => `Cancel and go back to ${partner}`,
   footer: 'We keep the answers, never your documents.',
   reference: 'Reference',
+  retry: 'Try again',
   problems: {
     expired: {
       title: 'This verification has expired',
@@ -117,7 +117,7 @@ export const en: Messages = {
     },
     forged: {
       title: 'We could not accept this form',
-      text: 'It was not sent from its own page, or the page was too old. Nothing has changed. Go back, reload the page and try again.',
+      text: 'It was not sent from its own page, or the page was too old. Nothing has changed: please try again.',
     },
     notFound: {
       title: 'There is no such page',
@@ -129,7 +129,7 @@ export const en: Messages = {
     },
     unavailable: {
       title: 'We cannot go on right now',
-      text: 'This is our fault, not yours. Nothing was lost: wait a moment and reload this page.',
+      text: 'This is our fault, not yours. Nothing was lost: wait a moment and try again.',
     },
   },
 };
