@@ -6,10 +6,7 @@ import type { Authenticated } from './sources/source.ts';
 import type { UserStore } from './user-store.ts';
 
 /** `sub` and the `user_id` of events: stable for a partner, and of no use to two partners who compare. */
-export function pairwiseSubject(
-  key: Uint8Array,
-  about: Pick<Enrollment, 'mode' | 'partnerId' | 'userId'>,
-): string {
+function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'partnerId' | 'userId'>): string {
   return hmac(key, [about.mode, about.partnerId, about.userId].join('|'));
 }
 

@@ -6,7 +6,7 @@ import type { SessionStore, SessionWithUser } from './session-store.ts';
 import type { User } from './user-store.ts';
 
 /** What an authorization code stands for: all that its exchange has to judge. */
-export interface Grant {
+interface Grant {
   sessionId: string;
   clientId: string;
   partnerId: string;

@@ -4,7 +4,7 @@ import { codeLifetime, type FailureReason, type SessionStatus } from '../../cont
 import type { EventDraft } from '../platform/outbox.ts';
 
 /** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
-export interface TimelineEntry {
+interface TimelineEntry {
   at: Date;
   event: 'started' | 'consented' | 'authenticated' | 'verified' | 'completed' | 'failed';
   /** What an operator may want to know besides, for instance a failure's reason. */

@@ -40,7 +40,7 @@ export type StartVerdict =
 const refuse = (because: string): StartVerdict => ({ admitted: false, because });
 
 /** Identifiers of a scope in the order asked, each once (RFC 6749 3.3). */
-export function parseScope(scope: string): string[] {
+function parseScope(scope: string): string[] {
   return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
 }
 

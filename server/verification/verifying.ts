@@ -8,7 +8,7 @@ import type { User, UserStore } from './user-store.ts';
 const freshFor = 365 * 86_400_000;
 
 /** Whether all of `wanted` were evaluated lately enough; a claim that came to null counts as evaluated. */
-export function areFresh(claims: User['claims'], wanted: readonly ClaimName[], now: number): boolean {
+function areFresh(claims: User['claims'], wanted: readonly ClaimName[], now: number): boolean {
   return wanted.every((name) => {
     const claim = claims[name];
     return claim !== undefined && now - claim.evaluatedAt.getTime() < freshFor;

@@ -89,7 +89,7 @@ export async function startHosted() {
   };
 }
 
-export function entry(target: string): AuditEntry {
+function entry(target: string): AuditEntry {
   const id = randomBytes(8).toString('hex');
   const who = { operatorId: 'opr_1', operatorName: 'tester', address: '127.0.0.1' };
   return { ...who, id, requestId: id, action: 'test.made', at: new Date(), target };

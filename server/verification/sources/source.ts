@@ -3,7 +3,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { FailureReason } from '../../../contracts/verification.ts';
 
 /** What a source may know of a session. */
-export interface SourceSession {
+interface SourceSession {
   id: string;
   clientId: string;
   mode: Mode;
