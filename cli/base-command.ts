@@ -50,10 +50,14 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return (this.flags as { url?: string }).url;
   }
 
+  protected get profileFlag(): string | undefined {
+    return (this.flags as { profile?: string }).profile;
+  }
+
   /** Where the server is and who we are there. @throws CommandError without a token */
   protected get connection(): Connection {
     this.#connection ??= connect({
-      flags: { url: this.serverFlag, profile: (this.flags as { profile?: string }).profile },
+      flags: { url: this.serverFlag, profile: this.profileFlag },
       env: process.env,
       configDir: this.config.configDir,
       cwd: process.cwd(),

@@ -33,7 +33,8 @@ export async function runCommandLine(argv: string[], root: string): Promise<numb
     config.pjson.oclif.helpClass = './dist/cli/help';
     await run(argv, config);
     await flush();
-    return exits.ok;
+    // A command that looked and found faults says so by its exit code, not by an exception.
+    return Number(process.exitCode ?? exits.ok);
   } catch (error) {
     // `--version` and the like end by an exception that is none.
     if (exitOf(error) === exits.ok) return exits.ok;

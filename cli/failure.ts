@@ -87,8 +87,8 @@ export function toFailure(thrown: unknown, url: string): Failure {
   if (isTrpcError(thrown)) {
     const { data } = thrown;
     if (isErrorCode(data?.error)) return fromServer(data.error, thrown.message, data.retryAfter);
-    const parsing = thrown.cause instanceof SyntaxError || /JSON/.test(thrown.message);
-    if (parsing) {
+    // Something answered that is not tRPC: no JSON, or JSON of another shape.
+    if (/JSON|transform response/.test(thrown.message)) {
       const message = `${url} answered, but it is not the admin API of the server`;
       return {
         code: 'not_the_admin_api',

@@ -1,0 +1,55 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../base-command.ts';
+import { createAdminApi } from '../client.ts';
+import { locate } from '../connection.ts';
+import { usageError } from '../failure.ts';
+import { isInteractive } from '../output/terminal.ts';
+import { readProfiles, writeProfiles } from '../profiles.ts';
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function askToken(url: string): Promise<string> {
+  if (!isInteractive())
+    throw usageError('Nobody can be asked for the token here: pipe it in with --token-stdin');
+  const { password } = await import('@inquirer/prompts');
+  return password({ message: `Operator token for ${url}` }, { output: process.stderr });
+}
+
+export default class Login extends AdminCommand<typeof Login> {
+  static override summary = 'Sign in to a server, and remember it as a profile.';
+  static override description =
+    'The token is asked for without being shown, and kept in a file that only you can read.';
+  static override examples = [
+    '<%= config.bin %> login --url https://admin.example --profile live',
+    '<%= config.bin %> login --token-stdin < token.txt',
+  ];
+  static override flags = {
+    profile: Flags.string({ description: 'name to remember the server by', default: 'default' }),
+    'token-stdin': Flags.boolean({ description: 'read the token from stdin' }),
+  };
+
+  async run() {
+    const { profile: name } = this.flags;
+    const { configDir } = this.config;
+    const kept = readProfiles(configDir);
+    const { url } = locate({
+      flags: { url: this.serverFlag ?? kept.profiles[name]?.url },
+      env: process.env,
+      configDir,
+      cwd: process.cwd(),
+    });
+    const token = (this.flags['token-stdin'] ? await readStdin() : await askToken(url)).trim();
+    if (!token) throw usageError('No token was given');
+    const api = createAdminApi({ url, token });
+    const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
+    writeProfiles(configDir, {
+      current: name,
+      profiles: { ...kept.profiles, [name]: { url, token, environment } },
+    });
+    return this.one({ profile: name, url, environment, ...identity });
+  }
+}

@@ -1,0 +1,23 @@
+import { AdminCommand } from '../base-command.ts';
+import { usageError } from '../failure.ts';
+import { readProfiles, writeProfiles } from '../profiles.ts';
+
+export default class Logout extends AdminCommand<typeof Logout> {
+  static override summary = 'Forget a profile and its token on this machine.';
+  static override description = 'The token itself stays valid: `operators revoke` ends it.';
+  static override examples = ['<%= config.bin %> logout --profile live'];
+
+  async run() {
+    const { configDir } = this.config;
+    const { current, profiles } = readProfiles(configDir);
+    const name = this.profileFlag ?? current;
+    if (name === undefined || !profiles[name])
+      throw usageError(`Not signed in${name ? ` as profile ${name}` : ''}`);
+    const { [name]: _forgotten, ...rest } = profiles;
+    writeProfiles(configDir, {
+      ...(current !== undefined && current !== name && { current }),
+      profiles: rest,
+    });
+    return this.one({ forgotten: name });
+  }
+}

@@ -1,0 +1,21 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { usageError } from '../../failure.ts';
+import { readProfiles, writeProfiles } from '../../profiles.ts';
+
+export default class ProfilesUse extends AdminCommand<typeof ProfilesUse> {
+  static override summary = 'Use a profile wherever none is named.';
+  static override examples = ['<%= config.bin %> profiles use live'];
+  static override args = { name: Args.string({ description: 'name of the profile', required: true }) };
+
+  async run() {
+    const { configDir } = this.config;
+    const { profiles } = readProfiles(configDir);
+    const { name } = this.args;
+    const profile = profiles[name];
+    if (!profile)
+      throw usageError(`No profile ${name}; known: ${Object.keys(profiles).join(', ') || 'none'}`);
+    writeProfiles(configDir, { current: name, profiles });
+    return this.one({ name, url: profile.url, environment: profile.environment });
+  }
+}

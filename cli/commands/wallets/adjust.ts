@@ -1,0 +1,45 @@
+import { Args, Flags } from '@oclif/core';
+import { formatCents } from '../../amounts.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import { amount, given, modeRequired } from '../../flags.ts';
+
+export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> {
+  static override summary = 'Correct a wallet by an amount, up or down.';
+  static override description = 'With --reference, the same reference and amount twice is one adjustment.';
+  static override examples = [
+    '<%= config.bin %> wallets adjust ptr_… --mode test --amount -12.50 --reason "double funding"',
+  ];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = {
+    mode: modeRequired,
+    amount: amount({
+      description: 'dollars, negative to take away',
+      required: true,
+      signed: true,
+      helpValue: '-12.50',
+    }),
+    reason: Flags.string({ description: 'why, for the books', required: true }),
+    reference: Flags.string({ description: 'makes a repetition harmless' }),
+  };
+
+  async run() {
+    const { mode, amount: cents, reason, reference } = this.flags;
+    const wallet = { partnerId: this.args.partner, mode };
+    const api = await this.api();
+    const adjust = async () => {
+      const moved = await api.wallets.adjust.mutate({
+        ...wallet,
+        amount: cents,
+        reason,
+        ...given({ reference }),
+      });
+      this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
+      return this.one(moved, ['id', 'kind', 'amount', 'reason', 'at']);
+    };
+    if (mode === 'test' && !this.isDryRun) return adjust();
+    const { balance } = await api.wallets.show.query(wallet);
+    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD`;
+    const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}.`;
+    return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, adjust);
+  }
+}

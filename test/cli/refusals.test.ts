@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KeyView } from '../../contracts/admin/keys.ts';
+import type { PartnerView } from '../../contracts/admin/partners.ts';
+import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { type CommandLine, commandLine } from './svcadmin.ts';
+
+let server: AdminServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startAdminServer();
+  svcadmin = await commandLine(server.url);
+});
+afterAll(() => server.close());
+
+/** Exit code and stdout of a refused command, which must not depend on `--json`. */
+async function refused(args: string[], env: Record<string, string> = {}) {
+  const [plain, json] = await Promise.all([
+    svcadmin.run(args, { env }),
+    svcadmin.run([...args, '--json'], { env }),
+  ]);
+  expect({ code: json.code, stdout: json.stdout }).toEqual({ code: plain.code, stdout: '' });
+  expect(plain.stdout).toBe('');
+  const { error } = JSON.parse(json.stderr.slice(json.stderr.lastIndexOf('{"error"'))) as {
+    error: { code: string; message: string };
+  };
+  expect(plain.stderr).toContain(error.message);
+  return { exit: plain.code, code: error.code, message: error.message };
+}
+
+describe('exit codes', () => {
+  it('2: wrong use', async () => {
+    expect(await refused(['partners', 'create'])).toMatchObject({ exit: 2, code: 'usage' });
+    expect(await refused(['partners', 'list', '--limt', '3'])).toMatchObject({ exit: 2, code: 'usage' });
+    expect(await refused(['partners', 'list', '--limit', '0'])).toMatchObject({ exit: 2, code: 'usage' });
+    expect(await refused(['partners', 'conjure'])).toMatchObject({ exit: 2, code: 'unknown_command' });
+    expect(await refused(['partners', 'show', 'cli_1'])).toMatchObject({
+      exit: 2,
+      code: 'bad_input',
+      message: 'partnerId: cli_1 is a client; this needs ptr_…',
+    });
+    const fund = ['wallets', 'fund', 'ptr_1', '--mode', 'test', '--amount', '50.001', '--reference', 'r'];
+    expect(await refused(fund)).toMatchObject({
+      exit: 2,
+      message: '50.001 is not an amount in dollars such as 50.00',
+    });
+  });
+
+  it('3: not authorised', async () => {
+    const env = { SVCADMIN_TOKEN: 'wrong' };
+    expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 3, code: 'operator_unknown' });
+    expect(await refused(['partners', 'list'], { SVCADMIN_TOKEN: '' })).toMatchObject({
+      exit: 3,
+      code: 'no_token',
+    });
+    const { token } = await svcadmin.json<{ token: string }>('operators', 'create', 'Kim', '--role', 'ops');
+    const create = await refused(['partners', 'create', 'Acme'], { SVCADMIN_TOKEN: token });
+    expect(create).toMatchObject({ exit: 3, code: 'not_permitted' });
+  });
+
+  it('4: not found', async () => {
+    expect(await refused(['partners', 'show', 'ptr_none'])).toMatchObject({ exit: 4, code: 'not_found' });
+    expect(await refused(['error', 'invalid_grand'])).toMatchObject({
+      exit: 4,
+      message: 'No error invalid_grand; did you mean invalid_grant?',
+    });
+  });
+
+  it('5: refused by a rule or a conflict', async () => {
+    const { id } = await svcadmin.json<PartnerView>('partners', 'create', 'Acme');
+    expect(await refused(['partners', 'suspend', id])).toMatchObject({ exit: 5, code: 'conflict' });
+    const key = await svcadmin.json<KeyView>('keys', 'create', '--partner', id, '--mode', 'live');
+    const set = await refused(['webhooks', 'set', key.id, '--url', 'http://partner.example/']);
+    expect(set).toMatchObject({ exit: 5, code: 'refused' });
+  });
+
+  it('7: the server cannot be reached, or is another one', async () => {
+    const env = { SVCADMIN_URL: 'http://127.0.0.1:1' };
+    expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 7, code: 'unreachable' });
+    const elsewhere = await refused(['partners', 'list', '--url', `${server.url}/elsewhere`]);
+    expect(elsewhere).toMatchObject({ exit: 7, code: 'not_the_admin_api' });
+  });
+});
+
+describe('what destroys, rotates or moves live money', () => {
+  const commands: Record<
+    string,
+    (ids: { key: string; partner: string; client: string; operator: string }) => string[]
+  > = {
+    'keys rotate': ({ key }) => [key],
+    'keys revoke': ({ key }) => [key],
+    'webhooks rotate-secret': ({ key }) => [key],
+    'webhooks unset': ({ key }) => [key],
+    'clients rotate-secret': ({ client }) => [client],
+    'operators revoke': ({ operator }) => [operator],
+    'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
+    'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
+    'wallets refund': () => ['txn_1', '--reason', 'r'],
+  };
+
+  it.each(Object.entries(commands))(
+    '%s needs --yes off a terminal, and has --dry-run',
+    async (name, args) => {
+      const { api, database } = server;
+      const { id: partner } = await api.partners.create.mutate({ name: 'Acme' });
+      const { id: key } = await api.keys.create.mutate({ partnerId: partner, mode: 'test' });
+      await api.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
+      const { id: client } = await api.clients.create.mutate({
+        partnerId: partner,
+        keyId: key,
+        name: 'Shop',
+        redirectUris: ['https://shop.example/'],
+        claims: ['country'],
+      });
+      const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
+      const changes = () => database.db.collection('auditLog').countDocuments();
+      const before = await changes();
+      const command = [...name.split(' '), ...args({ key, partner, client, operator })];
+      const [refusal, dry] = await Promise.all([
+        svcadmin.run(command),
+        svcadmin.json(...command, '--dry-run'),
+      ]);
+      expect(refusal).toMatchObject({ code: 2, stdout: '' });
+      expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
+      expect(await changes()).toBe(before);
+    },
+  );
+
+  it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
+    const { id } = await svcadmin.json<PartnerView>('partners', 'create', 'Acme');
+    const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
+    expect(stderr).toBe('LIVE: live mode\n');
+    expect(stdout).toContain('live');
+  });
+});

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { firstToken } from '../admin/admin-server.ts';
+
+const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
+
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface CommandLine {
+  /** An empty directory: no local server's token is found from here. */
+  cwd: string;
+  env: Record<string, string>;
+  run: (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
+  /** Runs with `--json`, expects exit 0, and gives the value. */
+  json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
+}
+
+/** The built `svcadmin` as a program runs it: no terminal, its own configuration directory. */
+export async function commandLine(url: string, token: string | undefined = firstToken): Promise<CommandLine> {
+  const cwd = await mkdtemp(join(tmpdir(), 'svcadmin-'));
+  const env: Record<string, string> = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: cwd,
+    XDG_CONFIG_HOME: join(cwd, 'config'),
+    TZ: 'Europe/Berlin',
+    SVCADMIN_URL: url,
+    ...(token ? { SVCADMIN_TOKEN: token } : {}),
+  };
+
+  const run: CommandLine['run'] = (args, { input = '', env: more = {} } = {}) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, [executable, ...args], { cwd, env: { ...env, ...more } });
+      let [stdout, stderr] = ['', ''];
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        stdout += text;
+      });
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        stderr += text;
+      });
+      child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }));
+      child.stdin.end(input);
+    });
+
+  return {
+    cwd,
+    env,
+    run,
+    async json<T>(...args: string[]) {
+      const { code, stdout, stderr } = await run([...args, '--json']);
+      if (code !== 0) throw new Error(`svcadmin ${args.join(' ')} exited ${code}: ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+  };
+}
