@@ -76,6 +76,48 @@ export const MovedView = EntryView.extend({
 });
 export type MovedView = z.infer<typeof MovedView>;
 
+/** `from` inclusive, `to` exclusive. A long statement is read page by page: `afterSeq` and `untilSeq` continue it. */
+export const ReadStatement = z.strictObject({
+  partnerId: reference('partner'),
+  mode: Mode.default('test'),
+  from: DateTime.optional(),
+  to: DateTime.optional(),
+  afterSeq: z.number().int().min(0).optional(),
+  untilSeq: z.number().int().min(0).optional(),
+  limit: z.number().int().min(1).max(1000).default(500),
+});
+
+/** `opening` plus the amounts of the entries is `closing`; cents. */
+export const StatementView = z.strictObject({
+  partnerId: z.string(),
+  mode: Mode,
+  currency: z.literal('USD'),
+  opening: cents,
+  closing: cents,
+  entries: z.array(EntryView),
+  /** Pass it on with `afterSeq` (the last entry's `seq`) while `more`. */
+  untilSeq: z.number().int(),
+  more: z.boolean(),
+});
+export type StatementView = z.infer<typeof StatementView>;
+
+/** All wallets in the order of their ids, or one partner's. */
+export const AuditWallets = z.strictObject({
+  partnerId: reference('partner').optional(),
+  limit: z.number().int().min(1).max(100).default(20),
+  after: z.string().optional(),
+});
+
+export const AuditView = z.strictObject({
+  walletId: z.string(),
+  entries: z.number().int(),
+  balance: cents,
+  oldestHoldSeconds: z.number().int().nullable(),
+  /** Empty where everything agrees; otherwise the lowest `seq` first. */
+  findings: z.array(z.strictObject({ seq: z.number().int().optional(), problem: z.string() })),
+});
+export type AuditView = z.infer<typeof AuditView>;
+
 export const WalletView = z.strictObject({
   partnerId: z.string(),
   mode: Mode,

@@ -95,6 +95,20 @@ export function createAccessStore(db: Db) {
 
     find: async (id: string): Promise<AccessRecord | undefined> => (await loadMany([id]))[0],
 
+    /** What stands under each of `ids`. */
+    async states(ids: readonly string[]): Promise<Map<string, AccessRecord['state']>> {
+      const found = await accesses.find({ _id: { $in: [...ids] } }, { projection: { state: 1 } }).toArray();
+      return new Map(found.map(({ _id, state }) => [_id, state]));
+    },
+
+    /** Ids of all that one wallet bought. Reads the whole collection, page by page: for audits. */
+    async idsOfWallet(walletId: string): Promise<string[]> {
+      const ids: string[] = [];
+      for await (const { _id } of accesses.find({ walletId, state: 'live' }, { projection: { _id: 1 } }))
+        ids.push(_id);
+      return ids;
+    },
+
     async revoke(id: string, at: Date): Promise<void> {
       await accesses.updateOne({ _id: id, revokedAt: { $exists: false } }, { $set: { revokedAt: at } });
     },

@@ -1,28 +1,39 @@
+import { z } from 'zod';
 import {
   AdjustWallet,
+  AuditView,
+  AuditWallets,
   FundWallet,
   LimitsView,
   MovedView,
   PricesView,
+  ReadStatement,
   RefundCharge,
   SetLimits,
   SetPrice,
   ShowPrices,
+  StatementView,
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
+import { Mode } from '../../contracts/identifiers.ts';
 import { type Actor, procedure, router } from '../admin/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
+import type { Auditing } from './auditing.ts';
+import type { LedgerStore } from './ledger-store.ts';
 import type { Movements } from './movements.ts';
 import { type PriceOverrides, viewPrices } from './prices.ts';
-import { viewLimits, viewMoved, viewWallet } from './views.ts';
+import { readStatement } from './statement.ts';
+import { viewLimits, viewMoved, viewStatement, viewWallet } from './views.ts';
 import type { BillableKind } from './wallet-model.ts';
 import { type Wallet, type WalletStore, walletIdOf } from './wallet-store.ts';
 
 export interface BillingAdmin {
-  wallets: Pick<WalletStore, 'find' | 'setCaps'>;
+  wallets: Pick<WalletStore, 'find' | 'ids' | 'setCaps'>;
+  ledger: Pick<LedgerStore, 'page' | 'edges' | 'balanceAt'>;
+  auditing: Auditing;
   movements: Movements;
   clock: Pick<Clock, 'now'>;
   /** Configured price of a billable event in cents. */
@@ -39,7 +50,9 @@ export interface BillingAdmin {
 }
 
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
-export function createBillingProcedures({ wallets, movements, clock, standardPrice, prices }: BillingAdmin) {
+export function createBillingProcedures(dependencies: BillingAdmin) {
+  const { wallets, ledger, auditing, movements, clock, standardPrice, prices } = dependencies;
+
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
     const wallet = await wallets.find(walletIdOf(partnerId, mode));
     if (!wallet) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
@@ -73,6 +86,30 @@ export function createBillingProcedures({ wallets, movements, clock, standardPri
       .mutation(async ({ input: { entryId, reason }, ctx }) =>
         viewMoved(await movements.refund(entryId, { reason, actor: ctx.actor.operatorId })),
       ),
+    statement: procedure
+      .input(ReadStatement)
+      .output(StatementView)
+      .query(async ({ input: { partnerId, mode, from, to, ...page } }) => {
+        const wallet = await walletOf({ partnerId, mode });
+        const time = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
+        const statement = await readStatement(wallet, { from: time(from), to: time(to), ...page }, ledger);
+        return viewStatement({ partnerId, mode }, statement);
+      }),
+    audit: procedure
+      .input(AuditWallets)
+      .output(z.array(AuditView))
+      .query(async ({ input: { partnerId, ...page } }) => {
+        const ids = partnerId
+          ? Mode.options.map((mode) => walletIdOf(partnerId, mode))
+          : await wallets.ids(page);
+        const reports: AuditView[] = [];
+        for (const id of ids) {
+          const report = await auditing.audit(id);
+          if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
+          reports.push(report);
+        }
+        return reports;
+      }),
   });
 
   const limitRouter = router({

@@ -2,6 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Publish } from '../platform/outbox.ts';
 import { type BillingAdmin, createBillingProcedures } from './admin.ts';
+import { createAuditing } from './auditing.ts';
 import { createMovements } from './movements.ts';
 import { createPurchases } from './purchase.ts';
 import { createSettlement } from './settlement.ts';
@@ -41,7 +42,15 @@ export function createBillingFeature(dependencies: Dependencies) {
     }),
     accesses,
     movements,
-    procedures: createBillingProcedures({ wallets, movements, clock, prices, standardPrice }),
+    procedures: createBillingProcedures({
+      wallets,
+      ledger,
+      auditing: createAuditing({ wallets, ledger, accesses, clock }),
+      movements,
+      clock,
+      prices,
+      standardPrice,
+    }),
     sweep: createBillingSweep({ wallets, wallet, accesses, ledger, settlement, movements, clock, logger }),
 
     async openWallets(partnerId: string): Promise<void> {

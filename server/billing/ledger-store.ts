@@ -1,7 +1,7 @@
 import { type Db, Long, MongoBulkWriteError } from 'mongodb';
 import { isDuplicateKey } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import type { LedgerEntry } from './ledger.ts';
+import { type LedgerEntry, reversalIdOf } from './ledger.ts';
 
 export const indexes: IndexDeclaration[] = [
   { collection: 'ledger', key: { walletId: 1, seq: 1 }, unique: true },
@@ -46,6 +46,51 @@ export function createLedgerStore(db: Db) {
 
     async find(id: string): Promise<LedgerEntry | undefined> {
       return (await ledger.findOne({ _id: id })) ?? undefined;
+    },
+
+    /** Entries with `after` < seq ≤ `until`, in the order of seq. */
+    page(walletId: string, { after, until }: { after: number; until: number }): Promise<LedgerEntry[]> {
+      return ledger
+        .find({ walletId, seq: { $gt: after, $lte: until } })
+        .sort({ seq: 1 })
+        .toArray();
+    },
+
+    /** Lowest and highest seq with `from` ≤ at < `to`; empty where there is none. */
+    async edges(
+      walletId: string,
+      { from, to }: { from?: Date | undefined; to?: Date | undefined },
+    ): Promise<number[]> {
+      const at = { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) };
+      const filter = { walletId, ...(from || to ? { at } : {}) };
+      const edge = (order: 1 | -1) => ledger.find(filter).sort({ seq: order }).limit(1).next();
+      const [first, last] = await Promise.all([edge(1), edge(-1)]);
+      return [first, last].flatMap((entry) => entry?.seq ?? []);
+    },
+
+    /** Balance in cents after the last entry before `time`. */
+    async balanceAt(walletId: string, time: Date): Promise<number> {
+      const last = await ledger
+        .find({ walletId, at: { $lt: time } })
+        .sort({ seq: -1 })
+        .limit(1)
+        .next();
+      return last?.balanceAfter ?? 0;
+    },
+
+    /** Those of `ids` that have an entry. */
+    async existing(ids: readonly string[]): Promise<Set<string>> {
+      const found = await ledger.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray();
+      return new Set(found.map(({ _id }) => _id));
+    },
+
+    /** Ids of the reversals (not refunds) of these charges. */
+    async reversalsAmong(chargeIds: readonly string[]): Promise<Set<string>> {
+      const ids = chargeIds.map(reversalIdOf);
+      const found = await ledger
+        .find({ _id: { $in: ids }, kind: 'reversal' }, { projection: { _id: 1 } })
+        .toArray();
+      return new Set(found.map(({ _id }) => _id));
     },
   };
 }

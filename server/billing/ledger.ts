@@ -15,8 +15,10 @@ export interface LedgerEntry {
   memo: Memo | null;
 }
 
+export const walletAccount = (walletId: string) => `wallet:${walletId}`;
+
 /** The account on the other side of the wallet. */
-function counterAccount(kind: EntryKind): string {
+export function counterAccount(kind: EntryKind): string {
   switch (kind) {
     case 'token':
     case 'storefront':
@@ -38,7 +40,7 @@ export const opposite = (amount: number) => (amount === 0 ? 0 : -amount);
 export function entryOf(walletId: string, hold: Hold): LedgerEntry {
   const { id, kind, amount, seq, balanceAfter, at, memo } = hold;
   const legs = [
-    { account: `wallet:${walletId}`, amount },
+    { account: walletAccount(walletId), amount },
     { account: counterAccount(kind), amount: opposite(amount) },
   ];
   return { _id: id, walletId, seq, kind, amount, balanceAfter, at, legs, memo };

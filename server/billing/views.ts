@@ -2,12 +2,14 @@ import type {
   EntryView,
   LimitsView,
   MovedView,
+  StatementView,
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
 import { hour, minute } from '../platform/windows.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Moved } from './movements.ts';
+import type { Statement } from './statement.ts';
 import { windowAt } from './wallet-model.ts';
 import type { Wallet } from './wallet-store.ts';
 
@@ -53,4 +55,19 @@ export function viewLimits({ partnerId, mode }: WalletReference, wallet: Wallet,
     hour: windowAt(wallet.hour, hour, now).used,
   };
   return { partnerId, mode, ...wallet.caps, used };
+}
+
+export function viewStatement({ partnerId, mode }: WalletReference, statement: Statement): StatementView {
+  const { opening, closing, entries, untilSeq } = statement;
+  const more = entries.length > 0 && (entries.at(-1)?.seq ?? 0) < untilSeq;
+  return {
+    partnerId,
+    mode,
+    currency: 'USD',
+    opening,
+    closing,
+    entries: entries.map(viewEntry),
+    untilSeq,
+    more,
+  };
 }

@@ -116,6 +116,17 @@ export function createWalletStore(db: Db) {
       };
     },
 
+    /** Ids of all wallets, in order, after `after`. */
+    async ids({ after, limit }: { after?: string | undefined; limit: number }): Promise<string[]> {
+      const filter = after === undefined ? {} : { _id: { $gt: after } };
+      const found = await wallets
+        .find(filter, { projection: { _id: 1 } })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id }) => _id);
+    },
+
     /** How many ids this wallet has settled: the basis of a posting, taken before its record is looked for. */
     async settledCount(id: string): Promise<number | undefined> {
       const found = await wallets.findOne({ _id: id }, { projection: { settled: 1 } });
