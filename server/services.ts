@@ -23,7 +23,7 @@ import { createVerification } from './verification/feature.ts';
 import { createVerificationStores } from './verification/store.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
 import { checkWebhookUrl } from './webhooks/url.ts';
-import { createWebhooks } from './webhooks/webhooks.ts';
+import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
 export interface Foundation {
@@ -40,6 +40,8 @@ export interface Foundation {
   stores?: Partial<Stores>;
   /** Milliseconds until an uncommitted hold may be reversed. */
   holdLifetime?: number;
+  /** Webhooks with their parts wrapped, or with shorter times. */
+  webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
 }
 
 export type Stores = ReturnType<typeof createStores>;
@@ -73,6 +75,7 @@ export function createServices(foundation: Foundation) {
     worker: config.roles.has('worker'),
     userAgent: 'SVC-Gateway-Webhooks/0.8.0',
     ...urlRules,
+    ...foundation.webhooks,
   });
 
   const billing = createBillingFeature({

@@ -23,7 +23,7 @@ import { createServices, type Foundation } from './services.ts';
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
-  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'holdLifetime'>>;
+  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'holdLifetime' | 'webhooks'>>;
 }
 
 export interface RunningServer {

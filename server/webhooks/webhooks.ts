@@ -49,17 +49,20 @@ export interface WebhookSettings extends UrlRules {
   /** Milliseconds that an attempt may take; default 10 s. */
   budget?: number;
   limits?: Limits;
+  /** Milliseconds until another process may take an attempt over; longer than `budget`, default 20 s. */
+  leaseTime?: number;
   wrap?: (parts: Parts) => Parts;
 }
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
-const leaseTime = 20_000;
+const defaultLeaseTime = 20_000;
 /** How far ahead a sweep makes sure that jobs exist; twice the time between sweeps. */
 const horizon = 30_000;
 
 /** Events to their partners: publishing, sending, retrying, and finishing what a crash left. */
 export function createWebhooks(settings: WebhookSettings) {
-  const { db, clock, idKey, scheduler, logger, worker, wrap = (parts) => parts } = settings;
+  const { db, clock, idKey, scheduler, logger, worker } = settings;
+  const { leaseTime = defaultLeaseTime, wrap = (parts) => parts } = settings;
   const now = () => new Date(clock.now());
   const { events, deliveries, post } = wrap({
     events: createEventStore(db),
