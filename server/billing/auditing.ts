@@ -9,7 +9,7 @@ import type { Wallet, WalletStore } from './wallet-store.ts';
 
 interface Dependencies {
   wallets: Pick<WalletStore, 'find'>;
-  ledger: Pick<LedgerStore, 'page' | 'existing' | 'reversalsAmong'>;
+  ledger: Pick<LedgerStore, 'page' | 'edges' | 'existing' | 'reversalsAmong'>;
   accesses: Pick<AccessStore, 'states' | 'idsOfWallet'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -31,8 +31,8 @@ const pairedFor = keepFor - 24 * 3_600_000;
 const sweptWithin = 60_000;
 
 /**
- * Audits a wallet while it is used. What is read first can only have grown since: the accesses, then the
- * wallet, then the ledger up to the wallet's last entry. An entry that is still a hold counts as written.
+ * Audits a wallet while it is used. What is read first can only have grown since: the accesses and the
+ * ledger's end, then the wallet, then the ledger up to the wallet's last entry. An entry that is still a hold counts as written.
  */
 export function createAuditing({ wallets, ledger, accesses, clock }: Dependencies) {
   /** The ledger up to the wallet's `seq`, page by page, with holds in the places not written yet. */
@@ -81,7 +81,10 @@ export function createAuditing({ wallets, ledger, accesses, clock }: Dependencie
   return {
     /** @returns undefined for a wallet that does not exist */
     async audit(walletId: string): Promise<AuditReport | undefined> {
-      const accessIds = await accesses.idsOfWallet(walletId);
+      const [accessIds, [, lastSeq = 0]] = await Promise.all([
+        accesses.idsOfWallet(walletId),
+        ledger.edges(walletId, {}),
+      ]);
       const wallet = await wallets.find(walletId);
       if (!wallet) return undefined;
       const { holds, balance, seq } = wallet;
@@ -93,6 +96,11 @@ export function createAuditing({ wallets, ledger, accesses, clock }: Dependencie
         pairing.push(...(await pairingFaults(entries, held)));
       }
       chain.end();
+      if (lastSeq > seq)
+        chain.findings.push({
+          seq: seq + 1,
+          problem: `the ledger goes on to ${lastSeq}, the wallet to ${seq}`,
+        });
       const oldest = Math.min(...holds.map(({ at }) => at.getTime()));
       const findings = [
         ...chain.findings,
