@@ -6,6 +6,7 @@ import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logging.ts';
+import { createConvoy } from '../platform/stage.ts';
 import type { Access, AccessRecord, AccessStore } from './access-store.ts';
 import { opposite } from './ledger.ts';
 import { refusalOf, rehearse } from './refusals.ts';
@@ -138,7 +139,7 @@ export function createPurchases(settings: PurchaseSettings) {
    * Buys an access.
    * @throws ApiError what `decide` throws; payment_required, rate_limited, service_unavailable
    */
-  async function buy<Facts>(purchase: Purchase<Facts>): Promise<Access> {
+  async function buyNow<Facts>(purchase: Purchase<Facts>): Promise<Access> {
     if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
     const until = uptime() + patience;
 
@@ -175,6 +176,7 @@ export function createPurchases(settings: PurchaseSettings) {
     });
   }
 
-  return { buy, history };
+  const ride = createConvoy();
+  return { buy: <Facts>(purchase: Purchase<Facts>) => ride(() => buyNow(purchase)), history };
 }
 export type Purchases = ReturnType<typeof createPurchases>;

@@ -4,8 +4,6 @@ interface StageSettings<Item, Result> {
   /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
   maxBatch?: number;
-  /** Calls back when the batch should go; the default is the end of the tick. */
-  gather?: (go: () => void) => void;
 }
 
 /**
@@ -15,14 +13,14 @@ interface StageSettings<Item, Result> {
 export function createStage<Item, Result>(
   settings: StageSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { run, maxBatch = 256, gather = setImmediate } = settings;
+  const { run, maxBatch = 256 } = settings;
   const waiting: (() => void)[] = [];
   let inFlight = false;
 
   function next(): void {
     const go = waiting.shift();
     if (!go) inFlight = false;
-    else gather(go);
+    else setImmediate(go);
   }
 
   const loader = new DataLoader<Item, Result>(
@@ -40,7 +38,7 @@ export function createStage<Item, Result>(
         if (inFlight) waiting.push(go);
         else {
           inFlight = true;
-          gather(go);
+          setImmediate(go);
         }
       },
     },
@@ -49,45 +47,39 @@ export function createStage<Item, Result>(
 }
 
 /**
- * The convoy: holds the first stage until every active caller has queued, so that they go through all
- * later stages together; at most `patience` ms, and not at all for a caller that is alone.
+ * The convoy: callers that would pass the same stages one after another set out together. Each waits until
+ * every active one has come, at most `patience` ms; one that is alone waits for nothing.
  */
 export function createConvoy(patience = 2) {
   let active = 0;
-  let queued = 0;
-  let release: (() => void) | undefined;
+  let waiting: (() => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
 
-  function settle(): void {
-    if (release && queued >= active) release();
+  function depart(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const together = waiting;
+    waiting = [];
+    for (const go of together) go();
   }
 
-  return {
-    /** Runs `call`, counted as active until it ends. */
-    async ride<T>(call: () => Promise<T>): Promise<T> {
-      active += 1;
-      try {
-        return await call();
-      } finally {
-        active -= 1;
-        settle();
-      }
-    },
-    /** To be called as an active caller queues at the first stage. */
-    board(): void {
-      queued += 1;
-      settle();
-    },
-    gather(go: () => void): void {
-      const depart = () => {
-        if (release !== depart) return;
-        clearTimeout(timer);
-        release = undefined;
-        queued = 0;
-        setImmediate(go);
-      };
-      const timer = setTimeout(depart, patience);
-      release = depart;
-      if (queued >= active) depart();
-    },
+  function assemble(): Promise<void> {
+    return new Promise((go) => {
+      waiting.push(go);
+      if (waiting.length >= active) depart();
+      else timer ??= setTimeout(depart, patience);
+    });
+  }
+
+  /** Runs `call` once the others are there; it counts as active until it has ended. */
+  return async function ride<T>(call: () => Promise<T>): Promise<T> {
+    active += 1;
+    try {
+      if (active > 1) await assemble();
+      return await call();
+    } finally {
+      active -= 1;
+      if (waiting.length > 0 && waiting.length >= active) depart();
+    }
   };
 }
