@@ -14,6 +14,8 @@ function describeValidation(error: { validation: { instancePath: string; message
   const [first] = error.validation;
   const field = first?.instancePath.replace(/^\//, '').replaceAll('/', '.');
   const message = first?.message ?? 'malformed';
+  if (/^Invalid input: expected object/.test(message) && !field)
+    return 'The request body must be a form or a JSON object';
   if (!field) return message;
   if (/received undefined/.test(message)) return `${field} is required`;
   if (/received array/.test(message)) return `${field} must be given once`;

@@ -3,10 +3,12 @@ import {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   fastify,
   LogController,
 } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError, generalBody } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../logging.ts';
@@ -46,14 +48,15 @@ export function createHttpServer({
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors(_error, _request, reply) {
-      const error = new ApiError('route_not_found');
-      (reply as FastifyReply).status(error.status).send(generalBody(error));
+    frameworkErrors(_error, request, reply) {
+      void reply.header('x-request-id', request.id);
+      refuse('route_not_found', request as FastifyRequest, reply as FastifyReply);
     },
   }).withTypeProvider<ZodTypeProvider>();
 
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  app.removeContentTypeParser('text/plain');
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id);
   });
@@ -73,7 +76,14 @@ export function createHttpServer({
   return app as unknown as HttpServer;
 }
 
-/** 404 for unknown paths, 405 with `Allow` for known ones; OAuth's body below /api/oauth. */
+/** Answers that no endpoint is there: OAuth's body below /api/oauth; never to be cached (RFC 9110 15.1 would). */
+function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
+  const error = new ApiError(code);
+  void reply.status(error.status).headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+  return (request.url.startsWith('/api/oauth/') ? asOAuth : asGeneral)(error, request, reply);
+}
+
+/** 404 for unknown paths, 405 with `Allow` for known ones. */
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const routes: { pattern: RegExp; method: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
@@ -88,9 +98,7 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const allowed = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
-    const error = new ApiError(allowed.size > 0 ? 'method_not_allowed' : 'route_not_found');
     if (allowed.size > 0) void reply.header('allow', [...allowed].join(', '));
-    void reply.status(error.status);
-    return (path.startsWith('/api/oauth/') ? asOAuth : asGeneral)(error, request, reply);
+    return refuse(allowed.size > 0 ? 'method_not_allowed' : 'route_not_found', request, reply);
   });
 }
