@@ -29,8 +29,9 @@ interface Dependencies {
 /** decisions.md: requests a minute per client. */
 const userinfoRequestsPerMinute = 120;
 
-/** RFC 6750 3: the challenge names the error only where a token was sent. */
-function refusal(sent: boolean): ApiError {
+/** RFC 6750 3.1: the challenge names the error only where a bearer token was sent, in whatever shape. */
+function refusal(authorization: string | undefined): ApiError {
+  const sent = /^bearer\b/i.test(authorization ?? '');
   const challenge = sent ? 'Bearer realm="svc", error="invalid_token"' : 'Bearer realm="svc"';
   return new ApiError('invalid_token', { headers: { 'www-authenticate': challenge } });
 }
@@ -54,11 +55,11 @@ export function createUserinfo({ tokens, findAccess, findClient, limit, clock }:
   return async (authorization: string | undefined): Promise<UserinfoResponse> => {
     const token = bearerToken(authorization);
     const verified = token && (await tokens.verify(token));
-    if (!verified) throw refusal(authorization !== undefined);
+    if (!verified) throw refusal(authorization);
 
     const [access] = await Promise.all([findAccess(verified.id), requireAllowance(verified.clientId)]);
     const live = access?.state === 'live' && access.kind === 'token' && !access.revokedAt;
-    if (!live || access.expiresAt.getTime() <= clock.now()) throw refusal(true);
+    if (!live || access.expiresAt.getTime() <= clock.now()) throw refusal(authorization);
     const { sub, at, claims, meta } = access;
     return { sub, evaluated_at: at.toISOString(), claims, meta };
   };
