@@ -1,33 +1,243 @@
+import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { post, type TestPartner, tokenForm } from '../harness/partner.ts';
+import { answerOf, basic, type OAuthServer, startOAuth } from './oauth-server.ts';
 
-let server: TestServer;
+let oauth: OAuthServer;
 let partner: TestPartner;
 let url: string;
 
 beforeAll(async () => {
-  server = await startTestServer();
-  partner = await createPartner(server, { client: { tokenRequestsPerMinute: 100_000 } });
-  url = `${server.baseUrl}/api/oauth/token`;
+  oauth = await startOAuth();
+  partner = await oauth.partner({ client: { tokenRequestsPerMinute: 100_000 } });
+  url = `${oauth.server.baseUrl}/api/oauth/token`;
 });
-afterAll(() => server.stop());
+afterAll(() => oauth.stop());
 
-const balance = async () =>
-  (await server.admin.wallets.show.query({ partnerId: partner.partnerId, mode: 'test' })).balance;
+/** Any request that gets as far as the code is answered `invalid_grant`: enough to see that it was understood. */
+const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
+const form = () => tokenForm(partner, unknownCode);
+const fieldNames = [
+  'grant_type',
+  'code',
+  'client_id',
+  'client_secret',
+  'redirect_uri',
+  'code_verifier',
+] as const;
 
-describe('POST /api/oauth/token', () => {
-  it('200: exchanges a code for a bearer token and debits the wallet once', async () => {
-    const before = await balance();
-    const response = await post(url, tokenForm(partner, await visit(server, partner)));
-    expect(response.status).toBe(200);
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await response.json()).toEqual({
+describe('200', () => {
+  it('exchanges a code for a bearer token and debits the wallet once', async () => {
+    const before = await oauth.wallet(partner);
+    const answer = await oauth.exchange(partner, await oauth.visit(partner));
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
       access_token: expect.stringMatching(/^eyJ/),
       token_type: 'Bearer',
       expires_in: 3600,
       scope: 'age_18_plus identity_verified',
     });
-    expect(await balance()).toBe(before - 50);
+    expect(await oauth.wallet(partner)).toEqual({
+      balance: before.balance - 50,
+      entries: before.entries + 1,
+    });
+  });
+
+  it('takes the same fields as JSON', async () => {
+    const fields = tokenForm(partner, await oauth.visit(partner));
+    expect((await answerOf(post(url, fields, 'json'))).status).toBe(200);
+  });
+
+  it('takes the credentials of an Authorization: Basic header, raw or form-encoded, instead', async () => {
+    const encode = (text: string) =>
+      [...text].map((character) => `%${character.charCodeAt(0).toString(16)}`).join('');
+    const headers = [
+      basic(partner.clientId, partner.clientSecret),
+      basic(encode(partner.clientId), encode(partner.clientSecret)),
+    ];
+    for (const header of headers) {
+      const {
+        client_id: _id,
+        client_secret: _secret,
+        ...fields
+      } = tokenForm(partner, await oauth.visit(partner));
+      const answer = await oauth.send('token', { headers: header, body: new URLSearchParams(fields) });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('takes client_id in the body beside a Basic header that says the same', async () => {
+    const { client_secret: _secret, ...fields } = tokenForm(partner, await oauth.visit(partner));
+    const headers = basic(partner.clientId, partner.clientSecret);
+    expect((await oauth.send('token', { headers, body: new URLSearchParams(fields) })).status).toBe(200);
+  });
+
+  it('passes over parameters that it does not know (RFC 6749 3.2)', async () => {
+    const visit = await oauth.visit(partner);
+    expect((await oauth.exchange(partner, visit, { resource: 'x', scope: 'country' })).status).toBe(200);
+  });
+
+  it('answers the known scope in the order asked, whatever else was asked for', async () => {
+    const visit = await oauth.visit(partner, 'adult', 'identity_verified shoe_size age_18_plus');
+    expect((await oauth.exchange(partner, visit)).scope).toBe('identity_verified age_18_plus');
+  });
+
+  it('signs a JWT of RFC 9068 that the published keys verify', async () => {
+    const { access_token: token = '' } = await oauth.exchange(
+      partner,
+      await oauth.visit(partner, 'adult', 'country'),
+    );
+    const issuer = oauth.server.baseUrl;
+    const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      issuer,
+      audience: issuer,
+      typ: 'at+jwt',
+      currentDate: new Date(oauth.clock.now()),
+    });
+    const iat = Math.floor(oauth.clock.now() / 1000);
+    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: expect.any(String) });
+    expect(payload).toEqual({
+      iss: issuer,
+      aud: issuer,
+      sub: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      client_id: partner.clientId,
+      scope: 'country',
+      iat,
+      exp: iat + 3600,
+      jti: expect.stringMatching(/^txn_/),
+    });
+  });
+});
+
+describe('400 invalid_request', () => {
+  const refused = (description: unknown) => ({
+    status: 400,
+    error: 'invalid_request',
+    error_description: description,
+  });
+
+  it.each(fieldNames)('for a missing %s', async (name) => {
+    const answer = await oauth.exchange(partner, unknownCode, { [name]: undefined });
+    expect(answer).toMatchObject(refused(`${name} is required`));
+  });
+
+  it.each(fieldNames)('for a repeated %s', async (name) => {
+    const body = new URLSearchParams(form());
+    body.append(name, body.get(name) ?? '');
+    expect(await oauth.send('token', { body })).toMatchObject(refused(`${name} must be given once`));
+  });
+
+  it.each(fieldNames)('for an empty or oversized %s', async (name) => {
+    for (const value of ['', 'x'.repeat(3_000)]) {
+      const answer = await oauth.exchange(partner, unknownCode, { [name]: value });
+      expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
+    }
+  });
+
+  it.each([7, true, null, ['a'], { a: 1 }])('for a JSON value that is not text: %j', async (value) => {
+    for (const name of fieldNames) {
+      const answer = await answerOf(post(url, { ...form(), [name]: value }, 'json'));
+      expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
+    }
+  });
+
+  it.each([
+    ['too short', 'v'.repeat(42)],
+    ['too long', 'v'.repeat(129)],
+    ['of other characters', `${'v'.repeat(42)}!`],
+  ])('for a code_verifier that is %s (RFC 7636 4.1)', async (_, verifier) => {
+    const answer = await oauth.exchange(partner, unknownCode, { code_verifier: verifier });
+    expect(answer).toMatchObject(refused('code_verifier must be 43 to 128 unreserved characters'));
+  });
+
+  it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=b', 'nonsense'])(
+    'for the content type %s',
+    async (type) => {
+      const body = new URLSearchParams(form()).toString();
+      expect(await oauth.send('token', { headers: { 'content-type': type }, body })).toMatchObject(
+        refused('Content-Type must be application/json or application/x-www-form-urlencoded'),
+      );
+    },
+  );
+
+  it.each([
+    ['malformed', '{"grant_type":', 'The request body is not valid JSON'],
+    ['poisoned', '{"__proto__":{"code":"x"}}', 'The request body is not valid JSON'],
+    ['empty', '', 'The request body is empty'],
+    ['a list', '[]', 'The request body must be a form or a JSON object'],
+    ['text', '"code"', 'The request body must be a form or a JSON object'],
+    ['null', 'null', 'The request body must be a form or a JSON object'],
+  ])('for JSON that is %s', async (_, body, description) => {
+    const headers = { 'content-type': 'application/json' };
+    expect(await oauth.send('token', { headers, body })).toMatchObject(refused(description));
+  });
+
+  it('for no body at all', async () => {
+    expect(await oauth.send('token', {})).toMatchObject(
+      refused('The request body must be a form or a JSON object'),
+    );
+  });
+
+  it.each(['form', 'json'] as const)('for a %s of more than 64 KiB', async (as) => {
+    const answer = await answerOf(post(url, { ...form(), padding: 'x'.repeat(65_536) }, as));
+    expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
+  });
+
+  it('for credentials in both places, even where they agree', async () => {
+    const headers = basic(partner.clientId, partner.clientSecret);
+    const both = refused(expect.stringMatching(/not in both/));
+    expect(await oauth.send('token', { headers, body: new URLSearchParams(form()) })).toMatchObject(both);
+    const { client_secret: _secret, ...fields } = form();
+    const other = new URLSearchParams({ ...fields, client_id: 'cli_another' });
+    expect(await oauth.send('token', { headers, body: other })).toMatchObject(both);
+  });
+
+  it('for parameters in the query (RFC 6749 3.2)', async () => {
+    const query = new URLSearchParams(form()).toString();
+    const answer = await answerOf(fetch(`${url}?${query}`, { method: 'POST', body: new URLSearchParams() }));
+    expect(answer).toMatchObject(refused('grant_type is required'));
+  });
+});
+
+describe('400 unsupported_grant_type', () => {
+  it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code '])(
+    'for the grant type "%s"',
+    async (grantType) => {
+      const answer = await oauth.exchange(partner, unknownCode, { grant_type: grantType });
+      expect(answer).toMatchObject({ status: 400, error: 'unsupported_grant_type' });
+    },
+  );
+});
+
+describe('404 and 405', () => {
+  it.each(['GET', 'PUT', 'DELETE', 'PATCH'])('405 for %s, with what is allowed', async (method) => {
+    const answer = await answerOf(fetch(url, { method }));
+    expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
+    expect(answer.headers.get('allow')).toBe('POST');
+  });
+
+  it.each(['/tokens', '/token/', '/token/x', '/%ZZ'])('404 for %s, in the OAuth format', async (path) => {
+    const answer = await answerOf(fetch(`${oauth.server.baseUrl}/api/oauth${path}`, { method: 'POST' }));
+    expect(answer).toMatchObject({ status: 404, error: 'invalid_request' });
+  });
+});
+
+describe('500 server_error', () => {
+  it('says nothing of what went wrong, and leaves the code usable', async () => {
+    const visit = await oauth.visit(partner);
+    const before = await oauth.wallet(partner);
+    const sessions = oauth.server.db.collection('sessions');
+    await sessions.updateMany({}, [{ $set: { kept: '$scope', scope: 7 } }]);
+    const answer = await oauth.exchange(partner, visit);
+    await sessions.updateMany({}, [{ $set: { scope: '$kept' } }]);
+
+    expect(answer).toMatchObject({
+      status: 500,
+      error: 'server_error',
+      error_description: 'Internal server error',
+    });
+    expect(await oauth.wallet(partner)).toEqual(before);
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
   });
 });

@@ -1,0 +1,108 @@
+import { expect } from 'vitest';
+import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer } from '../harness/server.ts';
+
+const hour = 3_600_000;
+
+/** `minutes:seconds` past the next full hour: the windows of the limits are then where a test wants them. */
+export function momentAt(minutes: number, seconds = 0): number {
+  return Math.ceil(Date.now() / hour) * hour + (minutes * 60 + seconds) * 1000;
+}
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** Parsed JSON; undefined for an empty body. */
+  body: unknown;
+  /** Fields of an OAuth error or token response, where the body has them. */
+  error?: string;
+  error_description?: string;
+  access_token?: string;
+  scope?: string;
+}
+
+/** Reads an answer of an OAuth endpoint, and checks what every one of them must carry. */
+export async function answerOf(call: Promise<Response>): Promise<Answer> {
+  const { status, headers, ...response } = await call.then(async (given) => ({
+    status: given.status,
+    headers: given.headers,
+    text: await given.text(),
+  }));
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('pragma')).toBe('no-cache');
+  expect(headers.get('x-request-id')).toMatch(/^req_/);
+  if (response.text === '') return { status, headers, body: undefined };
+  expect(headers.get('content-type')).toMatch(/^application\/json/);
+  const body: object = JSON.parse(response.text);
+  if (status !== 200) {
+    // Interface 2.4: both fields, and nothing else.
+    expect(body).toEqual({ error: expect.any(String), error_description: expect.stringMatching(/.{8}/) });
+  }
+  return { status, headers, body, ...body };
+}
+
+export const basic = (id: string, secret: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
+});
+
+export const bearer = (token = ''): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+/**
+ * The service under a clock that only the test moves, with the calls that its tests repeat. It starts 10 s into
+ * a minute, so that 50 s of it are left. To be stopped by the caller.
+ */
+export async function startOAuth(env: Record<string, string> = {}) {
+  let trusted = true;
+  const clock = { ...manualClock(momentAt(30, 10)), trusted: () => trusted };
+  const server = await startTestServer({ clock, env });
+  const url = (name: string) => `${server.baseUrl}/api/oauth/${name}`;
+
+  /** Wallet facts that a refused call must not change. */
+  async function wallet({ partnerId }: Pick<TestPartner, 'partnerId'>) {
+    const { balance, entries } = await server.admin.wallets.show.query({ partnerId, mode: 'test' });
+    return { balance, entries };
+  }
+
+  return {
+    server,
+    clock,
+    trust(on: boolean): void {
+      trusted = on;
+    },
+    wallet,
+    partner: (wanted?: Parameters<typeof createPartner>[1]) => createPartner(server, wanted),
+    visit: (partner: TestPartner, person?: string, scope?: string) => visit(server, partner, person, scope),
+
+    /** Posts to `token` or `revoke`; `init` replaces body and headers altogether. */
+    send: (name: 'token' | 'revoke', init: RequestInit) =>
+      answerOf(fetch(url(name), { method: 'POST', ...init })),
+
+    /** The exchange as a partner makes it, with some fields changed; undefined leaves one out. */
+    exchange(
+      partner: TestPartner,
+      code: Pick<Visit, 'code' | 'codeVerifier'>,
+      changed: Record<string, string | undefined> = {},
+    ): Promise<Answer> {
+      const fields = Object.entries({ ...tokenForm(partner, code), ...changed });
+      return answerOf(
+        post(url('token'), Object.fromEntries(fields.filter(([, value]) => value !== undefined))),
+      );
+    },
+
+    revoke: (partner: TestPartner, token: string, changed: Record<string, string> = {}) =>
+      answerOf(
+        post(url('revoke'), {
+          token,
+          client_id: partner.clientId,
+          client_secret: partner.clientSecret,
+          ...changed,
+        }),
+      ),
+
+    userinfo: (headers: Record<string, string>, query = '') =>
+      answerOf(fetch(`${url('userinfo')}${query}`, { headers })),
+
+    stop: server.stop,
+  };
+}
+export type OAuthServer = Awaited<ReturnType<typeof startOAuth>>;

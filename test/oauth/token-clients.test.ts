@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestPartner, tokenForm } from '../harness/partner.ts';
+import { basic, type OAuthServer, startOAuth } from './oauth-server.ts';
+
+let oauth: OAuthServer;
+let partner: TestPartner;
+
+beforeAll(async () => {
+  oauth = await startOAuth();
+  partner = await oauth.partner({ client: { tokenRequestsPerMinute: 100_000 } });
+});
+afterAll(() => oauth.stop());
+
+const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
+const inactive = { status: 403, error: 'client_inactive' };
+
+describe('401 invalid_client', () => {
+  const refused = { status: 401, error: 'invalid_client' };
+
+  it('for a wrong secret, a wrong checksum, an unknown client, and credentials that do not belong together', async () => {
+    const other = await oauth.partner();
+    const { clientId, clientSecret } = partner;
+    const attempts = [
+      { client_secret: 'x' },
+      { client_secret: `${clientSecret.slice(0, -1)}${clientSecret.endsWith('0') ? '1' : '0'}` },
+      { client_secret: other.clientSecret },
+      { client_id: other.clientId },
+      { client_id: 'cli_0000000000000000000000' },
+      { client_id: clientId.toLowerCase() },
+      { client_id: '{"$ne":null}' },
+    ];
+    for (const changed of attempts) {
+      const answer = await oauth.exchange(partner, unknownCode, changed);
+      expect(answer).toMatchObject(refused);
+      expect(answer.headers.has('www-authenticate')).toBe(false);
+    }
+  });
+
+  it('carries WWW-Authenticate: Basic where Basic was sent', async () => {
+    const { client_id: _id, client_secret: _secret, ...fields } = tokenForm(partner, unknownCode);
+    const body = new URLSearchParams(fields);
+    const headers = [
+      basic(partner.clientId, 'svc_secret_wrong'),
+      basic('cli_unknown', partner.clientSecret),
+      basic('', partner.clientSecret),
+      basic('%', '%'),
+      { authorization: `Bearer ${partner.clientSecret}` },
+      { authorization: 'Basic' },
+      { authorization: 'Basic !!!' },
+    ];
+    for (const header of headers) {
+      const answer = await oauth.send('token', { headers: header, body });
+      expect(answer).toMatchObject(refused);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm="/);
+    }
+  });
+
+  it('for the secret before a rotation, at once or after the time that was given', async () => {
+    const { admin } = oauth.server;
+    const { clientId } = partner;
+    const first = partner.clientSecret;
+    const visit = await oauth.visit(partner);
+    const second = await admin.clients.rotateSecret.mutate({ clientId });
+    expect(await oauth.exchange(partner, visit, { client_secret: first })).toMatchObject(refused);
+
+    const third = await admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 60 });
+    const kept = { client_secret: second.clientSecret };
+    oauth.clock.advance(59_999);
+    expect(await oauth.exchange(partner, unknownCode, kept)).toMatchObject({ error: 'invalid_grant' });
+    oauth.clock.advance(1);
+    expect(await oauth.exchange(partner, unknownCode, kept)).toMatchObject(refused);
+    partner = { ...partner, clientSecret: third.clientSecret };
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+});
+
+describe('403 client_inactive', () => {
+  it('for a partner that was never activated', async () => {
+    const { admin } = oauth.server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const { id: clientId, clientSecret } = await admin.clients.create.mutate({
+      partnerId,
+      keyId,
+      name: 'Pending',
+      redirectUris: ['http://localhost:1/'],
+      claims: ['country'],
+    });
+    expect(await oauth.exchange({ ...partner, clientId, clientSecret }, unknownCode)).toMatchObject(inactive);
+  });
+
+  it('for a suspended partner, whose code is good again when it is not', async () => {
+    const { admin } = oauth.server;
+    const { partnerId } = partner;
+    const visit = await oauth.visit(partner);
+    await admin.partners.suspend.mutate({ partnerId });
+    expect(await oauth.exchange(partner, visit)).toMatchObject(inactive);
+    expect(await oauth.exchange(partner, visit, { client_secret: 'wrong' })).toMatchObject({ status: 401 });
+    await admin.partners.activate.mutate({ partnerId });
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+
+  it('for a disabled client', async () => {
+    const { admin } = oauth.server;
+    const { clientId } = partner;
+    const visit = await oauth.visit(partner);
+    await admin.clients.disable.mutate({ clientId });
+    expect(await oauth.exchange(partner, visit)).toMatchObject(inactive);
+    await admin.clients.enable.mutate({ clientId });
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+
+  it('for a client of a revoked key, until it is moved to another', async () => {
+    const { admin } = oauth.server;
+    const other = await oauth.partner();
+    const { partnerId, clientId } = other;
+    const visit = await oauth.visit(other);
+    await admin.keys.revoke.mutate({ keyId: other.keyId });
+    expect(await oauth.exchange(other, visit)).toMatchObject(inactive);
+    expect(await oauth.wallet(other)).toEqual({ balance: 10_000, entries: 1 });
+
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.clients.update.mutate({ clientId, keyId });
+    expect((await oauth.exchange(other, visit)).status).toBe(200);
+  });
+
+  it('not for a client whose key was rotated', async () => {
+    const visit = await oauth.visit(partner);
+    await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+});
+
+describe('403 access_denied', () => {
+  it('for a duplicate identity, and nothing is debited', async () => {
+    const before = await oauth.wallet(partner);
+    const answer = await oauth.exchange(partner, await oauth.visit(partner, 'duplicate'));
+    expect(answer).toMatchObject({ status: 403, error: 'access_denied' });
+    expect(await oauth.wallet(partner)).toEqual(before);
+  });
+
+  it('for an enrollment that support has blocked; unblocked, the same code is good', async () => {
+    const { admin } = oauth.server;
+    const other = await oauth.partner();
+    const visit = await oauth.visit(other);
+    const { partnerId } = other;
+    const [{ id: enrollmentId } = { id: '' }] = await admin.enrollments.list.query({ partnerId });
+    await admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
+    const refused = await oauth.exchange(other, visit);
+    expect(refused).toMatchObject({ status: 403, error: 'access_denied' });
+    expect(refused.error_description).not.toMatch(/fraud/);
+    await admin.enrollments.unblock.mutate({ enrollmentId });
+    expect((await oauth.exchange(other, visit)).status).toBe(200);
+  });
+});

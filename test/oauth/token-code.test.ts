@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { redirectUri, type TestPartner } from '../harness/partner.ts';
+import { bearer, type OAuthServer, startOAuth } from './oauth-server.ts';
+
+let oauth: OAuthServer;
+let partner: TestPartner;
+const manyRequests = { tokenRequestsPerMinute: 100_000 };
+
+beforeAll(async () => {
+  oauth = await startOAuth();
+  partner = await oauth.partner({ client: manyRequests });
+});
+afterAll(() => oauth.stop());
+
+const invalidGrant = (description: RegExp) => ({
+  status: 400,
+  error: 'invalid_grant',
+  error_description: expect.stringMatching(description),
+});
+
+describe('400 invalid_grant: whose code', () => {
+  it('refuses an unknown code, and one with a typo', async () => {
+    const visit = await oauth.visit(partner);
+    for (const code of ['svc_code_x', `${visit.code.slice(0, -1)}~`, visit.code.toLowerCase()]) {
+      expect(await oauth.exchange(partner, { ...visit, code })).toMatchObject(
+        invalidGrant(/^Unknown authorization code/),
+      );
+    }
+  });
+
+  it('refuses a code of another client, which stays good for its owner', async () => {
+    const visit = await oauth.visit(partner);
+    const { id: clientId, clientSecret } = await oauth.server.admin.clients.create.mutate({
+      partnerId: partner.partnerId,
+      keyId: partner.keyId,
+      name: 'Sibling',
+      redirectUris: [redirectUri],
+      claims: ['age_18_plus', 'identity_verified'],
+    });
+    const stranger = await oauth.partner();
+    for (const other of [{ ...partner, clientId, clientSecret }, stranger]) {
+      expect(await oauth.exchange(other, visit)).toMatchObject(invalidGrant(/^Unknown authorization code/));
+    }
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+});
+
+describe('400 invalid_grant: expired', () => {
+  it('takes a code until its ten minutes are over, and not at that moment', async () => {
+    const [good, late] = [await oauth.visit(partner), await oauth.visit(partner)];
+    oauth.clock.advance(600_000 - 1);
+    expect((await oauth.exchange(partner, good)).status).toBe(200);
+    oauth.clock.advance(1);
+    const before = await oauth.wallet(partner);
+    expect(await oauth.exchange(partner, late)).toMatchObject(invalidGrant(/expired/));
+    expect(await oauth.wallet(partner)).toEqual(before);
+  });
+});
+
+describe('400 invalid_grant: used', () => {
+  async function useCode() {
+    const visit = await oauth.visit(partner);
+    const { access_token: token = '' } = await oauth.exchange(partner, visit);
+    return { visit, token, usedAt: new Date(oauth.clock.now()).toISOString() };
+  }
+  const statusOfToken = async (token: string) => (await oauth.userinfo(bearer(token))).status;
+
+  it('names the time and the charge, which support finds by the session and can refund', async () => {
+    const { admin, db } = oauth.server;
+    const { visit, usedAt } = await useCode();
+    const before = await oauth.wallet(partner);
+    oauth.clock.advance(1_000);
+    const refused = await oauth.exchange(partner, visit);
+    const [, at, charge = ''] =
+      /used at (\S+); charge (txn_\w{22})$/.exec(refused.error_description ?? '') ?? [];
+    expect(refused).toMatchObject(invalidGrant(/^Authorization code already used at /));
+    expect(at).toBe(usedAt);
+    expect(await oauth.wallet(partner)).toEqual(before);
+
+    const access = await db
+      .collection<{ _id: string; sessionId: string }>('accesses')
+      .findOne({ _id: charge });
+    const session = await admin.sessions.show.query({ sessionId: access?.sessionId ?? '' });
+    expect(session.code).toMatchObject({ state: 'used', charge: { id: charge, at: usedAt } });
+
+    const refund = { entryId: charge, reason: 'the answer was lost' };
+    await expect.poll(() => admin.wallets.refund.mutate(refund).catch(() => undefined)).toBeDefined();
+    expect((await oauth.wallet(partner)).balance).toBe(before.balance + 50);
+  });
+
+  it('leaves the token alone for ten seconds: two workers of one partner may race', async () => {
+    const { visit, token } = await useCode();
+    oauth.clock.advance(10_000);
+    expect((await oauth.exchange(partner, visit)).error).toBe('invalid_grant');
+    expect(await statusOfToken(token)).toBe(200);
+  });
+
+  it('revokes the token when it is used again later than that (RFC 6749 4.1.2)', async () => {
+    const { visit, token } = await useCode();
+    oauth.clock.advance(10_001);
+    expect(await statusOfToken(token)).toBe(200);
+    expect((await oauth.exchange(partner, visit)).error).toBe('invalid_grant');
+    expect(await statusOfToken(token)).toBe(401);
+  });
+
+  it('revokes nothing for somebody who is not the client', async () => {
+    const { visit, token } = await useCode();
+    oauth.clock.advance(60_000);
+    await oauth.exchange(await oauth.partner(), visit);
+    await oauth.exchange(partner, visit, { client_secret: 'svc_secret_wrong' });
+    expect(await statusOfToken(token)).toBe(200);
+  });
+
+  it('is said of an expired code too', async () => {
+    const { visit } = await useCode();
+    oauth.clock.advance(700_000);
+    expect(await oauth.exchange(partner, visit)).toMatchObject(invalidGrant(/already used/));
+  });
+});
+
+describe('400 invalid_grant: code_verifier', () => {
+  const wrong = { code_verifier: 'w'.repeat(43) };
+
+  it('does not use the code up four times', async () => {
+    const visit = await oauth.visit(partner);
+    for (const left of [4, 3, 2, 1]) {
+      expect(await oauth.exchange(partner, visit, wrong)).toMatchObject(
+        invalidGrant(new RegExp(`; ${left} tr`)),
+      );
+    }
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+
+  it('uses it up at the fifth', async () => {
+    const visit = await oauth.visit(partner);
+    for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, visit, wrong);
+    const before = await oauth.wallet(partner);
+    expect(await oauth.exchange(partner, visit)).toMatchObject(invalidGrant(/Too many wrong code_verifiers/));
+    expect(await oauth.wallet(partner)).toEqual(before);
+  });
+
+  it('counts none that another client sends', async () => {
+    const [visit, other] = [await oauth.visit(partner), await oauth.partner({ client: manyRequests })];
+    for (let n = 0; n < 6; n += 1) await oauth.exchange(other, visit, wrong);
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+});
+
+describe('400 invalid_redirect_uri', () => {
+  it.each([
+    ['a trailing slash', `${redirectUri}/`],
+    ['another case', redirectUri.replace('callback', 'Callback')],
+    ['a query', `${redirectUri}?x=1`],
+    ['an encoded character', redirectUri.replace('callback', '%63allback')],
+  ])('for %s, after which the code is still good', async (_, uri) => {
+    const visit = await oauth.visit(partner);
+    const before = await oauth.wallet(partner);
+    const answer = await oauth.exchange(partner, visit, { redirect_uri: uri });
+    expect(answer).toMatchObject({ status: 400, error: 'invalid_redirect_uri' });
+    expect(await oauth.wallet(partner)).toEqual(before);
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  });
+});
+
+describe('400 invalid_scope', () => {
+  it('names the claims that the client has lost since the start; given back, the code is good', async () => {
+    const { admin } = oauth.server;
+    const { clientId } = partner;
+    const visit = await oauth.visit(partner, 'adult', 'country unknown_claim age_18_plus');
+    await admin.clients.update.mutate({ clientId, claims: ['age_18_plus', 'identity_verified'] });
+    const refused = await oauth.exchange(partner, visit);
+    await admin.clients.update.mutate({ clientId, claims: ['age_18_plus', 'identity_verified', 'country'] });
+
+    expect(refused).toMatchObject({
+      status: 400,
+      error: 'invalid_scope',
+      error_description: 'This client may no longer ask for country',
+    });
+    expect((await oauth.exchange(partner, visit)).scope).toBe('country age_18_plus');
+  });
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { TestPartner, Visit } from '../harness/partner.ts';
+import { type Answer, momentAt, type OAuthServer, startOAuth } from './oauth-server.ts';
+
+let oauth: OAuthServer;
+let hours = 0;
+
+beforeAll(async () => {
+  oauth = await startOAuth();
+});
+beforeEach(() => {
+  // Each test has an hour of its own: 55 minutes and 10 s into it.
+  hours += 1;
+  oauth.clock.set(momentAt(hours * 60 + 55, 10));
+});
+afterAll(() => oauth.stop());
+
+const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
+const manyRequests = { tokenRequestsPerMinute: 100_000 };
+const retryAfter = ({ headers }: Answer) => headers.get('retry-after');
+
+async function setLimits(
+  partner: TestPartner,
+  limits: { perMinute?: number; perHour?: number },
+): Promise<void> {
+  await oauth.server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', ...limits });
+}
+
+/** A refusal for the partner's own reasons: nothing moves, and the very same code is good later. */
+async function expectUsable(partner: TestPartner, visit: Visit): Promise<void> {
+  const { balance, entries } = await oauth.wallet(partner);
+  expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  expect(await oauth.wallet(partner)).toEqual({ balance: balance - 50, entries: entries + 1 });
+}
+
+describe('402 payment_required', () => {
+  it('for an empty wallet: no token, no debit; funded, the same code is good', async () => {
+    const partner = await oauth.partner({ funds: 0 });
+    const visit = await oauth.visit(partner);
+    expect(await oauth.exchange(partner, visit)).toMatchObject({ status: 402, error: 'payment_required' });
+    expect(await oauth.wallet(partner)).toEqual({ balance: 0, entries: 0 });
+
+    const { partnerId } = partner;
+    await oauth.server.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'r' });
+    await expectUsable(partner, visit);
+  });
+
+  it('for a balance of one cent too little, and not for one that is just enough', async () => {
+    const partner = await oauth.partner({ funds: 5_000 });
+    const { partnerId } = partner;
+    const { admin } = oauth.server;
+    const visit = await oauth.visit(partner);
+    await admin.wallets.adjust.mutate({ partnerId, mode: 'test', amount: -4_951, reason: 'test' });
+    expect((await oauth.exchange(partner, visit)).status).toBe(402);
+    await admin.wallets.adjust.mutate({ partnerId, mode: 'test', amount: 1, reason: 'test' });
+    await expectUsable(partner, visit);
+    expect((await oauth.wallet(partner)).balance).toBe(0);
+  });
+
+  it("by the partner's own price; the wallet of the other mode does not help", async () => {
+    const partner = await oauth.partner({ funds: 5_000 });
+    const { partnerId } = partner;
+    const { admin } = oauth.server;
+    await admin.wallets.fund.mutate({ partnerId, mode: 'live', amount: 100_000, reference: 'live' });
+    await admin.prices.set.mutate({ partnerId, kind: 'token', cents: 2_600 });
+    expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(200);
+    expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(402);
+    expect((await oauth.wallet(partner)).balance).toBe(2_400);
+  });
+});
+
+describe('429 rate_limited: the token endpoint', () => {
+  const limited = {
+    status: 429,
+    error: 'rate_limited',
+    error_description: 'Token endpoint rate limit exceeded',
+  };
+
+  it('after 30 requests a minute of one client, for the rest of the minute', async () => {
+    const partner = await oauth.partner();
+    const visit = await oauth.visit(partner);
+    for (let n = 0; n < 30; n += 1) {
+      expect((await oauth.exchange(partner, unknownCode)).error).toBe('invalid_grant');
+    }
+    const first = await oauth.exchange(partner, visit);
+    expect(first).toMatchObject(limited);
+    expect(retryAfter(first)).toBe('50');
+    expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
+
+    oauth.clock.advance(49_001);
+    const last = await oauth.exchange(partner, visit);
+    expect(last).toMatchObject(limited);
+    expect(retryAfter(last)).toBe('1');
+
+    oauth.clock.advance(999);
+    await expectUsable(partner, visit);
+  });
+
+  it("counts each client by itself, and raises to the client's own limit", async () => {
+    const [partner, other] = [await oauth.partner(), await oauth.partner()];
+    const { clientId } = partner;
+    await oauth.server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: 2 });
+    for (let n = 0; n < 2; n += 1) await oauth.exchange(partner, unknownCode);
+    expect(await oauth.exchange(partner, unknownCode)).toMatchObject(limited);
+    expect(await oauth.exchange(other, unknownCode)).toMatchObject({ error: 'invalid_grant' });
+
+    await oauth.server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: 40 });
+    expect(await oauth.exchange(partner, unknownCode)).toMatchObject({ error: 'invalid_grant' });
+  });
+
+  it('lets exactly 30 of many parallel requests through', async () => {
+    const partner = await oauth.partner();
+    const answers = await Promise.all(Array.from({ length: 60 }, () => oauth.exchange(partner, unknownCode)));
+    expect(answers.filter(({ error }) => error === 'invalid_grant')).toHaveLength(30);
+    expect(answers.filter(({ error }) => error === 'rate_limited')).toHaveLength(30);
+  });
+});
+
+describe('429 rate_limited: wrong client secrets', () => {
+  it('takes the place of 401 after 20 a minute, and never locks the owner out', async () => {
+    const partner = await oauth.partner();
+    const visit = await oauth.visit(partner);
+    const wrong = { client_secret: 'svc_secret_wrong' };
+    for (let n = 0; n < 20; n += 1) expect((await oauth.exchange(partner, visit, wrong)).status).toBe(401);
+
+    const answer = await oauth.exchange(partner, visit, wrong);
+    expect(answer).toMatchObject({
+      status: 429,
+      error: 'rate_limited',
+      error_description: 'Too many wrong client secrets',
+    });
+    expect(retryAfter(answer)).toBe('50');
+    for (let n = 0; n < 20; n += 1) await oauth.exchange(partner, visit, wrong);
+
+    await expectUsable(partner, visit);
+    for (let n = 0; n < 29; n += 1) {
+      expect((await oauth.exchange(partner, unknownCode)).error).toBe('invalid_grant');
+    }
+    oauth.clock.advance(50_000);
+    expect((await oauth.exchange(partner, visit, wrong)).status).toBe(401);
+  });
+});
+
+describe('429 rate_limited: spend limits', () => {
+  const capped = (bucket: string) => ({
+    status: 429,
+    error: 'rate_limited',
+    error_description: `Spend limit exceeded: ${bucket} bucket`,
+  });
+
+  async function spendTwo(limits: { perMinute?: number; perHour?: number }) {
+    const partner = await oauth.partner({ client: manyRequests });
+    await setLimits(partner, limits);
+    for (let n = 0; n < 2; n += 1) {
+      expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(200);
+    }
+    const visit = await oauth.visit(partner);
+    const before = await oauth.wallet(partner);
+    const refused = await oauth.exchange(partner, visit);
+    expect(await oauth.wallet(partner)).toEqual(before);
+    return { partner, visit, refused };
+  }
+
+  it('names the minute, until the next minute begins', async () => {
+    const { partner, visit, refused } = await spendTwo({ perMinute: 2 });
+    expect(refused).toMatchObject(capped('minute'));
+    expect(retryAfter(refused)).toBe('50');
+    expect(refused.headers.get('ratelimit-policy')).toBe('"minute";q=2;w=60');
+    expect(refused.headers.get('ratelimit')).toBe('"minute";r=0;t=50');
+
+    oauth.clock.advance(49_999);
+    expect(retryAfter(await oauth.exchange(partner, visit))).toBe('1');
+    oauth.clock.advance(1);
+    await expectUsable(partner, visit);
+  });
+
+  it('names the hour, until the next hour begins', async () => {
+    const { partner, visit, refused } = await spendTwo({ perHour: 2 });
+    expect(refused).toMatchObject(capped('hour'));
+    expect(retryAfter(refused)).toBe('290');
+    expect(refused.headers.get('ratelimit-policy')).toBe('"hour";q=2;w=3600');
+    expect(refused.headers.get('ratelimit')).toBe('"hour";r=0;t=290');
+
+    oauth.clock.advance(289_999);
+    expect(await oauth.exchange(partner, visit)).toMatchObject(capped('hour'));
+    oauth.clock.advance(1);
+    await expectUsable(partner, visit);
+  });
+
+  it('names the hour where both are exceeded', async () => {
+    const { refused } = await spendTwo({ perMinute: 2, perHour: 2 });
+    expect(refused).toMatchObject(capped('hour'));
+    expect(retryAfter(refused)).toBe('290');
+  });
+
+  it('comes before the balance', async () => {
+    const partner = await oauth.partner({ funds: 0 });
+    await setLimits(partner, { perMinute: 0 });
+    expect(await oauth.exchange(partner, await oauth.visit(partner))).toMatchObject(capped('minute'));
+  });
+
+  it('does not count what was refused, and admits at once when it is raised', async () => {
+    const { partner, visit } = await spendTwo({ perMinute: 2 });
+    for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, visit);
+    await setLimits(partner, { perMinute: 3 });
+    await expectUsable(partner, visit);
+    const { used } = await oauth.server.admin.limits.show.query({
+      partnerId: partner.partnerId,
+      mode: 'test',
+    });
+    expect(used).toEqual({ minute: 3, hour: 3 });
+  });
+
+  it('is 60 a minute and 1000 an hour where nobody has changed it', async () => {
+    const { partnerId } = await oauth.partner();
+    expect(await oauth.server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
+      perMinute: 60,
+      perHour: 1000,
+    });
+  });
+});
+
+describe('503 service_unavailable', () => {
+  it('while this process cannot trust its clock; afterwards the same code is good', async () => {
+    const partner = await oauth.partner();
+    const visit = await oauth.visit(partner);
+    oauth.trust(false);
+    const answer = await oauth.exchange(partner, visit);
+    oauth.trust(true);
+    expect(answer).toMatchObject({ status: 503, error: 'service_unavailable' });
+    expect(retryAfter(answer)).toBe('5');
+    expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
+    await expectUsable(partner, visit);
+  });
+});
+
+describe('rehearsals with people of the sandbox', () => {
+  it.each([
+    ['low-balance', 402, 'payment_required', null],
+    ['minute-cap', 429, 'rate_limited', '50'],
+    ['hour-cap', 429, 'rate_limited', '290'],
+    ['unavailable', 503, 'service_unavailable', '5'],
+  ])('%s is answered %i %s, and nothing moves', async (person, status, error, seconds) => {
+    const partner = await oauth.partner();
+    const answer = await oauth.exchange(partner, await oauth.visit(partner, person));
+    expect(answer).toMatchObject({ status, error });
+    expect(retryAfter(answer)).toBe(seconds);
+    expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
+    expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(200);
+  });
+});
