@@ -1,8 +1,10 @@
-import { Config, flush, run, settings } from '@oclif/core';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Config, flush, type Interfaces, run, settings } from '@oclif/core';
+import { closest } from './closest.ts';
 import { exits, type Failure, renderFailure, toFailure } from './failure.ts';
-
-/** What oclif exits with when no command has that name. */
-const unknownCommand = 127;
+import { topics } from './topics.ts';
 
 /** Whether the caller is a program: `--json` before any `--`. */
 function wantsJson(argv: readonly string[]): boolean {
@@ -10,36 +12,61 @@ function wantsJson(argv: readonly string[]): boolean {
   return argv.slice(0, end === -1 ? undefined : end).includes('--json');
 }
 
-function exitOf(error: unknown): number | undefined {
-  return (error as { oclif?: { exit?: number } } | undefined)?.oclif?.exit;
+/** The package's own settings with what is written here: how help looks, and what its groups are about. */
+async function loadConfig(): Promise<Config> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON;
+  const oclif = { ...pjson.oclif, helpClass: './dist/cli/help', topics };
+  return Config.load({ root, pjson: { ...pjson, oclif } });
 }
 
-function judge(error: unknown): Failure {
-  if (exitOf(error) !== unknownCommand) return toFailure(error, 'the server');
-  const message = (error as Error).message;
-  return { code: 'unknown_command', message, exit: exits.usage };
+/** The words of a command line that name a command: those before the first flag. */
+function commandWords(argv: readonly string[]): string[] {
+  const end = argv.findIndex((word) => word.startsWith('-'));
+  return argv.slice(0, end === -1 ? undefined : end);
+}
+
+/** A command that nobody knows, with the one that was probably meant. */
+function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failure | undefined {
+  const words = commandWords(argv);
+  const names = commandIDs.map((id) => id.replaceAll(':', ' '));
+  const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
+  const isTopic = words.length === 1 && names.some((name) => name.startsWith(`${words[0] ?? ''} `));
+  if (words.length === 0 || isCommand || isTopic) return undefined;
+  const typed = words.slice(0, 2).join(' ');
+  const guess = closest(typed, names);
+  const message = `${typed} is not a svcadmin command${guess ? `; did you mean ${guess}?` : ''}`;
+  return { code: 'unknown_command', message, exit: exits.usage, hint: 'See `svcadmin help`.' };
+}
+
+async function runCommand(argv: string[]): Promise<number> {
+  const config = await loadConfig();
+  const failure = unknownCommand(argv, config);
+  if (failure) return report(failure, argv);
+  try {
+    await run(argv, config);
+  } catch (error) {
+    // `--version` and the like end by an exception that is none.
+    if ((error as { oclif?: { exit?: number } }).oclif?.exit === exits.ok) return exits.ok;
+    return report(toFailure(error, 'the server'), argv);
+  }
+  // A command that looked and found faults says so by its exit code, not by an exception.
+  return Number(process.exitCode ?? exits.ok);
+}
+
+function report(failure: Failure, argv: readonly string[]): number {
+  process.stderr.write(`${renderFailure(failure, wantsJson(argv))}\n`);
+  return failure.exit;
 }
 
 /**
  * Runs one command line. Its value goes to stdout; everything else, failures too, to stderr.
- * @param root the file URL of the executable, inside the package
  * @returns the exit code: the same with and without `--json`
  */
-export async function runCommandLine(argv: string[], root: string): Promise<number> {
+export async function runCommandLine(argv: string[]): Promise<number> {
   // The commands are compiled already, whatever NODE_ENV says.
   settings.enableAutoTranspile = false;
-  try {
-    const config = await Config.load(root);
-    config.pjson.oclif.helpClass = './dist/cli/help';
-    await run(argv, config);
-    await flush();
-    // A command that looked and found faults says so by its exit code, not by an exception.
-    return Number(process.exitCode ?? exits.ok);
-  } catch (error) {
-    // `--version` and the like end by an exception that is none.
-    if (exitOf(error) === exits.ok) return exits.ok;
-    const failure = judge(error);
-    process.stderr.write(`${renderFailure(failure, wantsJson(argv))}\n`);
-    return failure.exit;
-  }
+  const exit = await runCommand(argv);
+  await flush();
+  return exit;
 }

@@ -1,5 +1,11 @@
 #!/usr/bin/env node
-// The compiled commands lie in dist/; `npm run build` makes them.
-import { runCommandLine } from '../../dist/cli/command-line.js';
+import { existsSync } from 'node:fs';
 
-process.exitCode = await runCommandLine(process.argv.slice(2), import.meta.url);
+// The commands are compiled into dist/.
+const commandLine = new URL('../../dist/cli/command-line.js', import.meta.url);
+if (!existsSync(commandLine)) {
+  process.stderr.write('svcadmin is not built yet: run `npm run build` first\n');
+  process.exit(1);
+}
+const { runCommandLine } = await import(commandLine.href);
+process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -75,7 +75,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     log,
     firstToken,
     status: {
-      about: { version: '0.0.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
+      about: { version: '0.8.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
       readQueue: async () => ({ pending: 0 }),
     },
     features: { partners: partners.procedures, billing: billing.procedures, verification },

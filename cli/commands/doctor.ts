@@ -1,0 +1,87 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { AdminCommand } from '../base-command.ts';
+import { exits, toFailure } from '../failure.ts';
+
+/** What was looked at, what was found, and what mends it where it is not well. */
+interface Finding {
+  check: string;
+  ok: boolean;
+  found: string;
+  fix: string | null;
+}
+
+/** Milliseconds that the clocks may differ before signatures and limits look wrong. */
+const toleratedSkew = 2_000;
+
+export default class Doctor extends AdminCommand<typeof Doctor> {
+  static override summary = 'Look for what is wrong between you and the server; each finding with its fix.';
+  static override examples = ['<%= config.bin %> doctor'];
+
+  async run() {
+    const findings = [this.#profiles(), ...(await this.#server())];
+    if (findings.some(({ ok }) => !ok)) process.exitCode = exits.failure;
+    for (const { check, ok, found, fix } of findings) {
+      this.log(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${found}${fix === null ? '' : `\n      → ${fix}`}`);
+    }
+    return findings;
+  }
+
+  #profiles(): Finding {
+    const file = join(this.config.configDir, 'profiles.json');
+    const permissions = statSync(file, { throwIfNoEntry: false })?.mode;
+    const ok = permissions === undefined || (permissions & 0o077) === 0;
+    const found =
+      permissions === undefined ? 'none kept' : ok ? `${file}, yours only` : `${file} can be read by others`;
+    return { check: 'profiles', ok, found, fix: ok ? null : `chmod 600 ${file}` };
+  }
+
+  async #server(): Promise<Finding[]> {
+    const sent = Date.now();
+    try {
+      const { url, urlFrom, tokenFrom } = this.connection;
+      const api = await this.api();
+      const [identity, status] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
+      const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
+      const sameVersion = status.version === this.config.version;
+      const reachable = {
+        check: 'server',
+        ok: true,
+        found: `${url} (from ${urlFrom}), ${status.environment}`,
+        fix: null,
+      };
+      return [
+        reachable,
+        {
+          check: 'token',
+          ok: true,
+          found: `${identity.name}, ${identity.role} (from ${tokenFrom})`,
+          fix: null,
+        },
+        judge('versions', sameVersion, [
+          `server ${status.version}, svcadmin ${this.config.version}, contract ${status.contract}`,
+          'use the svcadmin of the server, or upgrade the older of the two',
+        ]),
+        judge('your clock', Math.abs(skew) <= toleratedSkew, [
+          `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
+          'let the machine keep time by NTP',
+        ]),
+        judge('database', status.database === 'up', [
+          status.database,
+          'start it, or check MONGODB_URI of the server',
+        ]),
+        judge("the server's clock", status.clockTrusted, [
+          status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
+          'let server and database keep time by NTP',
+        ]),
+      ];
+    } catch (error) {
+      const { message, hint } = toFailure(error, this.serverFlag ?? 'the server');
+      return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
+    }
+  }
+}
+
+function judge(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
+  return { check, ok, found, fix: ok ? null : fix };
+}

@@ -1,0 +1,118 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { type CommandLine, commandLine } from './svcadmin.ts';
+
+let server: AdminServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startAdminServer();
+  svcadmin = await commandLine(server.url);
+});
+afterAll(() => server.close());
+
+const onboard = [
+  ...['partners', 'onboard', 'Acme Ltd', '--redirect-uri', 'http://localhost:3000/callback'],
+  ...['--claims', 'age_18_plus country'],
+];
+
+describe('partners onboard', () => {
+  it('prints an .env of a partner that can begin', async () => {
+    const { code, stdout, stderr } = await svcadmin.run([
+      ...onboard,
+      '--webhook-url',
+      'https://acme.example/hooks',
+    ]);
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('✓ partner ptr_') });
+    const variables = new Map(
+      stdout
+        .split('\n')
+        .flatMap((line) => (/^#|^$/.test(line) ? [] : [line.split('=', 2) as [string, string]])),
+    );
+    expect([...variables.keys()]).toEqual([
+      ...[
+        'SVC_BASE_URL',
+        'SVC_CLIENT_ID',
+        'SVC_CLIENT_SECRET',
+        'SVC_API_KEY',
+        'SVC_REDIRECT_URI',
+        'SVC_WEBHOOK_SECRET',
+      ],
+    ]);
+    const { directory, clientSecrets } = server.partners;
+    const found = await directory.client(variables.get('SVC_CLIENT_ID') ?? '');
+    expect(found).toMatchObject({
+      partner: { name: 'Acme Ltd', status: 'active' },
+      client: { mode: 'test' },
+    });
+    expect(found && clientSecrets.matches(found.client, variables.get('SVC_CLIENT_SECRET') ?? '')).toBe(true);
+    expect(await directory.apiKeyBySecret(variables.get('SVC_API_KEY') ?? '')).toMatchObject({
+      _id: found?.client.keyId,
+    });
+    const wallet = await server.api.wallets.show.query({ partnerId: found?.partner._id ?? '' });
+    expect(wallet.balance).toBe(5000);
+    const calls = stdout.split('\n').filter((line) => line.startsWith('#'));
+    for (const path of [
+      '/verify/start?',
+      '/api/oauth/token',
+      '/api/oauth/userinfo',
+      '/api/oauth/revoke',
+      '/hvf-session/',
+    ]) {
+      expect(calls.some((call) => call.includes(path))).toBe(true);
+    }
+  });
+
+  it('keeps secrets off stdout with --out-file', async () => {
+    const shown = await svcadmin.run([...onboard, '--out-file', '.env', '--json']);
+    const env = await readFile(join(svcadmin.cwd, '.env'), 'utf8');
+    expect((await stat(join(svcadmin.cwd, '.env'))).mode & 0o777).toBe(0o600);
+    expect(env).toContain('SVC_API_KEY=svc_test_');
+    expect(shown.stdout).not.toMatch(/svc_test_|svc_secret_/);
+    expect(JSON.parse(shown.stdout)).toMatchObject({ status: 'active', balance: 5000, outFile: '.env' });
+  });
+});
+
+describe('doctor', () => {
+  it('finds nothing wrong with a server that is well', async () => {
+    const findings = await svcadmin.json<{ check: string; ok: boolean }[]>('doctor');
+    expect(findings.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([]);
+  });
+
+  it('says what is wrong and how to mend it, and exits 1', async () => {
+    const { code, stdout } = await svcadmin.run(['doctor', '--json'], { env: { SVCADMIN_TOKEN: 'wrong' } });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ check: 'server', ok: false, fix: expect.stringContaining('svcadmin login') }),
+    );
+  });
+});
+
+describe('status, whoami and error', () => {
+  it('answer in one glance', async () => {
+    expect(await svcadmin.json('status')).toMatchObject({
+      database: 'up',
+      contract: '0.8.0',
+      queue: { pending: 0 },
+    });
+    expect(await svcadmin.json('whoami')).toMatchObject({ role: 'owner', urlFrom: 'SVCADMIN_URL' });
+    expect(await svcadmin.json('error', 'payment_required')).toMatchObject({ httpStatus: 402, exit: 5 });
+  });
+});
+
+describe('help', () => {
+  it('begins with an example, whatever the command', async () => {
+    const { stdout } = await svcadmin.run(['partners', 'create', '--help']);
+    const sections = stdout.match(/^[A-Z ]+$/gm);
+    expect(sections?.filter((line) => line.trim())[0]).toBe('EXAMPLES');
+  });
+
+  it('suggests the command that was probably meant', async () => {
+    const { code, stderr } = await svcadmin.run(['parners', 'list']);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean partners list?'),
+    });
+  });
+});
