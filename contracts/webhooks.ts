@@ -20,8 +20,11 @@ export const AttemptError = z.enum([
 ]);
 export type AttemptError = z.infer<typeof AttemptError>;
 
-/** What made an attempt due: the event itself, the retry schedule, a process that ended, or an operator. */
-export const AttemptTrigger = z.enum(['event', 'schedule', 'recovery', 'resend', 'test']);
+/**
+ * What made an attempt due: the event itself, the retry schedule, a process that ended, or an operator who had it
+ * sent again, sent as a test, or ran its job ahead of time.
+ */
+export const AttemptTrigger = z.enum(['event', 'schedule', 'recovery', 'resend', 'test', 'run']);
 export type AttemptTrigger = z.infer<typeof AttemptTrigger>;
 
 /** Why a delivery is not sent (any more). */

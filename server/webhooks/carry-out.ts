@@ -4,10 +4,10 @@ import type { SkipReason } from '../../contracts/webhooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { judge, type PostResult } from './attempt.ts';
-import type { Attempt, Leased } from './delivery.ts';
+import type { Attempt, Delivery, Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
 import type { Post } from './post.ts';
-import { contractSignature, signatureHeaders } from './signature.ts';
+import { contractSignature, type Signed, signatureHeaders } from './signature.ts';
 import { isLocalhost } from './url.ts';
 
 /** Where a key's events go, as it stands at this moment. */
@@ -39,6 +39,23 @@ interface Settings {
   userAgent: string;
 }
 
+/** All headers of an attempt (interface 4.7, decisions.md "Webhooks"). */
+export function attemptHeaders({
+  type,
+  attempt,
+  userAgent,
+  ...signed
+}: Signed & Pick<Delivery, 'type' | 'attempt'> & { userAgent: string }): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': userAgent,
+    'X-SVC-Event-Id': signed.eventId,
+    'X-SVC-Event': type,
+    'X-SVC-Attempt': String(attempt),
+    ...signatureHeaders(signed),
+  };
+}
+
 const retryRecordAfter = 250;
 const retryEndpointAfter = 1000;
 
@@ -57,18 +74,6 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
       await schedule(later);
       return undefined;
     }
-  }
-
-  function headers(delivery: Leased, secret: string): Record<string, string> {
-    const { eventId, type, attempt, body } = delivery;
-    return {
-      'Content-Type': 'application/json',
-      'User-Agent': settings.userAgent,
-      'X-SVC-Event-Id': eventId,
-      'X-SVC-Event': type,
-      'X-SVC-Attempt': String(attempt),
-      ...signatureHeaders({ eventId, body, secret, at: clock.now() }),
-    };
   }
 
   /** A result that is known must not be lost to a database that is away: tried for as long as the lease lasts. */
@@ -118,7 +123,8 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     }
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
-    const result = await post({ url, mode, headers: headers(delivery, secret), body });
+    const signed = { ...delivery, secret, at: clock.now(), userAgent: settings.userAgent };
+    const result = await post({ url, mode, headers: attemptHeaders(signed), body });
     await conclude(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };
 }

@@ -43,10 +43,16 @@ export function createEventStore(db: Db) {
     /** Newest first; `after` is the last event of the page before. */
     list(filter: Filter<StoredEvent>, page: { limit: number; after?: StoredEvent }): Promise<StoredEvent[]> {
       return events
-        .find({ ...filter, ...(page.after ? older(page.after) : {}) })
+        .find({ $and: [filter, page.after ? older(page.after) : {}] })
         .sort({ createdAt: -1, _id: -1 })
         .limit(page.limit)
         .toArray();
+    },
+
+    /** What each event sends, by its id. */
+    async bodies(ids: readonly string[]): Promise<Map<string, string>> {
+      const found = await events.find({ _id: { $in: [...ids] } }).toArray();
+      return new Map(found.map(({ _id, body }) => [_id, body]));
     },
 
     /** An event outlives the deliveries that send it. */

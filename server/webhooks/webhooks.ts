@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Db } from 'mongodb';
 import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/connect.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/outbox.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
@@ -17,6 +17,7 @@ import { createDispatcher } from './dispatcher.ts';
 import type { Route } from './egress.ts';
 import { createEventStore, type EventStore } from './event-store.ts';
 import { composeDelivery, composeEvent, deliveryId } from './events.ts';
+import { createHistoryStore } from './history-store.ts';
 import { createPost, type Post } from './post.ts';
 import type { Limits } from './slots.ts';
 import type { UrlRules } from './url.ts';
@@ -30,7 +31,7 @@ export interface Parts {
 }
 
 export interface WebhookSettings extends UrlRules {
-  db: Db;
+  db: Database['db'];
   clock: Pick<Clock, 'now'>;
   /** The key from which identifiers of events are derived. */
   idKey: Uint8Array;
@@ -61,7 +62,7 @@ const horizon = 30_000;
 
 /** Events to their partners: publishing, sending, retrying, and finishing what a crash left. */
 export function createWebhooks(settings: WebhookSettings) {
-  const { db, clock, idKey, scheduler, logger, worker } = settings;
+  const { db, clock, idKey, scheduler, logger, endpoint, userAgent, worker } = settings;
   const { leaseTime = defaultLeaseTime, wrap = (parts) => parts } = settings;
   const now = () => new Date(clock.now());
   const { events, deliveries, post } = wrap({
@@ -143,9 +144,18 @@ export function createWebhooks(settings: WebhookSettings) {
   return {
     publish,
     sweep,
-    dispatch,
-    events,
     deliveries,
+    /** What the admin procedures of this feature need. */
+    surroundings: {
+      events,
+      history: createHistoryStore(db),
+      dispatch,
+      scheduler,
+      clock,
+      idKey,
+      endpoint,
+      userAgent,
+    },
     inFlight: dispatcher.inFlight,
     /** Starts the scheduler where this process sends. */
     async start(): Promise<void> {

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { onTestFinished } from 'vitest';
+import { router } from '../../server/admin/procedures.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import type { EventDraft } from '../../server/platform/outbox.ts';
 import { createScheduler, indexes as jobIndexes } from '../../server/platform/scheduler.ts';
+import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
 import type { Endpoint } from '../../server/webhooks/carry-out.ts';
 import { indexes as deliveryIndexes } from '../../server/webhooks/delivery-store.ts';
 import { indexes as eventIndexes } from '../../server/webhooks/event-store.ts';
@@ -78,10 +80,22 @@ export function draft(keyId: string, at = new Date()): EventDraft {
 }
 
 /** Asks until the answer is there; the test's own time limit is the only one. */
-export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
+export async function until<T>(ask: () => T | Promise<T>): Promise<Exclude<T, false | null | undefined>> {
   for (;;) {
     const answer = await ask();
-    if (answer) return answer;
+    if (answer) return answer as Exclude<T, false | null | undefined>;
     await new Promise((resume) => setTimeout(resume, 20));
   }
+}
+
+/** The admin procedures of the feature, called as an owner. */
+export function adminOf(system: System) {
+  const findKey = (keyId: string) => {
+    const endpoint = system.endpoints.get(keyId);
+    const mode = endpoint?.state === 'on' ? endpoint.mode : ('test' as const);
+    return Promise.resolve(endpoint && { partnerId: 'ptr_0000000000000000000001', mode });
+  };
+  const operator = { id: 'opr_1', name: 'Ada', role: 'owner' as const };
+  const context = { operator, requestId: 'req_1', address: '127.0.0.1', log: createLogger('silent') };
+  return router(createWebhookProcedures({ webhooks: system, findKey })).createCaller(context);
 }

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { eventTypes } from '../events.ts';
+import { DateTime, Mode } from '../identifiers.ts';
+import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason } from '../webhooks.ts';
+import { page, reference } from './references.ts';
+
+export const EventName = z.enum(eventTypes as [(typeof eventTypes)[number], ...typeof eventTypes]);
+
+/** One POST, or the try of one. Null until it has ended, or where there was none. */
+export const AttemptView = z.strictObject({
+  attempt: z.number().int(),
+  trigger: AttemptTrigger,
+  dueAt: DateTime,
+  at: DateTime,
+  /** Milliseconds between due and sent: what it waited for a free slot. */
+  waitedMs: z.number().int(),
+  durationMs: z.number().int().nullable(),
+  /** Of the HTTP answer. */
+  status: z.number().int().nullable(),
+  error: AttemptError.nullable(),
+  detail: z.string().nullable(),
+  /** Address and port that were dialled. */
+  address: z.string().nullable(),
+  secretVersion: z.number().int().nullable(),
+  /** The first bytes of the answer's body. */
+  answer: z.string().nullable(),
+  nextAttemptAt: DateTime.nullable(),
+});
+export type AttemptView = z.infer<typeof AttemptView>;
+
+/** One event on its way to one key's URL. `event` is its type, `attempts` in order of time. */
+export const DeliveryView = z.strictObject({
+  id: z.string(),
+  event: EventName,
+  eventId: z.string(),
+  partnerId: z.string(),
+  mode: Mode,
+  keyId: z.string(),
+  status: DeliveryStatus,
+  attempts: z.array(AttemptView),
+  nextAttemptAt: DateTime.nullable(),
+  skipped: SkipReason.nullable(),
+  /** The delivery that this one repeats. */
+  resendOf: z.string().nullable(),
+  createdAt: DateTime,
+  endedAt: DateTime.nullable(),
+});
+export type DeliveryView = z.infer<typeof DeliveryView>;
+
+const filter = {
+  partnerId: reference('partner').optional(),
+  keyId: reference('apiKey').optional(),
+  mode: Mode.optional(),
+  event: EventName.optional(),
+  since: DateTime.optional(),
+  until: DateTime.optional(),
+};
+
+export const DeliveryReference = z.strictObject({ deliveryId: reference('delivery') });
+
+export const ListDeliveries = z.strictObject({
+  ...filter,
+  status: DeliveryStatus.optional(),
+  eventId: reference('event').optional(),
+  ...page,
+});
+export type ListDeliveries = z.infer<typeof ListDeliveries>;
+
+const largestResend = 500;
+
+/**
+ * What to send again: deliveries by name, or those that a filter finds. By filter, an event that arrived by
+ * another delivery, or is on its way, is left out, and each event is sent once.
+ */
+export const ResendDeliveries = z
+  .strictObject({
+    deliveryIds: z.array(reference('delivery')).min(1).max(largestResend).optional(),
+    filter: z
+      .strictObject({
+        ...filter,
+        since: DateTime,
+        status: z.enum(['failed', 'skipped', 'delivered']).default('failed'),
+      })
+      .optional(),
+    /** Says which ones, and sends nothing. */
+    dryRun: z.boolean().default(false),
+  })
+  .refine(({ deliveryIds, filter }) => (deliveryIds === undefined) !== (filter === undefined), {
+    error: 'give either deliveries or a filter',
+  });
+export type ResendDeliveries = z.infer<typeof ResendDeliveries>;
+export type ResendFilter = NonNullable<ResendDeliveries['filter']>;
+
+/** The new deliveries; in a dry run, those that would be repeated. */
+export const ResentDeliveries = z.strictObject({
+  dryRun: z.boolean(),
+  deliveries: z.array(DeliveryView),
+  /** True where the filter finds more than are sent again at a time: run it again. */
+  more: z.boolean(),
+});
+export type ResentDeliveries = z.infer<typeof ResentDeliveries>;
+export const resendLimit = largestResend;

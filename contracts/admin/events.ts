@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { DateTime, Mode } from '../identifiers.ts';
+import { DeliveryStatus } from '../webhooks.ts';
+import { AttemptView, EventName } from './deliveries.ts';
+import { page, reference } from './references.ts';
+
+/** An event with what became of it. `event` is its type; `status` and `attempts` are those of all its deliveries. */
+export const EventView = z.strictObject({
+  id: z.string(),
+  event: EventName,
+  partnerId: z.string(),
+  mode: Mode,
+  keyId: z.string(),
+  sessionId: z.string().nullable(),
+  enrollmentId: z.string().nullable(),
+  sub: z.string().nullable(),
+  createdAt: DateTime,
+  /** `delivered` where any of them was, else that of the last one. */
+  status: DeliveryStatus,
+  attempts: z.array(AttemptView),
+  nextAttemptAt: DateTime.nullable(),
+  /** Its deliveries, the first one first. */
+  deliveryIds: z.array(z.string()),
+});
+export type EventView = z.infer<typeof EventView>;
+
+/** `body` is what every attempt sends, byte for byte. */
+export const EventDetail = z.strictObject({ ...EventView.shape, body: z.string() });
+export type EventDetail = z.infer<typeof EventDetail>;
+
+export const EventReference = z.strictObject({ eventId: reference('event') });
+
+export const ListEvents = z.strictObject({
+  partnerId: reference('partner').optional(),
+  keyId: reference('apiKey').optional(),
+  mode: Mode.optional(),
+  event: EventName.optional(),
+  sessionId: reference('session').optional(),
+  enrollmentId: reference('enrollment').optional(),
+  /** The `user_id` of the event. */
+  sub: z.string().min(1).max(128).optional(),
+  since: DateTime.optional(),
+  until: DateTime.optional(),
+  ...page,
+});
+export type ListEvents = z.infer<typeof ListEvents>;
+
+/** The event's life in sentences, in order of time, and what to do now; null where nothing is to be done. */
+export const EventStory = z.strictObject({
+  id: z.string(),
+  event: EventName,
+  status: DeliveryStatus,
+  story: z.array(z.string()),
+  advice: z.string().nullable(),
+});
+export type EventStory = z.infer<typeof EventStory>;

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { DateTime } from '../identifiers.ts';
+import { page } from './references.ts';
+
+/**
+ * `scheduled`: waits for its time; `late`: its time is over and no process has taken it up; `locked`: a process
+ * has; `stuck`: one has, so long ago that it must have died; `failed` and `done`: it has run.
+ */
+export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done']);
+export type JobState = z.infer<typeof JobState>;
+
+/** A job of the scheduler. `wakes`: how many deliveries fall due with it. */
+export const JobView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  state: JobState,
+  nextRunAt: DateTime.nullable(),
+  lockedAt: DateTime.nullable(),
+  /** The process that has it: host, process id, and a name of its own. */
+  lockedBy: z.string().nullable(),
+  lastRunAt: DateTime.nullable(),
+  failReason: z.string().nullable(),
+  /** The due second that it is for. */
+  data: z.strictObject({ key: z.string() }),
+  wakes: z.number().int(),
+});
+export type JobView = z.infer<typeof JobView>;
+
+/** With the deliveries that it wakes, at most 500 of them. */
+export const JobDetail = z.strictObject({ ...JobView.shape, deliveryIds: z.array(z.string()) });
+export type JobDetail = z.infer<typeof JobDetail>;
+
+const id = z
+  .string()
+  .regex(/^[0-9a-f]{24}$/, { error: 'expected a job as `jobs list` names it: 24 hex characters' });
+export const JobReference = z.strictObject({ jobId: id });
+export const ListJobs = z.strictObject({
+  name: z.string().min(1).max(64).optional(),
+  ...page,
+  after: id.optional(),
+});
+export type ListJobs = z.infer<typeof ListJobs>;

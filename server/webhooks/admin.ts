@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import {
+  DeliveryReference,
+  DeliveryView,
+  ListDeliveries,
+  ResendDeliveries,
+  ResentDeliveries,
+} from '../../contracts/admin/deliveries.ts';
+import {
+  EventDetail,
+  EventReference,
+  EventStory,
+  EventView,
+  ListEvents,
+} from '../../contracts/admin/events.ts';
+import { JobDetail, JobReference, JobView, ListJobs } from '../../contracts/admin/jobs.ts';
+import {
+  Relayed,
+  RelayRequest,
+  TestEndpoint,
+  TriggerEvent,
+  Verification,
+  VerifyRequest,
+} from '../../contracts/admin/webhooks.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { procedure, router } from '../admin/procedures.ts';
+import { createInspection, type Inspection } from './inspection.ts';
+import { createJobs, type Jobs } from './jobs.ts';
+import { createOperations, type Operations } from './operations.ts';
+import { createRelay, type Relay } from './relay.ts';
+import { viewDelivery } from './views.ts';
+import type { Webhooks } from './webhooks.ts';
+
+interface Dependencies {
+  webhooks: Webhooks;
+  /** The API key with this id, revoked or not. */
+  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+}
+
+/** What `svcadmin events|deliveries|jobs` and the commands of `svcadmin webhooks` that send or look call. */
+export function createWebhookProcedures({ webhooks, findKey }: Dependencies) {
+  const { surroundings } = webhooks;
+  const operations = createOperations({ ...surroundings, findKey });
+  const inspection = createInspection({ ...surroundings, existing: operations.existing });
+  return {
+    events: eventProcedures(inspection),
+    deliveries: deliveryProcedures(inspection, operations),
+    jobs: jobProcedures(createJobs(surroundings)),
+    webhooks: senderProcedures(createRelay({ ...surroundings, findKey }), operations),
+  };
+}
+
+function eventProcedures(inspection: Inspection) {
+  return router({
+    list: procedure
+      .input(ListEvents)
+      .output(z.array(EventView))
+      .query(({ input }) => inspection.listEvents(input)),
+    show: procedure
+      .input(EventReference)
+      .output(EventDetail)
+      .query(({ input }) => inspection.showEvent(input.eventId)),
+    why: procedure
+      .input(EventReference)
+      .output(EventStory)
+      .query(({ input }) => inspection.why(input.eventId)),
+  });
+}
+
+function deliveryProcedures(inspection: Inspection, operations: Operations) {
+  return router({
+    list: procedure
+      .input(ListDeliveries)
+      .output(z.array(DeliveryView))
+      .query(async ({ input }) => (await inspection.listDeliveries(input)).map(viewDelivery)),
+    show: procedure
+      .input(DeliveryReference)
+      .output(DeliveryView)
+      .query(async ({ input }) => viewDelivery(await operations.existing(input.deliveryId))),
+    resend: procedure
+      .input(ResendDeliveries)
+      .output(ResentDeliveries)
+      .mutation(async ({ input, ctx }) => {
+        const { deliveries, ...rest } = await operations.resend(input, ctx.operator.id);
+        return { ...rest, deliveries: deliveries.map(viewDelivery) };
+      }),
+    cancel: procedure
+      .input(DeliveryReference)
+      .output(DeliveryView)
+      .mutation(async ({ input }) => viewDelivery(await operations.cancel(input.deliveryId))),
+  });
+}
+
+function jobProcedures(jobs: Jobs) {
+  return router({
+    list: procedure
+      .input(ListJobs)
+      .output(z.array(JobView))
+      .query(({ input }) => jobs.list(input)),
+    show: procedure
+      .input(JobReference)
+      .output(JobDetail)
+      .query(({ input }) => jobs.show(input.jobId)),
+    run: procedure
+      .input(JobReference)
+      .output(JobView)
+      .mutation(({ input }) => jobs.run(input.jobId)),
+    cancel: procedure
+      .input(JobReference)
+      .output(JobView)
+      .mutation(({ input }) => jobs.cancel(input.jobId)),
+  });
+}
+
+function senderProcedures(relay: Relay, operations: Operations) {
+  return router({
+    test: procedure
+      .input(TestEndpoint)
+      .output(DeliveryView)
+      .mutation(async ({ input }) => viewDelivery(await operations.test(input.keyId))),
+    trigger: procedure
+      .input(TriggerEvent)
+      .output(DeliveryView)
+      .mutation(async ({ input }) => viewDelivery(await operations.trigger(input.keyId, input.event))),
+    verify: procedure
+      .input(VerifyRequest)
+      .output(Verification)
+      .query(({ input }) => relay.verify(input)),
+    relay: procedure
+      .input(RelayRequest)
+      .output(Relayed)
+      .query(({ input }) => relay.since(input)),
+  });
+}

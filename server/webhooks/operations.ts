@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ResendDeliveries, ResendFilter } from '../../contracts/admin/deliveries.ts';
+import { resendLimit } from '../../contracts/admin/deliveries.ts';
+import type { EventType } from '../../contracts/events.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { attemptBudget, attemptLimit } from '../../contracts/webhooks.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId } from '../platform/ids.ts';
+import type { Delivery, StoredEvent } from './delivery.ts';
+import type { EventStore } from './event-store.ts';
+import { composeDelivery, composeEvent, purgeDate } from './events.ts';
+import { finalStatuses, type HistoryStore, queryOf } from './history-store.ts';
+import { harmless, sampleDraft } from './samples.ts';
+
+interface Settings {
+  events: EventStore;
+  history: HistoryStore;
+  /** Gets what is due under way, wherever deliveries are sent. */
+  dispatch: (keyIds: readonly string[]) => Promise<void>;
+  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  clock: Pick<Clock, 'now'>;
+  idKey: Uint8Array;
+}
+
+/** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
+const resentPerSecond = 10;
+const testPatience = attemptBudget + 5_000;
+
+export type Operations = ReturnType<typeof createOperations>;
+
+/** What operators can have done to deliveries. All methods throw ApiError. */
+export function createOperations({ events, history, dispatch, findKey, clock, idKey }: Settings) {
+  const now = () => new Date(clock.now());
+
+  async function existing(id: string): Promise<Delivery> {
+    const delivery = await history.find(id);
+    if (!delivery) throw new ApiError('not_found', { description: `No delivery ${id}` });
+    return delivery;
+  }
+
+  /** One delivery for each event, without those that arrived otherwise or are on their way. */
+  async function select(filter: ResendFilter): Promise<Delivery[]> {
+    const found = await history.list(queryOf(filter), { limit: resendLimit + 1 });
+    const all = await history.ofEvents(found.map(({ eventId }) => eventId));
+    const settled = new Set(
+      all.filter((one) => one.status !== 'failed' && one.status !== 'skipped').map(({ eventId }) => eventId),
+    );
+    const wanted = found.filter(({ eventId }) => filter.status === 'delivered' || !settled.has(eventId));
+    return [...new Map(wanted.map((one) => [one.eventId, one])).values()];
+  }
+
+  async function again(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
+    const at = now();
+    const counts = new Map<string, number>();
+    const made: Delivery[] = [];
+    for (const original of originals) {
+      const event = await events.find(original.eventId);
+      if (!event) throw new ApiError('conflict', { description: `Event ${original.eventId} has expired` });
+      const before = counts.get(original.keyId) ?? 0;
+      counts.set(original.keyId, before + 1);
+      const dueAt = new Date(at.getTime() + Math.floor(before / resentPerSecond) * 1000);
+      const origin = { resendOf: original._id, operatorId };
+      made.push(
+        composeDelivery(event, { id: randomId('delivery'), trigger: 'resend', dueAt, now: at, ...origin }),
+      );
+    }
+    await events.keepUntil(
+      made.map(({ eventId }) => eventId),
+      purgeDate(at),
+    );
+    await history.insert(made);
+    await dispatch([...counts.keys()]);
+    return made;
+  }
+
+  async function sample(keyId: string, { type, limit }: { type: EventType; limit: number }) {
+    const key = await findKey(keyId);
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    if (limit > 1 && key.mode === 'live') {
+      throw new ApiError('refused', {
+        description: 'Samples of this kind are for test keys; `webhooks test` sends a harmless one',
+      });
+    }
+    const at = now();
+    const { partnerId, mode } = key;
+    const event: StoredEvent = composeEvent(sampleDraft(type, { keyId, partnerId, mode }, at), idKey);
+    const delivery = composeDelivery(event, {
+      id: randomId('delivery'),
+      trigger: 'test',
+      dueAt: at,
+      now: at,
+      limit,
+    });
+    await events.insert([event]);
+    await history.insert([delivery]);
+    await dispatch([keyId]);
+    return delivery;
+  }
+
+  return {
+    existing,
+
+    /** New series of attempts of the same events; what is under way is left alone. */
+    async resend({ deliveryIds, filter, dryRun }: ResendDeliveries, operatorId: string) {
+      const found = filter ? await select(filter) : await Promise.all((deliveryIds ?? []).map(existing));
+      const chosen = found.slice(0, resendLimit);
+      const deliveries = dryRun ? chosen : await again(chosen, operatorId);
+      return { dryRun, deliveries, more: found.length > chosen.length };
+    },
+
+    async cancel(id: string): Promise<Delivery> {
+      const cancelled = await history.cancel(id, now());
+      if (cancelled) return cancelled;
+      const { status } = await existing(id);
+      const why =
+        status === 'in_flight' ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
+      throw new ApiError('conflict', { description: `Delivery ${id} cannot be cancelled: ${why}` });
+    },
+
+    /** Sends one harmless sample once, and waits for what comes of it. */
+    async test(keyId: string): Promise<Delivery> {
+      const { _id } = await sample(keyId, { type: harmless, limit: 1 });
+      const patience = AbortSignal.timeout(testPatience);
+      for (;;) {
+        const delivery = await existing(_id);
+        if (finalStatuses.some((status) => status === delivery.status) || patience.aborted) return delivery;
+        await sleep(50);
+      }
+    },
+
+    /** A sample through the whole pipeline. */
+    trigger: (keyId: string, type: EventType): Promise<Delivery> =>
+      sample(keyId, { type, limit: attemptLimit }),
+  };
+}

@@ -1,0 +1,282 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { eventTypes } from '../../contracts/events.ts';
+import type { Delivery } from '../../server/webhooks/delivery.ts';
+import { contractSignature } from '../../server/webhooks/signature.ts';
+import { createReceiver } from './receiver.ts';
+import { adminOf, createSystem, draft, type System, until } from './system.ts';
+
+const long = [3_600_000, 3_600_000];
+const stored = (system: System) => system.db.collection<Delivery>('deliveries');
+const ended = (system: System, status: Delivery['status']) => until(() => stored(system).findOne({ status }));
+const rejects = (call: Promise<unknown>, code: string) =>
+  expect(call).rejects.toMatchObject({ cause: { code } });
+const secretOf = (system: System, keyId: string): string => {
+  const endpoint = system.endpoints.get(keyId);
+  return endpoint?.state === 'on' ? endpoint.secret : '';
+};
+const answering = (status: number) =>
+  createReceiver((_count, _request, response) => response.writeHead(status).end('gone'));
+
+describe('events', () => {
+  it('are listed newest first, in pages and by what they are about, with what became of them', async () => {
+    const receiver = await answering(200);
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    const past = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const drafts = [3, 2, 1].map((minutes) => draft(keyId, past(minutes)));
+    await system.publish(drafts);
+    await until(async () => (await stored(system).countDocuments({ status: 'delivered' })) === 3);
+    const { events } = adminOf(system);
+
+    const [newest, ...others] = await events.list({ keyId });
+    expect(newest).toMatchObject({ event: 'enrollment.created', status: 'delivered', nextAttemptAt: null });
+    expect(newest?.attempts).toMatchObject([{ attempt: 1, status: 200, error: null }]);
+    expect(newest?.createdAt).toBe(drafts[2]?.at.toISOString());
+    expect(await events.list({ keyId, limit: 5, after: newest?.id ?? '' })).toEqual(others);
+    expect(
+      await events.list({ since: past(2.5).toISOString(), until: past(1.5).toISOString() }),
+    ).toHaveLength(1);
+    expect(await events.list({ enrollmentId: drafts[0]?.about.enrollmentId ?? '' })).toHaveLength(1);
+    expect(await events.list({ event: 'vae.resolved' })).toEqual([]);
+    const shown = await events.show({ eventId: newest?.id ?? '' });
+    expect(shown.body).toBe(receiver.received.find(({ body }) => body.includes(shown.id))?.body);
+    await rejects(events.show({ eventId: 'evt_none' }), 'not_found');
+  });
+
+  it('tell their life, and what to do', async () => {
+    const receiver = await answering(410);
+    const system = await createSystem({ retryDelays: long });
+    await system.publish([draft(system.key(receiver.url))]);
+    const { _id, eventId } = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
+    const { events, deliveries } = adminOf(system);
+    const waiting = await events.why({ eventId });
+    expect(waiting).toMatchObject({ status: 'pending', advice: null });
+    expect(waiting.story).toEqual([
+      expect.stringContaining('enrollment.created happened'),
+      expect.stringMatching(/attempt 1 \(at once\): the answer was HTTP 410 at 127\.0\.0\.1/),
+      expect.stringMatching(/^Attempt 2 of 3 is due at .*, in \d+ s\.$/),
+    ]);
+    await deliveries.cancel({ deliveryId: _id });
+    const cancelled = await events.why({ eventId });
+    expect(cancelled.story.at(-1)).toContain('an operator cancelled it');
+    expect(cancelled.advice).toContain(`svcadmin deliveries resend ${_id}`);
+  });
+
+  it.each([
+    ['no_url', 'svcadmin webhooks set'],
+    ['partner_suspended', 'svcadmin partners activate'],
+    ['key_revoked', 'revoked key'],
+  ] as const)('advise where they were skipped: %s', async (reason, words) => {
+    const system = await createSystem();
+    system.endpoints.set('key_off', { state: 'off', reason });
+    await system.publish([draft('key_off')]);
+    const { eventId } = await ended(system, 'skipped');
+    expect((await adminOf(system).events.why({ eventId })).advice).toContain(words);
+  });
+});
+
+describe('deliveries', () => {
+  it('are sent again as often as asked, with the same event and bytes', async () => {
+    const receiver = await answering(200);
+    const system = await createSystem();
+    await system.publish([draft(system.key(receiver.url))]);
+    const { _id, eventId } = await ended(system, 'delivered');
+    const { deliveries, events } = adminOf(system);
+    for (const count of [2, 3]) {
+      const [again] = (await deliveries.resend({ deliveryIds: [_id] })).deliveries;
+      expect(again).toMatchObject({ eventId, resendOf: _id, status: 'pending' });
+      await until(
+        async () => (await deliveries.show({ deliveryId: again?.id ?? '' })).status === 'delivered',
+      );
+      expect(receiver.received).toHaveLength(count);
+    }
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+    expect((await events.show({ eventId })).attempts.map(({ trigger }) => trigger)).toEqual([
+      'event',
+      'resend',
+      'resend',
+    ]);
+    expect((await events.why({ eventId })).story.join('\n')).toContain('an operator had');
+  });
+
+  it('are sent again beside an automatic attempt, which stays', async () => {
+    const receiver = await answering(500);
+    const system = await createSystem({ retryDelays: long });
+    await system.publish([draft(system.key(receiver.url))]);
+    const first = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
+    await adminOf(system).deliveries.resend({ deliveryIds: [first._id] });
+    await until(() => receiver.received.length === 2);
+    expect(await stored(system).findOne({ _id: first._id })).toEqual(first);
+  });
+
+  it('are sent again by filter: each event once, without those that arrived', async () => {
+    const receiver = await answering(500);
+    const system = await createSystem({ retryDelays: [] });
+    const keyId = system.key(receiver.url);
+    await system.publish([draft(keyId), draft(keyId), draft(keyId)]);
+    await until(async () => (await stored(system).countDocuments({ status: 'failed' })) === 3);
+    const { deliveries } = adminOf(system);
+    const [one, two] = await deliveries.list({ status: 'failed' });
+    await deliveries.resend({ deliveryIds: [one?.id ?? ''] });
+    await until(async () => (await stored(system).countDocuments({ status: 'failed' })) === 4);
+    await stored(system).updateOne({ _id: two?.id ?? '' }, { $set: { status: 'delivered' } });
+
+    const filter = { keyId, since: '2026-01-01T00:00:00Z' };
+    const dry = await deliveries.resend({ filter, dryRun: true });
+    expect(dry).toMatchObject({ dryRun: true, more: false });
+    expect(dry.deliveries).toHaveLength(2);
+    expect(await stored(system).countDocuments()).toBe(4);
+    expect((await deliveries.resend({ filter })).deliveries).toHaveLength(2);
+    expect(await stored(system).countDocuments()).toBe(6);
+    await rejects(deliveries.resend({ deliveryIds: ['dlv_none'] }), 'not_found');
+    await expect(deliveries.resend({})).rejects.toThrow('either deliveries or a filter');
+  });
+
+  it('sent again in numbers follow each other, ten of a key in a second', async () => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    await system.publish(Array.from({ length: 25 }, () => draft(keyId)));
+    const deliveryIds = (await stored(system).find().toArray()).map(({ _id }) => _id);
+    const { deliveries } = await adminOf(system).deliveries.resend({ deliveryIds });
+    const start = Date.parse(deliveries[0]?.nextAttemptAt ?? '');
+    const seconds = deliveries.map(({ nextAttemptAt }) => (Date.parse(nextAttemptAt ?? '') - start) / 1000);
+    expect(seconds).toEqual([...Array(10).fill(0), ...Array(10).fill(1), ...Array(5).fill(2)]);
+  });
+
+  it('are cancelled while they wait, and only then', async () => {
+    const receiver = await answering(500);
+    const system = await createSystem({ retryDelays: long });
+    await system.publish([draft(system.key(receiver.url))]);
+    const { _id } = await until(() => stored(system).findOne({ attempt: 2, status: 'pending' }));
+    const { deliveries } = adminOf(system);
+    expect(await deliveries.cancel({ deliveryId: _id })).toMatchObject({
+      status: 'skipped',
+      skipped: 'cancelled',
+      nextAttemptAt: null,
+    });
+    await rejects(deliveries.cancel({ deliveryId: _id }), 'conflict');
+    await rejects(deliveries.cancel({ deliveryId: 'dlv_none' }), 'not_found');
+  });
+});
+
+describe('jobs', () => {
+  it('say which deliveries they wake, run ahead of time, and are not cancelled', async () => {
+    const receiver = await createReceiver((count, _request, response) =>
+      response.writeHead(count > 2 ? 200 : 500).end(),
+    );
+    const system = await createSystem({ retryDelays: long });
+    const keyId = system.key(receiver.url);
+    await system.publish([draft(keyId), draft(keyId)]);
+    await until(async () => (await stored(system).countDocuments({ attempt: 2, status: 'pending' })) === 2);
+    const { jobs, deliveries } = adminOf(system);
+    const list = await until(async () => {
+      const found = await jobs.list({});
+      return found.reduce((sum, { wakes }) => sum + wakes, 0) === 2 && found;
+    });
+    expect(list[0]).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', lockedAt: null });
+    const jobId = list[0]?.id ?? '';
+    expect(await jobs.show({ jobId })).toMatchObject({
+      id: jobId,
+      deliveryIds: [expect.stringMatching(/^dlv_/)].concat(list[0]?.wakes === 2 ? [expect.anything()] : []),
+    });
+    await rejects(jobs.cancel({ jobId }), 'refused');
+    await expect(jobs.cancel({ jobId })).rejects.toThrow('svcadmin deliveries cancel');
+
+    for (const { id } of list) await jobs.run({ jobId: id });
+    await until(async () => (await stored(system).countDocuments({ status: 'delivered' })) === 2);
+    const [delivery] = await deliveries.list({ limit: 1 });
+    expect(delivery?.attempts).toMatchObject([
+      { trigger: 'event' },
+      { attempt: 2, trigger: 'run', status: 200 },
+    ]);
+    await rejects(jobs.run({ jobId: '0'.repeat(24) }), 'not_found');
+  });
+});
+
+describe('webhooks', () => {
+  it('test sends one harmless sample once and waits for what comes of it', async () => {
+    const receiver = await answering(503);
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    const { webhooks } = adminOf(system);
+    expect(await webhooks.test({ keyId })).toMatchObject({
+      status: 'failed',
+      attempts: [{ trigger: 'test', status: 503, error: 'http' }],
+    });
+    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
+      event: 'verification.session.failed',
+      failure_reason: 'abandoned',
+    });
+    system.endpoints.set(keyId, { state: 'off', reason: 'no_url' });
+    expect(await webhooks.test({ keyId })).toMatchObject({ status: 'skipped', skipped: 'no_url' });
+    expect(receiver.received).toHaveLength(1);
+    await rejects(webhooks.test({ keyId: 'key_none' }), 'not_found');
+  });
+
+  it.each(eventTypes)('trigger sends a sample of %s through the whole pipeline', async (event) => {
+    const receiver = await createReceiver((count, _request, response) =>
+      response.writeHead(count > 1 ? 200 : 500).end(),
+    );
+    const system = await createSystem({ retryDelays: [100, 100] });
+    const keyId = system.key(receiver.url);
+    const { id } = await adminOf(system).webhooks.trigger({ keyId, event });
+    await ended(system, 'delivered');
+    expect(receiver.received).toHaveLength(2);
+    const { headers, body } = receiver.received[1] ?? { headers: {}, body: '' };
+    expect(JSON.parse(body)).toMatchObject({ event });
+    new Webhook(secretOf(system, keyId)).verify(body, headers as Record<string, string>);
+    expect(id).toMatch(/^dlv_/);
+  });
+
+  it('trigger is refused for a live key', async () => {
+    const system = await createSystem();
+    const keyId = system.key('https://partner.example/');
+    const endpoint = system.endpoints.get(keyId);
+    if (endpoint?.state === 'on') system.endpoints.set(keyId, { ...endpoint, mode: 'live' });
+    const { webhooks } = adminOf(system);
+    await rejects(webhooks.trigger({ keyId, event: 'vae.resolved' }), 'refused');
+    await rejects(webhooks.relay({ keyId }), 'refused');
+  });
+
+  it('verify judges a captured request', async () => {
+    const receiver = await answering(200);
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    await system.publish([draft(keyId)]);
+    await ended(system, 'delivered');
+    const body = receiver.received[0]?.body ?? '';
+    const signature = String(receiver.received[0]?.headers['x-svc-signature']);
+    const { webhooks } = adminOf(system);
+    expect(await webhooks.verify({ keyId, body, signature })).toMatchObject({ verified: true, faults: [] });
+    expect(await webhooks.verify({ keyId, body: `${body} `, signature })).toMatchObject({
+      verified: false,
+      faults: ['altered_body'],
+    });
+    const endpoint = system.endpoints.get(keyId);
+    if (endpoint?.state === 'on')
+      system.endpoints.set(keyId, { ...endpoint, secret: 'whsec_bmV3', secretVersion: 2 });
+    expect(await webhooks.verify({ keyId, body, signature })).toMatchObject({
+      verified: false,
+      faults: ['old_secret'],
+    });
+  });
+
+  it('relay gives what was made since, resends included, validly signed', async () => {
+    const receiver = await answering(200);
+    const system = await createSystem();
+    const keyId = system.key(receiver.url);
+    const { webhooks, deliveries } = adminOf(system);
+    const { until: since, deliveries: none } = await webhooks.relay({ keyId });
+    expect(none).toEqual([]);
+    await system.publish([draft(keyId)]);
+    const { _id } = await ended(system, 'delivered');
+    await deliveries.resend({ deliveryIds: [_id] });
+    const relayed = await webhooks.relay({ keyId, since });
+    expect(relayed.deliveries).toHaveLength(2);
+    for (const { headers, body } of relayed.deliveries) {
+      expect(headers['X-SVC-Signature']).toBe(contractSignature(body, secretOf(system, keyId)));
+      new Webhook(secretOf(system, keyId)).verify(body, headers);
+    }
+  });
+});
