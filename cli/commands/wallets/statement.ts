@@ -1,0 +1,86 @@
+import { Args, Flags } from '@oclif/core';
+import { formatCents } from '../../amounts.ts';
+import { AdminCommand } from '../../base-command.ts';
+import type { AdminApi } from '../../client.ts';
+import { given, mode, moment } from '../../flags.ts';
+import { decimal, renderCsv } from '../../output/csv.ts';
+
+type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
+
+export default class WalletsStatement extends AdminCommand<typeof WalletsStatement> {
+  static override summary = 'List what moved in a wallet: opening balance, entries, closing balance.';
+  static override examples = [
+    '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --csv',
+  ];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = {
+    mode,
+    from: moment({ description: 'entries since then' }),
+    to: moment({ description: 'entries before then' }),
+    csv: Flags.boolean({ description: 'as CSV, amounts as decimal numbers, times in UTC' }),
+  };
+
+  async run() {
+    const statement = await this.read(await this.api());
+    const { opening, closing, currency, entries } = statement;
+    if (this.flags.csv) this.csv(statement);
+    else {
+      this.log(`Opening  ${formatCents(opening)} ${currency}`);
+      this.many(entries, ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason']);
+      this.log(`Closing  ${formatCents(closing)} ${currency}`);
+    }
+    return statement;
+  }
+
+  /** Page by page; what is written meanwhile does not change what the first page promised. */
+  private async read(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
+    const { mode: chosen, from, to } = this.flags;
+    const wanted = { partnerId: this.args.partner, mode: chosen, ...given({ from, to }) };
+    const { untilSeq, more, ...statement } = await api.wallets.statement.query(wanted);
+    for (let next = more; next; ) {
+      const afterSeq = statement.entries.at(-1)?.seq ?? 0;
+      this.notice(`${statement.entries.length} entries read…`);
+      const page = await api.wallets.statement.query({ ...wanted, afterSeq, untilSeq });
+      statement.entries.push(...page.entries);
+      statement.closing = page.closing;
+      next = page.more;
+    }
+    return statement;
+  }
+
+  private csv({
+    entries,
+    opening,
+    closing,
+    currency,
+  }: Pick<Statement, 'entries' | 'opening' | 'closing' | 'currency'>): void {
+    const headings = [
+      'seq',
+      'at',
+      'id',
+      'kind',
+      'amount',
+      'balance_after',
+      'currency',
+      'reference',
+      'reason',
+    ];
+    const edge = (kind: string, cents: number) => [
+      null,
+      null,
+      null,
+      kind,
+      null,
+      decimal(cents),
+      currency,
+      null,
+      null,
+    ];
+    const rows = entries.map(({ seq, at, id, kind, amount, balanceAfter, reference, reason }) => [
+      ...[seq, at, id, kind, decimal(amount), decimal(balanceAfter)],
+      ...[currency, reference, reason],
+    ]);
+    for (const line of renderCsv(headings, [edge('opening', opening), ...rows, edge('closing', closing)]))
+      this.log(line);
+  }
+}

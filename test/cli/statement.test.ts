@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decimal, renderCsv } from '../../cli/output/csv.ts';
+import type { PartnerView } from '../../contracts/admin/partners.ts';
+import type { EntryView, StatementView } from '../../contracts/admin/wallets.ts';
+import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { type CommandLine, commandLine } from './svcadmin.ts';
+
+let server: AdminServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startAdminServer();
+  svcadmin = await commandLine(server.url);
+});
+afterAll(() => server.close());
+
+async function busyWallet(): Promise<string> {
+  const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+  const wallet = { partnerId: id, mode: 'test' as const };
+  await server.api.wallets.fund.mutate({ ...wallet, amount: 10_000, reference: '=cmd()' });
+  await server.api.wallets.adjust.mutate({ ...wallet, amount: -1250, reason: 'double, "funding"' });
+  return id;
+}
+
+describe('wallets statement', () => {
+  it('adds up from opening to closing', async () => {
+    const id = await busyWallet();
+    const statement = await svcadmin.json<StatementView>('wallets', 'statement', id);
+    const sum = statement.entries.reduce(
+      (total: number, { amount }: EntryView) => total + amount,
+      statement.opening,
+    );
+    expect(statement).toMatchObject({ opening: 0, closing: 8750 });
+    expect(sum).toBe(statement.closing);
+  });
+
+  it('is a CSV of decimals in which no cell is a formula', async () => {
+    const id = await busyWallet();
+    const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
+    const [headings, opening, funding, adjustment, closing] = stdout.trim().split('\n');
+    expect(headings).toBe('seq,at,id,kind,amount,balance_after,currency,reference,reason');
+    expect(opening).toBe(',,,opening,,0.00,USD,,');
+    expect(funding).toMatch(/^1,\d{4}-\S+Z,txn_\w+,funding,100\.00,100\.00,USD,'=cmd\(\),$/);
+    expect(adjustment).toMatch(/^2,\S+,txn_\w+,adjustment,-12\.50,87\.50,USD,[^,]*,"double, ""funding"""$/);
+    expect(closing).toBe(',,,closing,,87.50,USD,,');
+  });
+});
+
+describe('wallets adjust and refund', () => {
+  it('move test money without asking, with a reason', async () => {
+    const { id } = await svcadmin.json<PartnerView>('partners', 'create', 'Acme');
+    const adjust = ['wallets', 'adjust', id, '--mode', 'test', '--amount', '7.50', '--reason', 'goodwill'];
+    expect(await svcadmin.json(...adjust)).toMatchObject({
+      amount: 750,
+      balanceAfter: 750,
+      reason: 'goodwill',
+    });
+    const refund = await svcadmin.run([
+      'wallets',
+      'refund',
+      'txn_0000000000000000000000',
+      '--reason',
+      'r',
+      '--yes',
+    ]);
+    expect(refund.code).toBe(4);
+  });
+});
+
+describe('wallets audit', () => {
+  it('exits 0 where all agree, and 5 where a wallet does not, naming it', async () => {
+    const id = await busyWallet();
+    expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
+    const wallets = server.database.db.collection<{ _id: string }>('wallets');
+    await wallets.updateOne({ _id: `${id}:test` }, { $inc: { balance: 1 } });
+    const audit = await svcadmin.run(['wallets', 'audit', id]);
+    expect(audit.code).toBe(5);
+    expect(audit.stdout).toContain(`${id}:test`);
+    await wallets.updateOne({ _id: `${id}:test` }, { $inc: { balance: -1 } });
+  });
+
+  it('reads all wallets page by page', async () => {
+    for (let made = 0; made < 12; made += 1)
+      await server.api.partners.create.mutate({ name: `Partner ${made}` });
+    const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');
+    expect(reports.length).toBe(await server.database.db.collection('wallets').countDocuments());
+    expect(new Set(reports.map(({ walletId }) => walletId)).size).toBe(reports.length);
+  });
+});
+
+describe('renderCsv', () => {
+  it('quotes what needs it', () => {
+    expect(
+      renderCsv(
+        ['a', 'b'],
+        [
+          ['x,y', '-1'],
+          ['line\nbreak', '@sum'],
+          [null, '-x'],
+        ],
+      ),
+    ).toEqual([...['a,b', '"x,y",-1', '"line\nbreak",\'@sum', ",'-x"]]);
+    expect([5, -5, 0, 12_345].map(decimal)).toEqual(['0.05', '-0.05', '0.00', '123.45']);
+  });
+});
