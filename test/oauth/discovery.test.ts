@@ -1,0 +1,81 @@
+import { calculateJwkThumbprint, type JWK } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+const base = 'https://verify.example/svc';
+
+beforeAll(async () => {
+  server = await startTestServer({ env: { SVC_BASE_URL: `${base}/` } });
+});
+afterAll(() => server.stop());
+
+const call = (path: string, init?: RequestInit) =>
+  fetch(`http://127.0.0.1:${server.config.public.port}${path}`, init);
+
+describe('GET /.well-known/oauth-authorization-server', () => {
+  it('200: names every endpoint below the issuer, and what each of them takes (RFC 8414)', async () => {
+    const response = await call('/.well-known/oauth-authorization-server');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+    const methods = ['client_secret_post', 'client_secret_basic'];
+    expect(await response.json()).toEqual({
+      issuer: base,
+      authorization_endpoint: `${base}/verify/start`,
+      token_endpoint: `${base}/api/oauth/token`,
+      userinfo_endpoint: `${base}/api/oauth/userinfo`,
+      revocation_endpoint: `${base}/api/oauth/revoke`,
+      jwks_uri: `${base}/.well-known/jwks.json`,
+      scopes_supported: [
+        'age_16_plus',
+        'age_18_plus',
+        'age_21_plus',
+        'identity_verified',
+        'country',
+        'assurance_level',
+      ],
+      response_types_supported: ['code'],
+      response_modes_supported: ['query'],
+      grant_types_supported: ['authorization_code'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: methods,
+      revocation_endpoint_auth_methods_supported: methods,
+      authorization_response_iss_parameter_supported: true,
+    });
+  });
+});
+
+describe('GET /.well-known/jwks.json', () => {
+  it('200: the public halves of the signing keys, and no private one', async () => {
+    const response = await call('/.well-known/jwks.json');
+    expect(response.status).toBe(200);
+    const { keys } = (await response.json()) as { keys: JWK[] };
+    expect(keys).toHaveLength(1);
+    for (const key of keys) {
+      expect(key).toEqual({
+        kty: 'EC',
+        crv: 'P-256',
+        alg: 'ES256',
+        use: 'sig',
+        kid: await calculateJwkThumbprint(key),
+        x: expect.any(String),
+        y: expect.any(String),
+      });
+    }
+  });
+});
+
+describe('404 and 405', () => {
+  it('404 in the general format for what is not published', async () => {
+    const response = await call('/.well-known/openid-configuration');
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({ success: false, error: 'No such path' });
+  });
+
+  it('405 in the general format for another method', async () => {
+    const response = await call('/.well-known/jwks.json', { method: 'POST' });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('GET, HEAD');
+    expect(await response.json()).toEqual({ success: false, error: 'Method not allowed' });
+  });
+});

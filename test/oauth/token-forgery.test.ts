@@ -1,0 +1,123 @@
+import { exportJWK, generateKeyPair, importJWK, type JWTHeaderParameters, SignJWT, UnsecuredJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Keyring, loadKeyring } from '../../server/platform/keyring.ts';
+import { createSealing } from '../../server/platform/sealing.ts';
+import type { TestPartner } from '../harness/partner.ts';
+import { bearer, type OAuthServer, startOAuth } from './oauth-server.ts';
+
+const masterKey = new Uint8Array(32).fill(7);
+let oauth: OAuthServer;
+let partner: TestPartner;
+let keyring: Keyring;
+let issuer: string;
+/** Payload of a token that was really issued: what a forger would start from. */
+let payload: Record<string, unknown>;
+
+beforeAll(async () => {
+  oauth = await startOAuth({ SVC_MASTER_KEY: Buffer.from(masterKey).toString('base64') });
+  issuer = oauth.server.baseUrl;
+  keyring = await loadKeyring(oauth.server.db, createSealing([masterKey]));
+  partner = await oauth.partner({ client: { tokenRequestsPerMinute: 100_000 } });
+  const { access_token: token = '' } = await oauth.exchange(partner, await oauth.visit(partner));
+  payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+});
+afterAll(() => oauth.stop());
+
+const header = (): JWTHeaderParameters => ({ alg: 'ES256', typ: 'at+jwt', kid: keyring.signing.kid });
+
+/** Signs with the service's own key. */
+const sign = (claims: Record<string, unknown>, headers: Partial<JWTHeaderParameters> = {}) =>
+  new SignJWT(claims).setProtectedHeader({ ...header(), ...headers }).sign(keyring.signing.privateKey);
+
+const without = (name: string) =>
+  Object.fromEntries(Object.entries(payload).filter(([claim]) => claim !== name));
+
+async function expectRefused(token: string): Promise<void> {
+  expect(await oauth.userinfo(bearer(token))).toMatchObject({ status: 401, error: 'invalid_token' });
+  expect(await oauth.revoke(partner, token)).toMatchObject({ status: 200, body: undefined });
+  expect((await oauth.userinfo(bearer(await sign(payload)))).status).toBe(200);
+}
+
+describe('a forged access token', () => {
+  it('is told from one that differs in nothing', async () => {
+    expect((await oauth.userinfo(bearer(await sign(payload)))).status).toBe(200);
+  });
+
+  it('is refused with alg none, whatever its capitals', async () => {
+    const unsecured = new UnsecuredJWT(payload).encode();
+    const [, body] = unsecured.split('.');
+    await expectRefused(unsecured);
+    for (const alg of ['none', 'None', 'NONE']) {
+      const head = Buffer.from(JSON.stringify({ ...header(), alg })).toString('base64url');
+      await expectRefused(`${head}.${body}.`);
+    }
+  });
+
+  it('is refused with HS256 under the public key', async () => {
+    const [jwk] = keyring.publicKeys;
+    for (const secret of [JSON.stringify(jwk), jwk?.x ?? '', JSON.stringify({ keys: keyring.publicKeys })]) {
+      const signed = new SignJWT(payload).setProtectedHeader({ ...header(), alg: 'HS256' });
+      await expectRefused(await signed.sign(new TextEncoder().encode(secret.padEnd(32, '='))));
+    }
+  });
+
+  it("is refused under another key, with our kid, with its own, with none, and with itself as 'jwk'", async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+    const heads = [
+      header(),
+      { ...header(), kid: 'another' },
+      { alg: 'ES256', typ: 'at+jwt' },
+      { ...header(), jwk: await exportJWK(publicKey) },
+    ];
+    for (const head of heads)
+      await expectRefused(await new SignJWT(payload).setProtectedHeader(head).sign(privateKey));
+  });
+
+  it('is refused with a kid that is not ours, though the key is', async () => {
+    await expectRefused(await sign(payload, { kid: 'another' }));
+  });
+
+  it.each([
+    ['aud', 'https://elsewhere.example'],
+    ['aud', undefined],
+    ['iss', 'https://elsewhere.example'],
+    ['iss', undefined],
+    ['exp', undefined],
+    ['exp', 1],
+    ['exp', 'tomorrow'],
+    ['nbf', 9_999_999_999],
+    ['jti', undefined],
+    ['jti', 'txn_0000000000000000000000'],
+    ['jti', { $gt: '' }],
+    ['client_id', undefined],
+  ])('is refused with %s %j, though our key signed it', async (claim, value) => {
+    const claims = value === undefined ? without(claim) : { ...payload, [claim]: value };
+    await expectRefused(await sign(claims));
+  });
+
+  it.each(['JWT', 'jwt', undefined])('is refused with typ %s (RFC 9068 4)', async (typ) => {
+    const { typ: _typ, ...head } = header();
+    const signed = new SignJWT(payload).setProtectedHeader(typ === undefined ? head : { ...head, typ });
+    await expectRefused(await signed.sign(keyring.signing.privateKey));
+  });
+
+  it('is refused with an altered payload or a cut signature', async () => {
+    const [head, , signature] = (await sign(payload)).split('.');
+    const altered = Buffer.from(JSON.stringify({ ...payload, sub: 'somebody' })).toString('base64url');
+    await expectRefused(`${head}.${altered}.${signature}`);
+    await expectRefused((await sign(payload)).slice(0, -4));
+  });
+
+  it('is refused when another issuer of the same key made it', async () => {
+    expect(issuer).toMatch(/^http:\/\/localhost/);
+    await expectRefused(await sign({ ...payload, iss: `${issuer}/`, aud: `${issuer}/` }));
+  });
+
+  it('cannot be made with what the JWKS endpoint tells', async () => {
+    const jwks = (await (await fetch(`${issuer}/.well-known/jwks.json`)).json()) as { keys: object[] };
+    for (const jwk of jwks.keys) {
+      const key = await importJWK(jwk, 'ES256');
+      await expect(new SignJWT(payload).setProtectedHeader(header()).sign(key)).rejects.toThrow();
+    }
+  });
+});

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { UserinfoResponse } from '../../contracts/oauth.ts';
+import type { TestPartner } from '../harness/partner.ts';
+import { answerOf, bearer, momentAt, type OAuthServer, startOAuth } from './oauth-server.ts';
+
+let oauth: OAuthServer;
+let partner: TestPartner;
+let hours = 0;
+
+beforeAll(async () => {
+  oauth = await startOAuth();
+  partner = await oauth.partner({ client: { tokenRequestsPerMinute: 100_000 } });
+});
+beforeEach(() => {
+  hours += 2;
+  oauth.clock.set(momentAt(hours * 60, 10));
+});
+afterAll(() => oauth.stop());
+
+async function newToken(person = 'adult', scope?: string, of = partner): Promise<string> {
+  const { access_token: token } = await oauth.exchange(of, await oauth.visit(of, person, scope));
+  return token ?? '';
+}
+
+async function claimsOf(token: string): Promise<UserinfoResponse> {
+  const answer = await oauth.userinfo(bearer(token));
+  expect(answer.status).toBe(200);
+  return UserinfoResponse.parse(answer.body);
+}
+
+const invalid = { status: 401, error: 'invalid_token' };
+
+describe('200', () => {
+  it('answers the claims that were asked for, with their partition', async () => {
+    const at = new Date(oauth.clock.now()).toISOString();
+    expect(await claimsOf(await newToken())).toEqual({
+      sub: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      evaluated_at: at,
+      claims: { age_18_plus: true, identity_verified: true },
+      meta: {
+        claims_requested: ['age_18_plus', 'identity_verified'],
+        claims_resolved: ['age_18_plus', 'identity_verified'],
+        claims_null: [],
+        claims_ignored: [],
+      },
+    });
+  });
+
+  it('splits what was asked for, in its order, into resolved, null and ignored', async () => {
+    const scope = 'shoe_size country age_18_plus __proto__ identity_verified country';
+    const { claims, meta } = await claimsOf(await newToken('unknown-country', scope));
+    expect(claims).toEqual({ country: null, age_18_plus: true, identity_verified: true });
+    expect(meta).toEqual({
+      claims_requested: ['shoe_size', 'country', 'age_18_plus', '__proto__', 'identity_verified'],
+      claims_resolved: ['age_18_plus', 'identity_verified'],
+      claims_null: ['country'],
+      claims_ignored: ['shoe_size', '__proto__'],
+    });
+    const parts = [...meta.claims_resolved, ...meta.claims_null, ...meta.claims_ignored];
+    expect(parts.toSorted()).toEqual(meta.claims_requested.toSorted());
+    expect(new Set(parts).size).toBe(parts.length);
+  });
+
+  it('answers claims that say no: that is an answer as well', async () => {
+    expect((await claimsOf(await newToken('teen'))).claims).toEqual({
+      age_18_plus: false,
+      identity_verified: true,
+    });
+  });
+
+  it('is the same for the life of the token, whatever becomes of user, client and partner', async () => {
+    const { admin, db } = oauth.server;
+    const token = await newToken('adult', 'country age_18_plus');
+    const first = await claimsOf(token);
+    const { clientId } = partner;
+
+    oauth.clock.advance(1_800_000);
+    await db.collection('users').updateMany({}, { $set: { 'claims.country.value': 'FR' } });
+    await admin.clients.update.mutate({ clientId, claims: ['identity_verified'] });
+    const later = await claimsOf(token);
+    await admin.clients.update.mutate({ clientId, claims: ['age_18_plus', 'identity_verified', 'country'] });
+    expect(later).toEqual(first);
+  });
+
+  it('costs nothing', async () => {
+    const token = await newToken();
+    const before = await oauth.wallet(partner);
+    for (let n = 0; n < 5; n += 1) await claimsOf(token);
+    expect(await oauth.wallet(partner)).toEqual(before);
+  });
+
+  it('takes the scheme in any case (RFC 9110 11.1)', async () => {
+    const token = await newToken();
+    for (const scheme of ['bearer', 'BEARER']) {
+      expect((await oauth.userinfo({ authorization: `${scheme} ${token}` })).status).toBe(200);
+    }
+  });
+});
+
+describe('sub', () => {
+  it('is the same for one user at every visit, and another for another user', async () => {
+    const { sub } = await claimsOf(await newToken());
+    expect((await claimsOf(await newToken())).sub).toBe(sub);
+    expect((await claimsOf(await newToken('teen'))).sub).not.toBe(sub);
+    expect((await claimsOf(await newToken('new-adult'))).sub).not.toBe(sub);
+  });
+
+  it('is another at another partner', async () => {
+    const other = await oauth.partner();
+    const theirs = await claimsOf(await newToken('adult', undefined, other));
+    expect(theirs.sub).not.toBe((await claimsOf(await newToken())).sub);
+  });
+});
+
+describe('401 invalid_token', () => {
+  it.each([
+    ['no header', {}],
+    ['another scheme', { authorization: 'Basic eDp5' }],
+  ])('for %s, with a challenge that names no error (RFC 6750 3.1)', async (_, headers) => {
+    const answer = await oauth.userinfo(headers as Record<string, string>);
+    expect(answer).toMatchObject(invalid);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
+  });
+
+  it.each([
+    ['no token', 'Bearer'],
+    ['no JWT', 'Bearer x'],
+    ['two words', 'Bearer a b'],
+    ['three parts of nothing', 'Bearer a.b.c'],
+    ['an empty signature', 'Bearer eyJ.eyJ.'],
+    ['dots', 'Bearer ..'],
+    ['8 KB', `Bearer ${'x'.repeat(8_000)}`],
+  ])('for %s, with a challenge that says so', async (_, authorization) => {
+    const answer = await oauth.userinfo({ authorization });
+    expect(answer).toMatchObject(invalid);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc", error="invalid_token"');
+  });
+
+  it('for a good token in the query or in a form: only the header is read', async () => {
+    const token = await newToken();
+    expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(invalid);
+    const { apiKey, clientSecret } = partner;
+    for (const secret of [apiKey, clientSecret])
+      expect(await oauth.userinfo(bearer(secret))).toMatchObject(invalid);
+  });
+
+  it('from the moment that the token expires', async () => {
+    const token = await newToken();
+    oauth.clock.advance(3_599_999);
+    await claimsOf(token);
+    oauth.clock.advance(1);
+    expect(await oauth.userinfo(bearer(token))).toMatchObject(invalid);
+  });
+
+  it('for a revoked token, at once', async () => {
+    const token = await newToken();
+    await claimsOf(token);
+    await oauth.revoke(partner, token);
+    expect(await oauth.userinfo(bearer(token))).toMatchObject(invalid);
+  });
+
+  it('for a token whose access is not there (any more)', async () => {
+    const token = await newToken();
+    await oauth.server.db.collection('accesses').deleteMany({});
+    expect(await oauth.userinfo(bearer(token))).toMatchObject(invalid);
+  });
+});
+
+describe('405', () => {
+  it('for POST, which RFC 6750 would allow and the interface does not', async () => {
+    const token = await newToken();
+    const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
+    const body = new URLSearchParams({ access_token: token });
+    const answer = await answerOf(fetch(url, { method: 'POST', body }));
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  });
+});
+
+describe('429 rate_limited', () => {
+  it('after 120 requests a minute of one client, whichever token they carry', async () => {
+    const other = await oauth.partner();
+    const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];
+    const answers = await Promise.all(
+      Array.from({ length: 121 }, (_, n) => oauth.userinfo(bearer(tokens[n % 2]))),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(120);
+    const [refused] = answers.filter(({ status }) => status === 429);
+    expect(refused).toMatchObject({
+      error: 'rate_limited',
+      error_description: 'Userinfo rate limit exceeded',
+    });
+    expect(refused?.headers.get('retry-after')).toBe('50');
+    expect((await oauth.userinfo(bearer(await newToken()))).status).toBe(200);
+
+    oauth.clock.advance(50_000);
+    expect((await oauth.userinfo(bearer(tokens[0]))).status).toBe(200);
+  });
+
+  it("follows the client's own limit, and is not the token endpoint's", async () => {
+    const other = await oauth.partner({
+      client: { userinfoRequestsPerMinute: 1, tokenRequestsPerMinute: 2 },
+    });
+    const token = await newToken('adult', undefined, other);
+    expect((await oauth.userinfo(bearer(token))).status).toBe(200);
+    expect((await oauth.userinfo(bearer(token))).status).toBe(429);
+    expect((await oauth.exchange(other, await oauth.visit(other))).status).toBe(200);
+  });
+
+  it('counts no token of somebody else', async () => {
+    const other = await oauth.partner({ client: { userinfoRequestsPerMinute: 1 } });
+    for (let n = 0; n < 5; n += 1) await oauth.userinfo(bearer('eyJ.eyJ.eyJ'));
+    expect((await oauth.userinfo(bearer(await newToken('adult', undefined, other)))).status).toBe(200);
+  });
+});
