@@ -1,0 +1,121 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Pair, startPair } from './pair.ts';
+
+let pair: Pair;
+beforeAll(async () => {
+  pair = await startPair();
+});
+afterAll(() => pair.stop());
+
+type Answer = Awaited<ReturnType<Pair['exchange']>>;
+const withStatus = (answers: readonly Answer[], status: number) =>
+  answers.filter((answer) => answer.status === status);
+
+describe('codes that are redeemed at once, at two servers', () => {
+  it('are charged once each: 50 codes, 20 callers each, 50 tokens', async () => {
+    const partner = await pair.partner();
+    const visits = await pair.visits(partner, 50);
+    const callers = visits.flatMap((visit) => Array.from({ length: 20 }, () => visit));
+    const answers = await Promise.all(callers.map((visit) => pair.exchange(partner, visit)));
+
+    const granted = withStatus(answers, 200);
+    expect(granted).toHaveLength(50);
+    for (const { status, description } of answers.filter((answer) => answer.status !== 200)) {
+      expect({ status, description }).toEqual({
+        status: 400,
+        description: expect.stringMatching(/^Authorization code already used at \S+; charge txn_\w{22}$/),
+      });
+    }
+    const { wallet, charges, records } = await pair.books(partner);
+    expect(wallet.balance).toBe(100_000 - 50 * 50);
+    expect([wallet.minute.used, wallet.hour.used]).toEqual([50, 50]);
+    const ids = granted.map(({ token }) => decodeJwt(token ?? '').jti).toSorted();
+    expect(charges.map(({ _id }) => _id).toSorted()).toEqual(ids);
+    expect(records.map(({ _id }) => _id).toSorted()).toEqual(ids);
+  }, 60_000);
+
+  it('share a balance for exactly ten of thirty', async () => {
+    const partner = await pair.partner({ funds: 5_000 });
+    const { partnerId } = partner;
+    await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 500 });
+    const visits = await pair.visits(partner, 30);
+    const answers = await Promise.all(visits.map((visit) => pair.exchange(partner, visit)));
+    expect(withStatus(answers, 200)).toHaveLength(10);
+    expect(withStatus(answers, 402)).toHaveLength(20);
+    expect((await pair.books(partner)).wallet.balance).toBe(0);
+  });
+
+  it.each([
+    ['perMinute', 'minute'],
+    ['perHour', 'hour'],
+  ])('share a cap %s of exactly ten among thirty', async (cap, bucket) => {
+    const partner = await pair.partner();
+    const { partnerId } = partner;
+    await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', [cap]: 10 });
+    const visits = await pair.visits(partner, 30);
+    const answers = await Promise.all(visits.map((visit) => pair.exchange(partner, visit)));
+    expect(withStatus(answers, 200)).toHaveLength(10);
+    const refused = withStatus(answers, 429);
+    expect(refused).toHaveLength(20);
+    expect(new Set(refused.map(({ description }) => description))).toEqual(
+      new Set([`Spend limit exceeded: ${bucket} bucket`]),
+    );
+    expect((await pair.books(partner)).wallet.balance).toBe(100_000 - 10 * 50);
+  });
+
+  it('are good again after the refusal, each once', async () => {
+    const partner = await pair.partner();
+    const { partnerId } = partner;
+    const limits = { partnerId, mode: 'test' as const };
+    await pair.first.admin.limits.set.mutate({ ...limits, perMinute: 5 });
+    const visits = await pair.visits(partner, 15);
+    const both = [...visits, ...visits];
+    await Promise.all(both.map((visit) => pair.exchange(partner, visit)));
+    await pair.first.admin.limits.set.mutate({ ...limits, perMinute: 1_000 });
+    await Promise.all(both.map((visit) => pair.exchange(partner, visit)));
+    const { charges, records } = await pair.books(partner);
+    expect([charges.length, records.length]).toEqual([15, 15]);
+  });
+});
+
+describe('vae.resolved', () => {
+  it('is published once for each exchange of a returning user, and never for the first', async () => {
+    const partner = await pair.partner();
+    const first = await pair.visit(partner);
+    await pair.exchange(partner, first);
+    const later = [await pair.visit(partner), await pair.visit(partner)];
+    const callers = later.flatMap((visit) => Array.from({ length: 8 }, () => visit));
+    const answers = await Promise.all(callers.map((visit) => pair.exchange(partner, visit)));
+    const granted = withStatus(answers, 200);
+    const { sub } = decodeJwt(granted[0]?.token ?? '');
+    await pair.books(partner);
+
+    const { partnerId, keyId } = partner;
+    const events = await pair.db.collection('events').find({ partnerId, type: 'vae.resolved' }).toArray();
+    expect(granted).toHaveLength(2);
+    expect(events.map(({ body }) => JSON.parse(body))).toEqual(
+      events.map(({ _id }) => ({
+        event: 'vae.resolved',
+        event_id: _id,
+        partner_id: partnerId,
+        user_id: sub,
+        claims: { age_18_plus: true, identity_verified: true },
+        resolved_at: new Date(pair.clock.now()).toISOString(),
+      })),
+    );
+    expect(events.map((event) => event['keyId'])).toEqual([keyId, keyId]);
+  });
+});
+
+describe('a price of nothing', () => {
+  it('charges nothing, and is counted and written all the same', async () => {
+    const partner = await pair.partner({ funds: 0 });
+    const { partnerId } = partner;
+    await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 0 });
+    expect((await pair.exchange(partner, await pair.visit(partner))).status).toBe(200);
+    const { wallet, charges } = await pair.books(partner);
+    expect(charges.map(({ amount }) => amount)).toEqual([0]);
+    expect([wallet.balance, wallet.minute.used]).toEqual([0, 1]);
+  });
+});

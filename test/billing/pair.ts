@@ -1,0 +1,57 @@
+import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer } from '../harness/server.ts';
+import { momentAt } from '../oauth/oauth-server.ts';
+import { settledBooks } from './books.ts';
+
+type CreateOptions = NonNullable<Parameters<typeof createPartner>[1]>;
+
+/** Two processes' worth of the service on one database and one clock, as behind a load balancer. */
+export async function startPair() {
+  const clock = manualClock(momentAt(30, 10));
+  const masterKey = Buffer.alloc(32, 7).toString('base64');
+  const first = await startTestServer({ clock, env: { SVC_MASTER_KEY: masterKey } });
+  const shared = { SVC_MASTER_KEY: masterKey, MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
+  const second = await startTestServer({ clock, env: shared });
+  const addresses = [first, second].map(({ config }) => `http://127.0.0.1:${config.public.port}`);
+  let turn = 0;
+
+  return {
+    clock,
+    first,
+    second,
+    db: first.db,
+
+    /** A partner whom no limit stops, unless it is set afterwards. */
+    async partner(options: CreateOptions = {}): Promise<TestPartner> {
+      const partner = await createPartner(first, {
+        funds: 100_000,
+        ...options,
+        client: { tokenRequestsPerMinute: 1_000_000, ...options.client },
+      });
+      const { partnerId } = partner;
+      await first.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 100_000, perHour: 100_000 });
+      return partner;
+    },
+
+    visit: (partner: TestPartner, person?: string) => visit(first, partner, person),
+    visits: (partner: TestPartner, count: number) =>
+      Promise.all(Array.from({ length: count }, () => visit(first, partner))),
+
+    /** One exchange, at the two servers by turns. */
+    async exchange(partner: TestPartner, { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>) {
+      turn += 1;
+      const url = `${addresses[turn % 2]}/api/oauth/token`;
+      const response = await post(url, tokenForm(partner, { code, codeVerifier }));
+      const body = (await response.json()) as { access_token?: string; error_description?: string };
+      return { status: response.status, token: body.access_token, description: body.error_description };
+    },
+
+    books: ({ partnerId }: TestPartner) => settledBooks(first.db, `${partnerId}:test`),
+
+    async stop(): Promise<void> {
+      await second.stop();
+      await first.stop();
+    },
+  };
+}
+export type Pair = Awaited<ReturnType<typeof startPair>>;
