@@ -51,6 +51,7 @@ export function createWallet({ wallets, uptime = () => performance.now() }: Wall
   const lastSettled = new Map<string, number>();
   const releases = new Map<string, string[]>();
   const timers = new Map<string, NodeJS.Timeout>();
+  let lastFlush: Promise<unknown> = Promise.resolve();
 
   function learn(walletId: string, settled: number): void {
     lastSettled.set(walletId, Math.max(settled, lastSettled.get(walletId) ?? 0));
@@ -86,7 +87,7 @@ export function createWallet({ wallets, uptime = () => performance.now() }: Wall
       timers.delete(walletId);
       if ((releases.get(walletId)?.length ?? 0) === 0) return;
       // A flush that failed has put its ids back; the next timer or the next charge takes them.
-      void send({ walletId }).catch(() => undefined);
+      lastFlush = send({ walletId }).catch(() => undefined);
     }, delay);
     timers.set(walletId, timer.unref());
   }
@@ -132,6 +133,8 @@ export function createWallet({ wallets, uptime = () => performance.now() }: Wall
     async drain(): Promise<void> {
       for (const timer of timers.values()) clearTimeout(timer);
       timers.clear();
+      // Updates go out one after another: when the last flush is done, so are those before it.
+      await lastFlush;
       const due = [...releases].filter(([, ids]) => ids.length > 0).map(([walletId]) => walletId);
       await Promise.allSettled(due.map((walletId) => send({ walletId })));
     },
