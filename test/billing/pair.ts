@@ -1,7 +1,7 @@
 import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
-import { settledBooks } from './books.ts';
+import { soundBooks } from './books.ts';
 
 type CreateOptions = NonNullable<Parameters<typeof createPartner>[1]>;
 
@@ -46,7 +46,7 @@ export async function startPair() {
       return { status: response.status, token: body.access_token, description: body.error_description };
     },
 
-    books: ({ partnerId }: TestPartner) => settledBooks(first.db, `${partnerId}:test`),
+    books: ({ partnerId }: TestPartner) => soundBooks(first.db, `${partnerId}:test`),
 
     async stop(): Promise<void> {
       await second.stop();
