@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { describe } from 'vitest';
+
+const executablePath = process.env['SVC_CHROMIUM'] ?? '/usr/bin/chromium';
+const installed = existsSync(executablePath);
+const artefacts = fileURLToPath(new URL('../../artefacts/screenshots/', import.meta.url));
+
+/** `describe` for tests that need a browser: skipped, saying so, where there is none. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (installed) {
+    describe(name, tests);
+    return;
+  }
+  process.stderr.write(`\nSkipped for want of a browser at ${executablePath}: ${name}.
+Install it (apt-get install chromium) or name another one with SVC_CHROMIUM.\n`);
+  describe.skip(name, tests);
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage'] });
+}
+
+/** A person at a browser of their own, and everything that browser complained about. */
+export interface Visitor {
+  page: Page;
+  /** Errors and warnings of the console: refused content, scripts that failed, misnamed fields. */
+  complaints: string[];
+  /** Origins that any page made the browser ask something of. */
+  asked: Set<string>;
+  close(): Promise<void>;
+}
+
+export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const asked = new Set<string>();
+  context.on('console', (message) => {
+    // The status of a page that is itself about an error is not a complaint about its content.
+    const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
+    if (['error', 'warning'].includes(message.type()) && !isStatus) complaints.push(message.text());
+  });
+  context.on('weberror', (error) => complaints.push(error.error().message));
+  context.on('request', (request) => asked.add(new URL(request.url()).origin));
+  return { page, complaints, asked, close: () => context.close() };
+}
+
+/** Keeps what the page looks like, for people to judge. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(artefacts, { recursive: true });
+  await page.screenshot({ path: `${artefacts}${name}.png`, fullPage: true });
+}

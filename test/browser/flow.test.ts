@@ -1,0 +1,171 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
+import { openShop, type Shop } from './shop.ts';
+
+const clock = manualClock();
+const minute = 60_000;
+
+describeInBrowser('the hosted flow in a real browser', () => {
+  let service: TestServer;
+  let shop: Shop;
+  let browser: Browser;
+  const visitors: Visitor[] = [];
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestServer({ clock }), launchBrowser()]);
+    shop = await openShop(service);
+  });
+  afterAll(async () => {
+    // A complaint of any page, on the way to the partner too, is a fault of ours.
+    const complaints = visitors.flatMap((visitor) => visitor.complaints);
+    await browser.close();
+    await shop.close();
+    await service.stop();
+    expect(complaints).toEqual([]);
+  });
+
+  async function visitor(): Promise<Visitor> {
+    const opened = await newVisitor(browser);
+    visitors.push(opened);
+    return opened;
+  }
+
+  async function started() {
+    const { page } = await visitor();
+    await page.goto(shop.link());
+    return page;
+  }
+
+  async function atPeople() {
+    const page = await started();
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+    return page;
+  }
+
+  const atShop = (url: URL) => url.origin === shop.origin;
+
+  it.each([
+    ['Adult', 'code'],
+    ['Teen', 'code'],
+    ['Unknown country', 'code'],
+    ['New adult', 'code'],
+    ['Duplicate', 'code'],
+    ['Low balance', 'code'],
+    ['Minute cap', 'code'],
+    ['Hour cap', 'code'],
+    ['Unavailable', 'code'],
+    ['Rejected', 'verification_failed'],
+    ['Source down', 'verification_failed'],
+  ])('%s comes back to the partner', async (person, result) => {
+    const page = await atPeople();
+    await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
+    await page.waitForURL(atShop);
+    const { code, error, iss } = shop.last();
+    expect(error ?? (code && 'code')).toBe(result);
+    expect(iss).toBe(service.baseUrl);
+  });
+
+  it('asks nothing of any third party', async () => {
+    const { page, asked } = await visitor();
+    await page.goto(shop.link());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('button', { name: 'Adult' }).first().click();
+    await page.waitForURL(atShop);
+    expect([...asked].sort()).toEqual([service.baseUrl, shop.origin].sort());
+  });
+
+  it('declining and cancelling lead back, and the back button leads nowhere else', async () => {
+    const page = await started();
+    await page.getByRole('button', { name: 'Don’t allow' }).click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['error']).toBe('access_denied');
+    const before = shop.returns();
+    await page.goBack();
+    await expect.poll(() => shop.returns(), { timeout: 10_000 }).toBe(before + 1);
+    expect(shop.last()['error']).toBe('access_denied');
+
+    const other = await atPeople();
+    await other.getByRole('button', { name: /^Cancel/ }).click();
+    await other.waitForURL(atShop);
+    expect(shop.last()['error']).toBe('verification_failed');
+  });
+
+  it('the back button from the second page cannot undo consent', async () => {
+    const page = await atPeople();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+    await page.getByRole('button', { name: 'Adult' }).first().click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['code']).toBeDefined();
+  });
+
+  it('a double click is one click', async () => {
+    const page = await started();
+    await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
+    await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+    const before = shop.returns();
+    await page.getByRole('button', { name: 'Adult' }).first().dblclick({ noWaitAfter: true });
+    await page.waitForURL(atShop);
+    expect(shop.returns()).toBe(before + 1);
+    expect(shop.last()['code']).toBeDefined();
+  });
+
+  it('two tabs are one session: the later one is shown where it stands', async () => {
+    const page = await started();
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await second.getByRole('button', { name: 'Don’t allow' }).click();
+    await second.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+    await second.getByRole('button', { name: 'Adult' }).first().click();
+    await second.waitForURL(atShop);
+    const { code } = shop.last();
+    await page.getByRole('button', { name: 'Teen' }).click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['code']).toBe(code);
+  });
+
+  it('another browser cannot take part', async () => {
+    const page = await started();
+    const { page: foreign } = await visitor();
+    await foreign.goto(page.url());
+    await foreign.getByRole('heading', { name: 'Continue in the browser where you began' }).waitFor();
+    await page.reload();
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+  });
+
+  it('works with the keyboard alone', async () => {
+    const page = await started();
+    const focus = (text: string) => page.locator(':focus', { hasText: text });
+    for (let presses = 0; presses < 20 && (await focus('Allow and continue').count()) === 0; presses += 1)
+      await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
+    for (let presses = 0; presses < 20 && (await focus('Adult').count()) === 0; presses += 1)
+      await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(atShop);
+    expect(shop.last()['code']).toBeDefined();
+  });
+
+  it('works without JavaScript', async () => {
+    const { page } = await newVisitor(browser, { javaScriptEnabled: false });
+    await page.goto(shop.link());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('button', { name: 'Adult' }).first().click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['code']).toBeDefined();
+  });
+
+  it('an expired session leads back and says so', async () => {
+    const page = await atPeople();
+    clock.advance(31 * minute);
+    await page.getByRole('button', { name: 'Adult' }).first().click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['error']).toBe('session_expired');
+  });
+});

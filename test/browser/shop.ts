@@ -1,0 +1,61 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import type { TestServer } from '../harness/server.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+
+type ClientSettings = NonNullable<Parameters<typeof createPartner>[1]>['client'];
+
+export interface Shop {
+  origin: string;
+  partner: TestPartner;
+  /** The latest return of a browser: what the redirect carried. */
+  last(): Record<string, string>;
+  /** How often a browser has come back. */
+  returns(): number;
+  /** A link as the shop's page would have it; `scope` and other parameters may differ. */
+  link(changes?: { scope?: string; uiLocales?: string }): string;
+  close(): Promise<void>;
+}
+
+const scope = 'age_18_plus country';
+
+/** A partner's site: the page that people return to, and an account with the service. */
+export async function openShop(
+  service: Pick<TestServer, 'admin' | 'baseUrl'>,
+  client: ClientSettings = {},
+): Promise<Shop> {
+  const returned: Record<string, string>[] = [];
+  const site = createServer(({ url = '/' }, response) => {
+    const { pathname, searchParams } = new URL(url, 'http://shop');
+    if (pathname === '/callback') returned.push(Object.fromEntries(searchParams));
+    response.setHeader('content-type', 'text/html').setHeader('cache-control', 'no-store');
+    response.end(
+      '<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Shop</h1>',
+    );
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  const origin = `http://localhost:${(site.address() as AddressInfo).port}`;
+  const redirectUri = `${origin}/callback`;
+  const partner = await createPartner(service, {
+    client: { redirectUris: [redirectUri], ...client },
+  });
+
+  return {
+    origin,
+    partner,
+    last: () => returned.at(-1) ?? {},
+    returns: () => returned.length,
+    link({ scope: wanted = scope, uiLocales } = {}) {
+      const { state, codeChallenge } = newVisit();
+      const { clientId } = partner;
+      const { baseUrl } = service;
+      const url = startUrl({ baseUrl, clientId, redirectUri, scope: wanted, state, codeChallenge });
+      return uiLocales === undefined ? url : `${url}&ui_locales=${encodeURIComponent(uiLocales)}`;
+    },
+    async close() {
+      site.closeAllConnections();
+      await new Promise((resolve) => site.close(resolve));
+    },
+  };
+}
