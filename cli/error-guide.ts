@@ -34,6 +34,8 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   session_not_found: 'Sessions live 30 minutes. `sessions show` still finds them for 30 days.',
   invalid_signature:
     'The signature covers {integration_id}.{timestamp}.{raw body}; the clock may be 300 s off. After a rotation the old secret ends at once.',
+  integration_inactive:
+    'Look at `integrations show`, then at its client, API key and partner: all four must be active.',
   shop_not_found: 'The integration does not list that shop.',
   code_not_found: 'The code is unknown, expired, used, or was issued to a client that is not a storefront.',
   enrollment_not_found: 'No such enrollment with a client of this key.',

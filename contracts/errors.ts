@@ -105,6 +105,10 @@ const rows = {
   session_not_found: { ...notFound, text: 'Session not found or expired' },
   // interface 7.5: storefront exchange and the checkbox family
   invalid_signature: { ...unauthorized, text: 'Invalid signature or missing signing headers' },
+  integration_inactive: {
+    ...unauthorized,
+    text: 'The integration, its client or the partner account is not active',
+  },
   shop_not_found: { ...notFound, text: 'Shop not found' },
   code_not_found: { ...notFound, text: 'Authorization code not found' },
   enrollment_not_found: { ...notFound, text: 'Enrollment not found' },

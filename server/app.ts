@@ -10,6 +10,7 @@ import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
 import type { Services } from './services.ts';
+import { storefrontRoutes } from './storefront/routes.ts';
 
 interface Surroundings {
   config: Config;
@@ -35,6 +36,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
     { prefix: '/api/oauth' },
   );
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
+  await app.register(storefrontRoutes(services.storefront), { prefix: '/api/integrations/storefront' });
   await app.register(
     async (scope) => {
       await scope.register(cookie);

@@ -4,6 +4,7 @@ import { indexes as partners } from './partners/store.ts';
 import type { IndexDeclaration } from './platform/database/indexes.ts';
 import { indexes as requestLimits } from './platform/request-limits.ts';
 import { indexes as scheduler } from './platform/scheduler.ts';
+import { indexes as integrations } from './storefront/integration-store.ts';
 import { indexes as verification } from './verification/store.ts';
 import { indexes as deliveries } from './webhooks/delivery-store.ts';
 import { indexes as events } from './webhooks/event-store.ts';
@@ -13,6 +14,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...partners,
   ...verification,
   ...billing,
+  ...integrations,
   ...events,
   ...deliveries,
   ...admin,

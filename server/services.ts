@@ -1,8 +1,11 @@
+import type { Mode } from '../contracts/identifiers.ts';
 import { createAdmin } from './admin/feature.ts';
 import { createAdminStores } from './admin/store.ts';
 import { createBillingFeature } from './billing/feature.ts';
-import { priceOf } from './billing/prices.ts';
+import { type PriceOverrides, priceOf } from './billing/prices.ts';
+import type { Order, Purchase } from './billing/purchase.ts';
 import { createBillingStores } from './billing/store.ts';
+import type { BillableKind } from './billing/wallet-model.ts';
 import { walletIdOf } from './billing/wallet-store.ts';
 import { createAccessTokens } from './oauth/access-token.ts';
 import { createClientAuthentication } from './oauth/client-authentication.ts';
@@ -10,6 +13,7 @@ import { createRevocation } from './oauth/revoke.ts';
 import { createTokenExchange } from './oauth/token.ts';
 import { createUserinfo } from './oauth/userinfo.ts';
 import { createPartnersFeature } from './partners/feature.ts';
+import { createRecordStore } from './partners/record-store.ts';
 import { createPartnersStores } from './partners/store.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -19,6 +23,11 @@ import type { Logger } from './platform/logging.ts';
 import { createRequestLimits } from './platform/request-limits.ts';
 import { createScheduler } from './platform/scheduler.ts';
 import type { Sealing } from './platform/sealing.ts';
+import { createStorefrontProcedures } from './storefront/admin.ts';
+import { createCallerAuthentication } from './storefront/caller.ts';
+import { createStorefrontExchange } from './storefront/exchange.ts';
+import { type Integration, integrationCollection } from './storefront/integration-store.ts';
+import { createIntegrations } from './storefront/integrations.ts';
 import { createVerification } from './verification/feature.ts';
 import { createVerificationStores } from './verification/store.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
@@ -44,6 +53,12 @@ export interface Foundation {
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
 }
 
+/** Who is charged, and in which mode. */
+interface Payer {
+  client: { mode: Mode };
+  partner: { _id: string; prices?: PriceOverrides };
+}
+
 export type Stores = ReturnType<typeof createStores>;
 
 /** Everything that touches the database, one object a feature. */
@@ -52,6 +67,7 @@ export function createStores(db: Database['db']) {
     admin: createAdminStores(db),
     billing: createBillingStores(db),
     partners: createPartnersStores(db),
+    integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
     verification: createVerificationStores(db),
   };
 }
@@ -101,6 +117,12 @@ export function createServices(foundation: Foundation) {
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
   });
   const { directory, clientSecrets } = partners;
+  const integrations = createIntegrations({
+    store: stores.integrations,
+    sealing,
+    clock,
+    findClient: (clientId) => directory.client(clientId, { fresh: true }),
+  });
 
   const verification = createVerification({
     stores: stores.verification,
@@ -111,6 +133,7 @@ export function createServices(foundation: Foundation) {
     logger,
     baseUrl: config.baseUrl,
     limit,
+    hasIntegration: integrations.exist,
     isCodeUsed: async (codeHash) => (await billing.purchases.history(codeHash)).state !== 'open',
     async chargeOf(codeHash) {
       const history = await billing.purchases.history(codeHash);
@@ -118,11 +141,24 @@ export function createServices(foundation: Foundation) {
     },
   });
 
+  const keyStatus = async (keyId: string) => (await directory.apiKey(keyId))?.status;
+  /** The exchange core, with the wallet that pays and the price that is in force. */
+  const buyAs =
+    (kind: BillableKind) =>
+    <Facts>({ client, partner, ...purchase }: Payer & Omit<Purchase<Facts>, keyof Order>) =>
+      billing.purchases.buy({
+        ...purchase,
+        kind,
+        mode: client.mode,
+        walletId: walletIdOf(partner._id, client.mode),
+        cents: priceOf(kind, partner.prices, config.priceCents),
+      });
+
   const tokens = createAccessTokens({ keyring, issuer: config.baseUrl, clock });
   const clients = createClientAuthentication({
     findClient: directory.client,
     secretMatches: clientSecrets.matches,
-    keyStatus: async (keyId) => (await directory.apiKey(keyId))?.status,
+    keyStatus,
     limit,
   });
   const revoke = (accessId: string) => billing.accesses.revoke(accessId, new Date(clock.now()));
@@ -131,14 +167,7 @@ export function createServices(foundation: Foundation) {
     exchange: createTokenExchange({
       clients,
       grants: verification.grants,
-      buy: ({ client, partner, ...purchase }) =>
-        billing.purchases.buy({
-          ...purchase,
-          kind: 'token',
-          mode: client.mode,
-          walletId: walletIdOf(partner._id, client.mode),
-          cents: priceOf('token', partner.prices, config.priceCents),
-        }),
+      buy: buyAs('token'),
       revoke,
       tokens,
       clock,
@@ -151,6 +180,24 @@ export function createServices(foundation: Foundation) {
       clock,
     }),
     revoke: createRevocation({ clients, tokens, revoke }),
+  };
+
+  const storefront = {
+    authenticate: createCallerAuthentication({
+      findIntegration: integrations.find,
+      findClient: directory.client,
+      keyStatus,
+      sealing,
+      limit,
+      clock,
+    }),
+    exchange: createStorefrontExchange({
+      loadGrant: verification.grants.load,
+      buy: buyAs('storefront'),
+      rememberCustomer: verification.rememberCustomer,
+      idKey: keyring.id,
+      clock,
+    }),
   };
 
   const admin = createAdmin({
@@ -171,11 +218,13 @@ export function createServices(foundation: Foundation) {
       partners: partners.procedures,
       billing: billing.procedures,
       verification: verification.procedures,
+      storefront: createStorefrontProcedures(integrations),
     },
   });
 
   return {
     oauth,
+    storefront,
     verification,
     admin,
     billing,

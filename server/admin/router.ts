@@ -1,33 +1,47 @@
 import type { createBillingProcedures } from '../billing/admin.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
+import type { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
+import type { createWebhookProcedures } from '../webhooks/admin.ts';
 import type { createAuditLogProcedures } from './audit-log.ts';
 import type { createOperatorProcedures } from './operators.ts';
-import { router } from './procedures.ts';
+import { mergeRouters, router } from './procedures.ts';
 import type { createStatusProcedure } from './status.ts';
+
+type WebhookProcedures = ReturnType<typeof createWebhookProcedures>;
 
 /** The routers that features built, each from its own `admin.ts`. */
 export interface AdminParts {
   partners: ReturnType<typeof createPartnersProcedures>;
   billing: ReturnType<typeof createBillingProcedures>;
   verification: ReturnType<typeof createVerificationProcedures>;
+  storefront: ReturnType<typeof createStorefrontProcedures>;
+  /** Left out, their procedures are not found. */
+  webhooks?: WebhookProcedures;
   operators: ReturnType<typeof createOperatorProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
   status: ReturnType<typeof createStatusProcedure>;
 }
 
 /** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
-export function createAdminRouter({ partners, billing, verification, ...parts }: AdminParts) {
+export function createAdminRouter({ partners, billing, verification, storefront, ...parts }: AdminParts) {
+  const none = router({});
+  const absent = { events: none, deliveries: none, jobs: none, webhooks: none };
+  const webhooks = parts.webhooks ?? (absent as unknown as WebhookProcedures);
   return router({
     partners: partners.partners,
     keys: partners.keys,
     clients: partners.clients,
-    webhooks: partners.webhooks,
+    webhooks: mergeRouters(partners.webhooks, webhooks.webhooks),
+    integrations: storefront.integrations,
     wallets: billing.wallets,
     limits: billing.limits,
     prices: billing.prices,
     sessions: verification.sessions,
     enrollments: verification.enrollments,
+    events: webhooks.events,
+    deliveries: webhooks.deliveries,
+    jobs: webhooks.jobs,
     operators: parts.operators,
     auditLog: parts.auditLog,
     status: parts.status,

@@ -1,6 +1,7 @@
 import { type Db, MongoBulkWriteError } from 'mongodb';
 import type { ClaimsSnapshot } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { VerificationLevel } from '../../contracts/storefront.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { createStage } from '../platform/stage.ts';
@@ -29,6 +30,8 @@ export interface Access extends ClaimsSnapshot {
   revokedAt?: Date;
   /** What a storefront or checkbox request must repeat to get the same answer again. */
   fingerprint?: string;
+  /** What a storefront's answer says besides the claims. */
+  verificationLevel?: VerificationLevel;
   purgeAt?: Date;
 }
 

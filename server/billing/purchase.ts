@@ -31,9 +31,8 @@ export type Terms = Omit<
   rehearse?: Rehearsal | undefined;
 };
 
-interface Order {
-  /** What the charge is for: the same cause is never charged twice. */
-  cause: string;
+/** Who pays how much. */
+export interface Order {
   mode: Mode;
   walletId: string;
   kind: BillableKind;
@@ -42,6 +41,8 @@ interface Order {
 }
 
 export interface Purchase<Facts> extends Order {
+  /** What the charge is for: the same cause is never charged twice. */
+  cause: string;
   /** Everything else that decides, read beside the history and read again should that be out of date. */
   read: () => Promise<Facts>;
   /** Judges the facts. @throws ApiError to refuse; an access of the past is answered again, unbilled */

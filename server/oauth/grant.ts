@@ -1,31 +1,11 @@
-import { type Claims, isClaimName } from '../../contracts/claims.ts';
+import { type Grant, grantedScope } from '../../contracts/grant.ts';
 import type { TokenRequest } from '../../contracts/oauth.ts';
-import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import type { OAuthClient } from './client-authentication.ts';
 
-/** What an authorization code stands for, as the verification flow left it. */
-export interface Grant {
-  sessionId: string;
-  clientId: string;
-  redirectUri: string;
-  /** As asked at the start, in order. */
-  scope: string[];
-  codeChallenge: string;
-  expiresAt: Date;
-  wrongVerifiers: number;
-  sub: string;
-  returning: boolean;
-  evaluatedClaims: Claims;
-  enrollment: { id: string; status: 'active' | 'blocked'; rehearse?: Rehearsal | undefined };
-}
-
 /** The fifth wrong verifier uses a code up (decisions.md). */
 export const largestWrongVerifiers = 5;
-
-/** Scope that the client may still see, in the order asked: `scope` of the token response. */
-export const grantedScope = (grant: Grant) => grant.scope.filter(isClaimName);
 
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
 

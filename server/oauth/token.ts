@@ -1,17 +1,10 @@
-import { resolveClaims } from '../../contracts/claims.ts';
+import { type Grant, type GrantTerms, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AccessTokens } from './access-token.ts';
-import type {
-  Authenticated,
-  ClientAuthentication,
-  Credentials,
-  OAuthClient,
-} from './client-authentication.ts';
+import type { Authenticated, ClientAuthentication, Credentials } from './client-authentication.ts';
 import {
-  type Grant,
-  grantedScope,
   largestWrongVerifiers,
   requireActiveEnrollment,
   requireLive,
@@ -34,8 +27,6 @@ export interface BoughtAccess {
 /** What happened to a code before this request. */
 type History = { state: 'open' } | { state: 'used'; access: BoughtAccess } | { state: 'exhausted' };
 
-type Terms = ReturnType<typeof termsOf>;
-
 interface Dependencies {
   clients: Pick<ClientAuthentication, 'authenticate' | 'admit'>;
   /** Charges the partner's wallet once for `cause` and commits the access: the exchange core in billing. */
@@ -43,7 +34,7 @@ interface Dependencies {
     purchase: Authenticated & {
       cause: string;
       read: () => Promise<Grant | undefined>;
-      decide: (grant: Grant | undefined, history: History) => Promise<Terms>;
+      decide: (grant: Grant | undefined, history: History) => Promise<GrantTerms & { lifetime: number }>;
     },
   ) => Promise<BoughtAccess>;
   grants: {
@@ -58,24 +49,6 @@ interface Dependencies {
 
 /** A code used again later than this after its first use takes its token with it (RFC 6749 4.1.2); milliseconds. */
 const raceWindow = 10_000;
-
-function termsOf(grant: Grant, client: OAuthClient) {
-  const { sessionId, sub, returning, enrollment } = grant;
-  return {
-    partnerId: client.partnerId,
-    mode: client.mode,
-    clientId: client._id,
-    keyId: client.keyId,
-    sessionId,
-    enrollmentId: enrollment.id,
-    sub,
-    returning,
-    scope: grantedScope(grant).join(' '),
-    ...resolveClaims(grant.scope, client.claims, grant.evaluatedClaims),
-    lifetime: accessTokenLifetime,
-    rehearse: enrollment.rehearse,
-  };
-}
 
 /** `POST /api/oauth/token` (interface 4.2): code → hold → access → token, judged in the order of decisions.md. */
 export function createTokenExchange({ clients, buy, grants, revoke, tokens, clock }: Dependencies) {
@@ -119,7 +92,7 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
         await requireVerifier(grant, request, codeHash);
         requirePermittedScope(grant, client);
         requireActiveEnrollment(grant);
-        return termsOf(grant, client);
+        return { ...termsOf(grant, client), lifetime: accessTokenLifetime };
       },
     });
     return {

@@ -54,6 +54,8 @@ export interface EnrollmentStore {
   block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment>;
   /** @throws ApiError `not_found` */
   unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
+  /** Keeps a hash of whom a shop knows this user as; the last one stays. */
+  rememberCustomer(id: string, customerHash: string): Promise<void>;
   owing(before: Date, limit: number): Promise<Enrollment[]>;
   settle(paid: readonly Enrollment[]): Promise<void>;
 }
@@ -117,6 +119,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         $unset: { blockReason: '' },
         ...pushed(entry),
       }),
+
+    async rememberCustomer(id, customerHash) {
+      await enrollments.updateOne({ _id: id, customerHash: { $ne: customerHash } }, { $set: { customerHash } });
+    },
 
     owing: (before, limit) =>
       enrollments

@@ -4,6 +4,7 @@ import type { Logger } from '../platform/logging.ts';
 import type { Publish, Sweep } from '../platform/outbox.ts';
 import { createVerificationProcedures } from './admin.ts';
 import { createEnding } from './ending.ts';
+import type { EnrollmentStore } from './enrollment-store.ts';
 import { createEnrolling } from './enrollments.ts';
 import { createFlow } from './flow.ts';
 import { createGrants, type Grants } from './grants.ts';
@@ -45,6 +46,7 @@ export interface Verification {
   /** To be mounted at `/api/verify`. */
   sessionQueryRoutes: FastifyPluginAsyncZod;
   grants: Grants;
+  rememberCustomer: EnrollmentStore['rememberCustomer'];
   sweep: Sweep;
   procedures: ReturnType<typeof createVerificationProcedures>;
 }
@@ -80,6 +82,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     }),
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
     grants: createGrants(sessions),
+    rememberCustomer: enrollments.rememberCustomer,
     sweep: {
       name: 'verification events',
       async sweep() {

@@ -1,42 +1,24 @@
 import type { ClaimName, Claims } from '../../contracts/claims.ts';
+import type { Grant } from '../../contracts/grant.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { createStage } from '../platform/stage.ts';
-import type { Enrollment } from './enrollment-store.ts';
 import type { SessionStore, SessionWithUser } from './session-store.ts';
 import type { User } from './user-store.ts';
 
-/** What an authorization code stands for: all that its exchange has to judge. */
-interface Grant {
-  sessionId: string;
-  clientId: string;
+/** A grant with where it comes from. */
+interface IssuedGrant extends Grant {
   partnerId: string;
   mode: Mode;
   keyId: string;
-  redirectUri: string;
-  scope: string[];
-  codeChallenge: string;
   codeHash: string;
   issuedAt: Date;
-  expiresAt: Date;
-  wrongVerifiers: number;
   userId: string;
-  sub: string;
-  /** Whether an earlier session had enrolled this user with this client. */
-  returning: boolean;
-  /** Everything that is known of the user; what this client may see of it is for the caller to choose. */
-  evaluatedClaims: Claims;
-  enrollment: {
-    id: string;
-    status: Enrollment['status'];
-    blockReason?: string;
-    rehearse?: Enrollment['rehearse'];
-    consentedClaims: ClaimName[];
-  };
+  enrollment: Grant['enrollment'] & { blockReason?: string; consentedClaims: ClaimName[] };
 }
 
 export interface Grants {
   /** By the SHA-256 of the code; its expiry is for the caller to judge. Loads of the same tick are one round trip. */
-  load(codeHash: string): Promise<Grant | undefined>;
+  load(codeHash: string): Promise<IssuedGrant | undefined>;
   /** @returns how many wrong verifiers this code has met now */
   countWrongVerifier(codeHash: string): Promise<number>;
 }
@@ -45,7 +27,7 @@ function valuesOf(claims: User['claims']): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
 
-function toGrant(session: SessionWithUser): Grant | undefined {
+function toGrant(session: SessionWithUser): IssuedGrant | undefined {
   const { code, userId, sub, enrollments, users } = session;
   const [enrollment] = enrollments;
   const [user] = users;
@@ -81,7 +63,7 @@ function toGrant(session: SessionWithUser): Grant | undefined {
 export function createGrants(
   sessions: Pick<SessionStore, 'findByCodeHashes' | 'countWrongVerifier'>,
 ): Grants {
-  const load = createStage<string, Grant | undefined>({
+  const load = createStage<string, IssuedGrant | undefined>({
     async run(hashes) {
       const found = await sessions.findByCodeHashes([...new Set(hashes)]);
       const grants = new Map(found.map((session) => [session.code?.hash, toGrant(session)]));

@@ -2,17 +2,26 @@ import type { AddressInfo } from 'node:net';
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { createAdmin } from '../../server/admin/feature.ts';
 import type { AdminRouter } from '../../server/admin/router.ts';
-import { indexes as adminIndexes, createAdminStores } from '../../server/admin/store.ts';
+import { createAdminStores } from '../../server/admin/store.ts';
 import { createBillingFeature } from '../../server/billing/feature.ts';
-import { indexes as billingIndexes, createBillingStores } from '../../server/billing/store.ts';
+import { createBillingStores } from '../../server/billing/store.ts';
+import { indexes } from '../../server/indexes.ts';
 import { createPartnersFeature } from '../../server/partners/feature.ts';
-import { createPartnersStores, indexes as partnerIndexes } from '../../server/partners/store.ts';
+import { createRecordStore } from '../../server/partners/record-store.ts';
+import { createPartnersStores } from '../../server/partners/store.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { createScheduler } from '../../server/platform/scheduler.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
+import { createStorefrontProcedures } from '../../server/storefront/admin.ts';
+import { type Integration, integrationCollection } from '../../server/storefront/integration-store.ts';
+import { createIntegrations } from '../../server/storefront/integrations.ts';
 import { createVerificationProcedures } from '../../server/verification/admin.ts';
-import { createVerificationStores, indexes as verificationIndexes } from '../../server/verification/store.ts';
+import { createVerificationStores } from '../../server/verification/store.ts';
+import { webhookEndpoint } from '../../server/webhook-endpoint.ts';
+import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
+import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 
 export const firstToken = 'test-admin-token-of-32-characters-or-more';
@@ -30,22 +39,32 @@ export interface AdminServer {
   close: () => Promise<void>;
 }
 
-/** The real admin listener with partners, billing and verification behind it; nothing is ever sent anywhere. */
+/** The real admin listener with the real features behind it; webhooks go to localhost. */
 export async function startAdminServer(): Promise<AdminServer> {
   const database = await freshDatabase({ keep: true });
-  await ensureIndexes(database.db, [
-    ...adminIndexes,
-    ...partnerIndexes,
-    ...billingIndexes,
-    ...verificationIndexes,
-  ]);
+  await ensureIndexes(database.db, indexes);
   const log = createLogger('silent');
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead, trusted: () => true };
+  const sealing = createSealing([new Uint8Array(32).fill(7)]);
+  const idKey = new Uint8Array(32).fill(8);
+  const webhooks = createWebhooks({
+    db: database.db,
+    clock,
+    idKey,
+    scheduler: createScheduler({ db: database.db, logger: log }),
+    logger: log,
+    endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
+    retryDelays: [60_000, 300_000],
+    localhostAllowed: true,
+    ownPorts: () => [],
+    worker: true,
+    userAgent: 'SVC-Webhooks/test',
+  });
   const billing = createBillingFeature({
     stores: createBillingStores(database.db),
     clock,
-    idKey: new Uint8Array(32).fill(8),
-    publish: async () => undefined,
+    idKey,
+    publish: webhooks.publish,
     logger: log,
     standardPrice: 50,
     prices: {
@@ -64,10 +83,16 @@ export async function startAdminServer(): Promise<AdminServer> {
   const partners = createPartnersFeature({
     stores: createPartnersStores(database.db),
     clock,
-    sealing: createSealing([new Uint8Array(32).fill(7)]),
+    sealing,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) =>
       url.startsWith('https://') || mode === 'test' ? undefined : 'A live webhook URL must be https',
+  });
+  const integrations = createIntegrations({
+    store: createRecordStore<Integration>(database.db, integrationCollection, 'storefront integration'),
+    sealing,
+    clock,
+    findClient: partners.directory.client,
   });
   const admin = createAdmin({
     stores: createAdminStores(database.db),
@@ -76,10 +101,17 @@ export async function startAdminServer(): Promise<AdminServer> {
     firstToken,
     status: {
       about: { version: '0.8.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
-      readQueue: async () => ({ pending: 0 }),
+      readQueue: webhooks.deliveries.queue,
     },
-    features: { partners: partners.procedures, billing: billing.procedures, verification },
+    features: {
+      partners: partners.procedures,
+      billing: billing.procedures,
+      verification,
+      storefront: createStorefrontProcedures(integrations),
+      webhooks: createWebhookProcedures({ webhooks, findKey: partners.directory.apiKey }),
+    },
   });
+  await webhooks.start();
   const app = createHttpServer({ logger: log, trustProxy: false });
   await app.register(admin.routes);
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -98,6 +130,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     apiAs,
     async close() {
       await app.close();
+      await webhooks.stop();
       await database.drop();
     },
   };

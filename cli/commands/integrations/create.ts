@@ -1,0 +1,33 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { outFile } from '../../flags.ts';
+
+export default class IntegrationsCreate extends AdminCommand<typeof IntegrationsCreate> {
+  static override summary = 'Create a storefront integration. Its secret is shown once.';
+  static override description =
+    'Its shops exchange the codes of one storefront client by signed calls. It takes the mode of that client.';
+  static override examples = [
+    '<%= config.bin %> integrations create --partner ptr_… --client cli_… --shop shop.example --shop shop.example.de',
+  ];
+  static override flags = {
+    partner: Flags.string({ description: 'id of the partner', required: true }),
+    client: Flags.string({
+      description: 'id of the storefront client whose codes it exchanges',
+      required: true,
+    }),
+    shop: Flags.string({
+      description: 'host name of a shop; may be given again',
+      required: true,
+      multiple: true,
+    }),
+    'out-file': outFile,
+  };
+
+  async run() {
+    const { partner, client, shop } = this.flags;
+    const api = await this.api();
+    return this.withSecret('integrationSecret', () =>
+      api.integrations.create.mutate({ partnerId: partner, clientId: client, shops: shop }),
+    );
+  }
+}

@@ -1,0 +1,21 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class IntegrationsDisable extends CarefulCommand<typeof IntegrationsDisable> {
+  static override summary = 'Disable a storefront integration for good.';
+  static override description =
+    'Its signed calls get 401. Where it was the last of its client, that client starts no more sessions.';
+  static override examples = ['<%= config.bin %> integrations disable int_…'];
+  static override args = {
+    integration: Args.string({ description: 'id of the integration', required: true }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
+    const consequence = `${id} ends at once and for good: calls of ${shops.join(', ')} get 401.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.integrations.disable.mutate({ integrationId: id })),
+    );
+  }
+}

@@ -1,0 +1,15 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class IntegrationsShow extends AdminCommand<typeof IntegrationsShow> {
+  static override summary = 'Show a storefront integration, without its secret.';
+  static override examples = ['<%= config.bin %> integrations show int_…'];
+  static override args = {
+    integration: Args.string({ description: 'id of the integration', required: true }),
+  };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.integrations.show.query({ integrationId: this.args.integration }));
+  }
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { DateTime, Mode } from '../identifiers.ts';
+import { page, reference } from './references.ts';
+
+export const IntegrationStatus = z.enum(['active', 'disabled']);
+export type IntegrationStatus = z.infer<typeof IntegrationStatus>;
+
+/** A storefront integration without its secret: the shops that exchange the codes of one client. */
+export const IntegrationView = z.strictObject({
+  id: z.string(),
+  partnerId: z.string(),
+  clientId: z.string(),
+  mode: Mode,
+  status: IntegrationStatus,
+  shops: z.array(z.string()),
+  secretVersion: z.number().int(),
+  createdAt: DateTime,
+  rotatedAt: DateTime.nullable(),
+});
+export type IntegrationView = z.infer<typeof IntegrationView>;
+
+/** The one answer that holds the integration secret: `intsec_…`. */
+export const IntegrationWithSecret = z.strictObject({
+  ...IntegrationView.shape,
+  integrationSecret: z.string(),
+});
+export type IntegrationWithSecret = z.infer<typeof IntegrationWithSecret>;
+
+/** RFC 1123 host names with at least one dot, and `localhost` for trying out. */
+const hostName =
+  /^(localhost|(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)$/;
+
+const Shop = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(hostName, { error: ({ input }) => `${String(input)} is not the host name of a shop` });
+
+export const CreateIntegration = z.strictObject({
+  partnerId: reference('partner'),
+  clientId: reference('client'),
+  shops: z
+    .array(Shop)
+    .min(1, { error: 'at least one shop' })
+    .max(100)
+    .transform((shops) => [...new Set(shops)]),
+});
+export type CreateIntegration = z.infer<typeof CreateIntegration>;
+
+export const IntegrationReference = z.strictObject({ integrationId: reference('integration') });
+export const ListIntegrations = z.strictObject({
+  partnerId: reference('partner').optional(),
+  clientId: reference('client').optional(),
+  mode: Mode.optional(),
+  status: IntegrationStatus.optional(),
+  ...page,
+});
+export type ListIntegrations = z.infer<typeof ListIntegrations>;

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { ClaimsMap, type ClaimValue } from './claims.ts';
+
+/** Seconds that `X-SVC-Timestamp` may be off, either way (decisions.md, "storefront"). */
+export const timestampSkew = 300;
+/** Requests a minute of one integration. */
+export const integrationRequestsPerMinute = 60;
+
+/** Interface 4.6: the three headers of a signed call, as Node names them. */
+export const SigningHeaders = z.object({
+  'x-svc-integration-id': z.string().min(1).max(128),
+  'x-svc-timestamp': z.string().regex(/^\d{1,12}$/, { error: 'must be Unix seconds' }),
+  'x-svc-signature': z
+    .string()
+    .regex(/^sha256=[0-9a-f]{64}$/, { error: 'must be sha256= and 64 lowercase hex digits' }),
+});
+export type SigningHeaders = z.infer<typeof SigningHeaders>;
+
+/** Interface 2.8. */
+export const StorefrontRequest = z.object({
+  code: z.string().min(1).max(256),
+  redirect_uri: z.string().min(1).max(2048),
+  shop_domain: z.string().min(1).max(253),
+  customer_id: z.string().min(1).max(256),
+});
+export type StorefrontRequest = z.infer<typeof StorefrontRequest>;
+
+/** How the user was verified: age only, a document, or a document and a face. */
+export const VerificationLevel = z.enum(['basic', 'document', 'biometric']);
+export type VerificationLevel = z.infer<typeof VerificationLevel>;
+
+/** Interface 2.9. */
+export const StorefrontResponse = z.strictObject({
+  verified: z.literal(true),
+  claims: ClaimsMap,
+  verification_level: VerificationLevel,
+  enrollment_id: z.string(),
+});
+export type StorefrontResponse = z.infer<typeof StorefrontResponse>;
+
+/** decisions.md, "Claims": levels 1 to 3; a source that could not tell vouches for the least. */
+export function verificationLevelOf(assuranceLevel: ClaimValue | undefined): VerificationLevel {
+  if (assuranceLevel === 3) return 'biometric';
+  return assuranceLevel === 2 ? 'document' : 'basic';
+}

@@ -1,0 +1,85 @@
+import type { ExchangingClient } from '../../contracts/grant.ts';
+import { integrationRequestsPerMinute, SigningHeaders, timestampSkew } from '../../contracts/storefront.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomSecret } from '../platform/ids.ts';
+import type { RequestLimit } from '../platform/request-limits.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import type { Integration } from './integration-store.ts';
+import { fingerprintOf, isSignedWith } from './signature.ts';
+
+/** A storefront client with its partner. Prices are cents per billable event. */
+export interface Account {
+  client: ExchangingClient & { status: 'active' | 'disabled' };
+  partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: { storefront?: number } };
+}
+
+/** Who sent a signed call. `fingerprint` is the same for the same call sent again. */
+export interface Caller extends Account {
+  integration: Integration;
+  fingerprint: string;
+}
+
+interface Dependencies {
+  /** Never from a cache: rotating a secret and disabling hold at once. */
+  findIntegration: (id: string) => Promise<Integration | undefined>;
+  findClient: (id: string, options?: { fresh?: boolean }) => Promise<Account | undefined>;
+  keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
+  sealing: Sealing;
+  limit: RequestLimit;
+  clock: { now(): number };
+}
+
+function signingHeadersOf(headers: unknown): SigningHeaders {
+  const parsed = SigningHeaders.safeParse(headers);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const name = String(issue?.path[0]);
+  const isThere = (headers as Record<string, unknown>)[name] !== undefined;
+  throw new ApiError('invalid_signature', {
+    description: `Invalid signature or missing signing headers: ${name} ${isThere ? issue?.message : 'is missing'}`,
+  });
+}
+
+/** Interface 5.4: who signed a call, judged on the raw bytes of its body. */
+export function createCallerAuthentication(dependencies: Dependencies) {
+  const { findIntegration, findClient, keyStatus, sealing, limit, clock } = dependencies;
+  /** Takes the place of the secret of an unknown integration, so that it costs the same time. */
+  const decoy = sealing.seal(randomSecret('integrationSecret'));
+
+  const isActive = (account: Account | undefined): account is Account =>
+    account?.client.status === 'active' && account.partner.status === 'active';
+
+  async function requireActive({ status, clientId }: Integration): Promise<Account> {
+    const remembered = await findClient(clientId);
+    // A refusal is read past the cache before it is sent.
+    const account = isActive(remembered) ? remembered : await findClient(clientId, { fresh: true });
+    if (status === 'active' && isActive(account) && (await keyStatus(account.client.keyId)) === 'active')
+      return account;
+    throw new ApiError('integration_inactive');
+  }
+
+  async function requireAllowance(integrationId: string): Promise<void> {
+    const { allowed, retryAfter } = await limit('storefront', integrationId, integrationRequestsPerMinute);
+    if (!allowed)
+      throw new ApiError('rate_limited', { description: 'Integration rate limit exceeded', retryAfter });
+  }
+
+  /** @throws ApiError invalid_signature; integration_inactive; rate_limited, which only signed calls count for */
+  return async function authenticate(headers: unknown, raw: Uint8Array): Promise<Caller> {
+    const sent = signingHeadersOf(headers);
+    const integrationId = sent['x-svc-integration-id'];
+    const timestamp = sent['x-svc-timestamp'];
+    const integration = await findIntegration(integrationId);
+    const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
+    const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
+    if (!isSignedWith(secret, signed, raw) || !integration) throw new ApiError('invalid_signature');
+    if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkew) {
+      throw new ApiError('invalid_signature', {
+        description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkew} seconds off`,
+      });
+    }
+    const account = await requireActive(integration);
+    await requireAllowance(integrationId);
+    return { ...account, integration, fingerprint: fingerprintOf(integrationId, raw) };
+  };
+}

@@ -1,0 +1,59 @@
+import type { IntegrationStatus } from '../../contracts/admin/integrations.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { AuditEntry } from '../admin/procedures.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+
+/** Shops that exchange the codes of one storefront client by calls signed with one secret. */
+export interface Integration {
+  _id: string;
+  partnerId: string;
+  clientId: string;
+  /** The mode of its client. */
+  mode: Mode;
+  status: IntegrationStatus;
+  /** Host names, lower case. */
+  shops: string[];
+  /** `intsec_…` under the master key: HMAC needs it back. */
+  sealedSecret: string;
+  secretVersion: number;
+  rotatedAt?: Date;
+  createdAt: Date;
+  revision: number;
+  audit: AuditEntry[];
+  auditAt?: Date;
+}
+
+export const integrationCollection = 'integrations';
+export const indexes: IndexDeclaration[] = [
+  { collection: integrationCollection, key: { createdAt: -1, _id: -1 } },
+  { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
+  { collection: integrationCollection, key: { partnerId: 1, createdAt: -1 } },
+  { collection: integrationCollection, key: { clientId: 1, createdAt: -1 } },
+];
+
+/** Records that are changed one at a time, each change with its audit entry: the partners feature has such. */
+export interface IntegrationStore {
+  insert(
+    integration: Omit<Integration, 'revision' | 'audit' | 'auditAt'>,
+    entry: AuditEntry,
+  ): Promise<Integration>;
+  find(id: string): Promise<Integration | undefined>;
+  findAll(ids: readonly string[]): Promise<(Integration | undefined)[]>;
+  /** Newest first. */
+  list(
+    filter: Partial<Integration>,
+    page: { limit: number; after?: string | undefined },
+  ): Promise<Integration[]>;
+  /** @throws ApiError `not_found` */
+  change(
+    id: string,
+    decide: (
+      current: Integration,
+    ) =>
+      | {
+          set: Partial<Omit<Integration, '_id' | 'createdAt' | 'revision' | 'audit' | 'auditAt'>>;
+          entry: AuditEntry;
+        }
+      | undefined,
+  ): Promise<Integration>;
+}

@@ -1,0 +1,111 @@
+import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
+import type { Actor, AuditEntry } from '../admin/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
+import { randomId, randomSecret } from '../platform/ids.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { createStage } from '../platform/stage.ts';
+import type { Integration, IntegrationStore } from './integration-store.ts';
+
+interface Dependencies {
+  store: IntegrationStore;
+  sealing: Pick<Sealing, 'seal'>;
+  clock: { now(): number };
+  findClient: (
+    id: string,
+  ) => Promise<{ client: Pick<Integration, 'partnerId' | 'mode'> & { kind: string } } | undefined>;
+}
+
+/** An integration with its secret: shown once, when the secret is made. */
+export interface FreshIntegration {
+  integration: Integration;
+  integrationSecret: string;
+}
+
+export type Integrations = ReturnType<typeof createIntegrations>;
+
+/** Storefront integrations: `active` until disabled for good. All methods throw ApiError. */
+export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
+  async function newSecret() {
+    const integrationSecret = randomSecret('integrationSecret');
+    return { integrationSecret, sealedSecret: await sealing.seal(integrationSecret) };
+  }
+
+  /** One request changes an integration once, so both name the entry. */
+  function entryOf(actor: Actor, target: string, changed: Pick<AuditEntry, 'before' | 'after'>): AuditEntry {
+    return { ...actor, id: `${actor.requestId}:${target}`, at: new Date(clock.now()), target, ...changed };
+  }
+
+  async function storefrontClient(partnerId: string, clientId: string) {
+    const found = await findClient(clientId);
+    if (!found) throw new ApiError('not_found', { description: `No client ${clientId}` });
+    if (found.client.partnerId !== partnerId) {
+      throw new ApiError('refused', { description: `Client ${clientId} belongs to another partner` });
+    }
+    if (found.client.kind === 'storefront') return found.client;
+    throw new ApiError('refused', {
+      description: `Client ${clientId} is of kind ${found.client.kind}; an integration needs one of kind storefront`,
+    });
+  }
+
+  async function show(id: string): Promise<Integration> {
+    const integration = await store.find(id);
+    if (!integration) throw new ApiError('not_found', { description: `No storefront integration ${id}` });
+    return integration;
+  }
+
+  return {
+    async create({ partnerId, clientId, shops }: CreateIntegration, actor: Actor): Promise<FreshIntegration> {
+      const { mode } = await storefrontClient(partnerId, clientId);
+      const { integrationSecret, sealedSecret } = await newSecret();
+      const _id = randomId('integration');
+      const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
+      const integration = await store.insert(
+        { _id, ...fields, sealedSecret, createdAt: new Date(clock.now()) },
+        entryOf(actor, _id, { after: fields }),
+      );
+      return { integration, integrationSecret };
+    },
+
+    show,
+
+    list({ partnerId, clientId, mode, status, ...page }: ListIntegrations): Promise<Integration[]> {
+      const filter = {
+        ...(partnerId && { partnerId }),
+        ...(clientId && { clientId }),
+        ...(mode && { mode }),
+        ...(status && { status }),
+      };
+      return store.list(filter, page);
+    },
+
+    /** The old secret ends at once. */
+    async rotateSecret(id: string, actor: Actor): Promise<FreshIntegration> {
+      const { integrationSecret, sealedSecret } = await newSecret();
+      const integration = await store.change(id, ({ status, secretVersion }) => {
+        if (status === 'disabled')
+          throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
+        const next = { secretVersion: secretVersion + 1 };
+        return {
+          set: { ...next, sealedSecret, rotatedAt: new Date(clock.now()) },
+          entry: entryOf(actor, id, { before: { secretVersion }, after: next }),
+        };
+      });
+      return { integration, integrationSecret };
+    },
+
+    disable: (id: string, actor: Actor): Promise<Integration> =>
+      store.change(id, ({ status }) => {
+        if (status === 'disabled') return undefined;
+        const set = { status: 'disabled' as const };
+        return { set, entry: entryOf(actor, id, { before: { status }, after: set }) };
+      }),
+
+    /** Read together with those of other requests. */
+    find: createStage({ run: (ids: readonly string[]) => store.findAll(ids) }),
+
+    /** Whether some integration exchanges the codes of this client. */
+    async exist(clientId: string): Promise<boolean> {
+      return (await store.list({ clientId, status: 'active' }, { limit: 1 })).length > 0;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
+import { GeneralError } from '../../contracts/verification.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { Caller } from './caller.ts';
+
+interface Dependencies {
+  authenticate: (headers: unknown, raw: Uint8Array) => Promise<Caller>;
+  exchange: (request: StorefrontRequest, caller: Caller) => Promise<StorefrontResponse>;
+}
+
+function parseBody(type: string | undefined, raw: Buffer): unknown {
+  if (!/^application\/json *(;|$)/i.test(type ?? '')) {
+    throw new ApiError('bad_input', { description: 'Content-Type must be application/json' });
+  }
+  try {
+    return JSON.parse(raw.toString('utf8'));
+  } catch {
+    throw new ApiError('bad_input', { description: 'The request body is not valid JSON' });
+  }
+}
+
+/** `/api/integrations/storefront`: who signed it is judged on the raw bytes, before they are read as JSON. */
+export function storefrontRoutes({ authenticate, exchange }: Dependencies): FastifyPluginAsyncZod {
+  const callers = new WeakMap<FastifyRequest, Caller>();
+
+  async function requireSignature(request: FastifyRequest): Promise<void> {
+    const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    callers.set(request, await authenticate(request.headers, raw));
+    request.body = parseBody(request.headers['content-type'], raw);
+  }
+
+  function callerOf(request: FastifyRequest): Caller {
+    const caller = callers.get(request);
+    if (!caller) throw new Error('a call was handled before its signature was judged');
+    return caller;
+  }
+
+  return async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer' },
+      async (_request: FastifyRequest, raw: Buffer) => raw,
+    );
+    scope.addHook('onRequest', async (_request, reply) => {
+      void reply.header('cache-control', 'no-store');
+    });
+
+    scope.post(
+      '/verify/exchange',
+      {
+        preValidation: requireSignature,
+        schema: {
+          body: StorefrontRequest,
+          response: { 200: StorefrontResponse, '4xx': GeneralError, '5xx': GeneralError },
+        },
+      },
+      async (request) => exchange(request.body, callerOf(request)),
+    );
+  };
+}

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { StorefrontResponse } from '../../contracts/storefront.ts';
+import { GeneralError } from '../../contracts/verification.ts';
+import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { call, codeFor, createShop, fields, type Shop, sign } from './shop.ts';
+
+let server: TestServer;
+let clock: ManualClock;
+let shop: Shop;
+beforeAll(async () => {
+  // Ten seconds into a minute, so that the windows of the limits are known.
+  clock = manualClock(Math.ceil(Date.now() / 3_600_000) * 3_600_000 + 10_000);
+  server = await startTestServer({ clock });
+  shop = await createShop(server);
+});
+afterAll(() => server.stop());
+
+const send = (body: Record<string, unknown>, by: Shop = shop) => {
+  const raw = JSON.stringify(body);
+  return call(server, raw, sign(by, raw, clock.now()));
+};
+const balance = async ({ partnerId }: Pick<Shop, 'partnerId'> = shop) =>
+  (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
+const nextMinute = () => clock.set(Math.ceil((clock.now() + 1) / 60_000) * 60_000);
+
+async function expectRefusal(answer: Awaited<ReturnType<typeof call>>, status: number, message?: RegExp) {
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(GeneralError.parse(answer.body).error).toMatch(message ?? /./);
+}
+
+describe('200', () => {
+  it('gives claims, level and enrollment, and bills once', async () => {
+    const before = await balance();
+    const answer = await send(fields(await codeFor(server, shop)));
+    expect(answer.status).toBe(200);
+    expect(StorefrontResponse.parse(answer.body)).toEqual({
+      verified: true,
+      claims: { age_18_plus: true, country: 'DE' },
+      verification_level: 'document',
+      enrollment_id: expect.stringMatching(/^enr_/),
+    });
+    expect(await balance()).toBe(before - 50);
+    const enrollmentId = StorefrontResponse.parse(answer.body).enrollment_id;
+    const stored = await server.db.collection('enrollments').findOne({ _id: enrollmentId as never });
+    expect(stored?.['customerHash']).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('answers a replayed call the same, unbilled, also signed anew', async () => {
+    const body = fields(await codeFor(server, shop));
+    const first = await send(body);
+    const before = await balance();
+    clock.advance(2000);
+    const [second, third] = await Promise.all([send(body), send(body)]);
+    expect([second.status, third.status]).toEqual([200, 200]);
+    expect([second.body, third.body]).toEqual([first.body, first.body]);
+    expect(await balance()).toBe(before);
+  });
+
+  it('bills simultaneous copies once', async () => {
+    nextMinute();
+    const before = await balance();
+    const body = fields(await codeFor(server, shop));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => send(body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer.body))).size).toBe(1);
+    expect(await balance()).toBe(before - 50);
+  });
+
+  it('takes any of the shops of the integration, in any case', async () => {
+    const body = fields(await codeFor(server, shop), { shop_domain: 'Spirits.Example' });
+    expect((await send(body)).status).toBe(200);
+  });
+
+  it('sends no vae.resolved, also for a returning user', async () => {
+    await send(fields(await codeFor(server, shop)));
+    await server.sweep();
+    expect(await server.db.collection('events').countDocuments({ type: 'vae.resolved' })).toBe(0);
+  });
+});
+
+describe('400', () => {
+  it.each(['code', 'redirect_uri', 'shop_domain', 'customer_id'])('without %s', async (name) => {
+    const { [name]: _left, ...rest } = fields('svc_code_x');
+    await expectRefusal(await send(rest), 400, new RegExp(name));
+  });
+
+  it('for another redirect_uri, and the code stays usable', async () => {
+    const code = await codeFor(server, shop);
+    await expectRefusal(await send(fields(code, { redirect_uri: 'http://localhost:9999/callback/' })), 400);
+    expect((await send(fields(code))).status).toBe(200);
+  });
+
+  it('for a body that is no JSON, or not called so', async () => {
+    const headers = sign(shop, '{', clock.now());
+    await expectRefusal(await call(server, '{', headers), 400, /JSON/);
+    await expectRefusal(
+      await call(server, '{', { ...headers, 'content-type': 'text/plain' }),
+      400,
+      /Content-Type/,
+    );
+  });
+});
+
+describe('401', () => {
+  it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])('without %s', async (name) => {
+    const raw = JSON.stringify(fields('svc_code_x'));
+    const headers = { ...sign(shop, raw, clock.now()), [name]: undefined };
+    await expectRefusal(await call(server, raw, headers), 401, new RegExp(name));
+  });
+
+  it('where the signature is not that of these very bytes', async () => {
+    const raw = JSON.stringify(fields('svc_code_x'));
+    const headers = sign(shop, raw, clock.now());
+    await expectRefusal(await call(server, `${raw} `, headers), 401, /^Invalid signature/);
+    const upper = headers['x-svc-signature']?.replace(/[0-9a-f]{64}/, (hex) => hex.toUpperCase());
+    await expectRefusal(await call(server, raw, { ...headers, 'x-svc-signature': upper }), 401, /lowercase/);
+    const unknown = { ...headers, 'x-svc-integration-id': 'int_0000000000000000000000' };
+    await expectRefusal(await call(server, raw, unknown), 401, /^Invalid signature/);
+    const later = { ...headers, 'x-svc-timestamp': String(Number(headers['x-svc-timestamp']) + 1) };
+    await expectRefusal(await call(server, raw, later), 401, /^Invalid signature/);
+  });
+
+  it('more than 300 seconds off, either way, and not at 300', async () => {
+    const raw = JSON.stringify(fields('svc_code_x'));
+    const at = (seconds: number) => call(server, raw, sign(shop, raw, clock.now() + seconds * 1000));
+    for (const seconds of [-301, 301]) await expectRefusal(await at(seconds), 401, /Timestamp/);
+    for (const seconds of [-300, 300]) await expectRefusal(await at(seconds), 404);
+  });
+
+  it('with the secret before a rotation', async () => {
+    const own = await createShop(server);
+    const { integrationSecret } = await server.admin.integrations.rotateSecret.mutate({
+      integrationId: own.integrationId,
+    });
+    await expectRefusal(await send(fields('svc_code_x'), own), 401);
+    await expectRefusal(await send(fields('svc_code_x'), { ...own, integrationSecret }), 404);
+  });
+
+  it('for an inactive partner, client, key or integration', async () => {
+    const inactive = /not active/;
+    const one = await createShop(server);
+    await server.admin.partners.suspend.mutate({ partnerId: one.partnerId });
+    await expectRefusal(await send(fields('svc_code_x'), one), 401, inactive);
+    const two = await createShop(server);
+    await server.admin.clients.disable.mutate({ clientId: two.clientId });
+    await expectRefusal(await send(fields('svc_code_x'), two), 401, inactive);
+    const three = await createShop(server);
+    await server.admin.keys.revoke.mutate({ keyId: three.keyId });
+    await expectRefusal(await send(fields('svc_code_x'), three), 401, inactive);
+    const four = await createShop(server);
+    await server.admin.integrations.disable.mutate({ integrationId: four.integrationId });
+    await expectRefusal(await send(fields('svc_code_x'), four), 401, inactive);
+  });
+});
+
+describe('404', () => {
+  it('for a shop that the integration does not list', async () => {
+    const code = await codeFor(server, shop);
+    await expectRefusal(await send(fields(code, { shop_domain: 'other.example' })), 404, /Shop/);
+  });
+
+  it('for any other use of a used code: another body, another integration of the same client', async () => {
+    const body = fields(await codeFor(server, shop));
+    expect((await send(body)).status).toBe(200);
+    await expectRefusal(await send({ ...body, customer_id: 'somebody else' }), 404, /code/);
+    const { id, integrationSecret } = await server.admin.integrations.create.mutate({
+      partnerId: shop.partnerId,
+      clientId: shop.clientId,
+      shops: ['wine.example'],
+    });
+    await expectRefusal(await send(body, { ...shop, integrationId: id, integrationSecret }), 404, /code/);
+  });
+
+  it('for a code that has expired, also where it was used before', async () => {
+    const [used, unused] = [fields(await codeFor(server, shop)), fields(await codeFor(server, shop))];
+    expect((await send(used)).status).toBe(200);
+    clock.advance(10 * 60_000);
+    await expectRefusal(await send(used), 404, /code/);
+    await expectRefusal(await send(unused), 404, /code/);
+  });
+
+  it('for codes of other clients and of OAuth clients; the token endpoint refuses codes of this one', async () => {
+    const other = await createShop(server);
+    await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
+    const oauth = await createPartner(server);
+    await expectRefusal(await send(fields((await visit(server, oauth)).code)), 404, /code/);
+    const own = await visit(server, shop, 'adult', 'age_18_plus');
+    const token = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(shop, own));
+    expect(token.status).toBe(400);
+    expect(await token.json()).toMatchObject({ error: 'invalid_grant' });
+    expect((await send(fields(own.code))).status).toBe(200);
+  });
+});
+
+describe('422', () => {
+  it('where no claim is positive: not billed, the code not used up', async () => {
+    const before = await balance();
+    const body = fields(await codeFor(server, shop, 'teen', 'age_18_plus age_21_plus'));
+    await expectRefusal(await send(body), 422, /no positive claim/);
+    await expectRefusal(await send(body), 422, /no positive claim/);
+    expect(await balance()).toBe(before);
+  });
+
+  it('where the enrollment is blocked, until it is unblocked', async () => {
+    const own = await createShop(server);
+    const body = fields(await codeFor(server, own, 'duplicate'));
+    await expectRefusal(await send(body, own), 422, /blocked/);
+    expect(await balance(own)).toBe(10_000);
+    const [enrollment] = await server.admin.enrollments.list.query({ partnerId: own.partnerId });
+    await server.admin.enrollments.unblock.mutate({ enrollmentId: enrollment?.id ?? '' });
+    const answer = await send(body, own);
+    expect(answer.body).toMatchObject({ verified: true, verification_level: 'biometric' });
+  });
+});
+
+describe('402, 429, 503', () => {
+  it.each([
+    ['low-balance', 402, /balance/],
+    ['minute-cap', 429, /minute bucket/],
+    ['hour-cap', 429, /hour bucket/],
+    ['unavailable', 503, /./],
+  ] as const)('%s is rehearsed as %i, and the code stays usable', async (person, status, message) => {
+    const body = fields(await codeFor(server, shop, person));
+    const answer = await send(body);
+    await expectRefusal(answer, status, message);
+    expect(answer.headers.has('retry-after')).toBe(status !== 402);
+    expect((await send(body)).status).toBe(status);
+  });
+
+  it('402 with an empty wallet, 200 once it is funded', async () => {
+    const poor = await createShop(server, { funds: 0 });
+    const body = fields(await codeFor(server, poor));
+    await expectRefusal(await send(body, poor), 402);
+    const { partnerId } = poor;
+    await server.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5000, reference: 'first' });
+    expect((await send(body, poor)).status).toBe(200);
+  });
+
+  it('429 over 60 signed calls in a minute of one integration; unsigned ones do not count', async () => {
+    const busy = await createShop(server);
+    nextMinute();
+    const unsigned = sign(busy, 'other bytes', clock.now());
+    await Promise.all(Array.from({ length: 61 }, () => call(server, '{}', unsigned)));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => send({}, busy)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
+    clock.advance(15_000);
+    const over = await send({}, busy);
+    await expectRefusal(over, 429, /^Integration rate limit exceeded$/);
+    expect(over.headers.get('retry-after')).toBe('45');
+    nextMinute();
+    expect((await send({}, busy)).status).toBe(400);
+  });
+});

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { IntegrationView, IntegrationWithSecret } from '../../contracts/admin/integrations.ts';
+import { isWellFormedSecret } from '../../server/platform/ids.ts';
+import { type AdminServer, refusal, startAdminServer } from '../admin/admin-server.ts';
+import { commandLine } from '../cli/svcadmin.ts';
+
+let server: AdminServer;
+beforeAll(async () => {
+  server = await startAdminServer();
+});
+afterAll(() => server.close());
+
+async function onboard(kind: 'oauth' | 'storefront' = 'storefront') {
+  const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+  const { id: keyId } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
+  const { id: clientId } = await server.api.clients.create.mutate({
+    partnerId,
+    keyId,
+    name: 'Shop',
+    kind,
+    redirectUris: ['https://shop.example/callback'],
+    claims: ['age_18_plus'],
+  });
+  return { partnerId, keyId, clientId };
+}
+
+describe('an integration', () => {
+  it('takes the mode of its client, cleans its shops, and shows its secret once', async () => {
+    const { partnerId, clientId } = await onboard();
+    const created = IntegrationWithSecret.parse(
+      await server.api.integrations.create.mutate({
+        partnerId,
+        clientId,
+        shops: ['Shop.Example', 'shop.example', 'shop.example.de'],
+      }),
+    );
+    const { integrationSecret, ...view } = created;
+    expect(view).toMatchObject({ mode: 'test', status: 'active', secretVersion: 1 });
+    expect(view.shops).toEqual(['shop.example', 'shop.example.de']);
+    expect(isWellFormedSecret('integrationSecret', integrationSecret)).toBe(true);
+    expect(await server.api.integrations.show.query({ integrationId: view.id })).toEqual(view);
+    expect(await server.api.integrations.list.query({ partnerId })).toEqual([view]);
+    const stored = await server.database.db.collection('integrations').findOne({ _id: view.id as never });
+    expect(JSON.stringify(stored)).not.toContain(integrationSecret);
+  });
+
+  it('is refused for an OAuth client, another partner’s client, and shops that are no host names', async () => {
+    const { partnerId, clientId } = await onboard();
+    const oauth = await onboard('oauth');
+    const create = (input: Parameters<typeof server.api.integrations.create.mutate>[0]) =>
+      refusal(server.api.integrations.create.mutate(input));
+    const shops = ['shop.example'];
+    expect(await create({ partnerId: oauth.partnerId, clientId: oauth.clientId, shops })).toBe('refused');
+    expect(await create({ partnerId: oauth.partnerId, clientId, shops })).toBe('refused');
+    for (const shop of ['https://shop.example', 'shop', 'shop.example/path', 'a b.example', ''])
+      expect(await create({ partnerId, clientId, shops: [shop] })).toBe('bad_input');
+    expect(await create({ partnerId, clientId, shops: [] })).toBe('bad_input');
+  });
+
+  it('is disabled for good, and both changes are in the audit log', async () => {
+    const { partnerId, clientId } = await onboard();
+    const { id: integrationId } = await server.api.integrations.create.mutate({
+      partnerId,
+      clientId,
+      shops: ['shop.example'],
+    });
+    const rotated = await server.api.integrations.rotateSecret.mutate({ integrationId });
+    expect(rotated).toMatchObject({ secretVersion: 2, rotatedAt: expect.any(String) });
+    expect(await server.api.integrations.disable.mutate({ integrationId })).toMatchObject({
+      status: 'disabled',
+    });
+    expect(await refusal(server.api.integrations.rotateSecret.mutate({ integrationId }))).toBe('conflict');
+    const log = await server.api.auditLog.list.query({ target: integrationId });
+    expect(log.map(({ action }) => action)).toEqual([
+      'integrations.disable',
+      'integrations.rotateSecret',
+      'integrations.create',
+    ]);
+    expect(JSON.stringify(log)).not.toContain('intsec_');
+  });
+});
+
+describe('svcadmin integrations', () => {
+  it('creates, lists, rotates after --yes, and disables', async () => {
+    const { partnerId, clientId } = await onboard();
+    const svcadmin = await commandLine(server.url);
+    const create = ['integrations', 'create', '--partner', partnerId, '--client', clientId];
+    const created = await svcadmin.json<IntegrationWithSecret>(...create, '--shop', 'shop.example');
+    expect(created.integrationSecret).toMatch(/^intsec_/);
+    const { id } = created;
+    expect(await svcadmin.json('integrations', 'list', '--client', clientId)).toMatchObject([{ id }]);
+    expect((await svcadmin.run(['integrations', 'rotate-secret', id])).code).toBe(2);
+    const rotated = await svcadmin.json('integrations', 'rotate-secret', id, '--yes');
+    expect(rotated).toMatchObject({ id, secretVersion: 2, integrationSecret: expect.any(String) });
+    expect(rotated).not.toMatchObject({ integrationSecret: created.integrationSecret });
+    const disabled = await svcadmin.json('integrations', 'disable', id, '--yes');
+    expect(IntegrationView.parse(disabled).status).toBe('disabled');
+  });
+});
