@@ -21,22 +21,6 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** How many deliveries an endpoint has room for. */
-export interface Room {
-  keyId: string;
-  slots: number;
-  /** How many of them may be other than first attempts. */
-  retries: number;
-  /** The lane that gets the odd slot. */
-  prefer: Lane;
-}
-
-/** What one endpoint got. `more`: something that is due was left. */
-export interface Grant {
-  leased: Leased[];
-  more: boolean;
-}
-
 export interface Lease {
   token: string;
   now: Date;
@@ -51,37 +35,10 @@ export interface Ending {
   at: Date;
 }
 
-type Candidate = Pick<Delivery, '_id' | 'keyId' | 'lane'>;
-
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 export function createDeliveryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
-
-  function due(
-    keyId: string,
-    lane: Lane,
-    { now, limit }: { now: Date; limit: number },
-  ): Promise<Candidate[]> {
-    if (limit === 0) return Promise.resolve([]);
-    return deliveries
-      .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
-      .sort({ nextAttemptAt: 1 })
-      .project<Candidate>({ keyId: 1, lane: 1 })
-      .limit(limit)
-      .toArray();
-  }
-
-  async function choose({ keyId, slots, retries, prefer }: Room, now: Date) {
-    const [firsts, others] = await Promise.all([
-      due(keyId, 'first', { now, limit: slots + 1 }),
-      due(keyId, 'retry', { now, limit: retries + 1 }),
-    ]);
-    const allowed = others.slice(0, retries);
-    const inTurn = prefer === 'first' ? alternate(firsts, allowed) : alternate(allowed, firsts);
-    const chosen = inTurn.slice(0, slots);
-    return { chosen, more: chosen.length < firsts.length + others.length };
-  }
 
   /** What the token holds, with the bytes to send, in the order in which it fell due. */
   function held({ token }: Lease): Promise<Leased[]> {
@@ -108,18 +65,25 @@ export function createDeliveryStore(db: Db) {
 
     insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
 
+    /** Ids of what is due for an endpoint, the longest due first. */
+    async due(keyId: string, lane: Lane, { now, limit }: { now: Date; limit: number }): Promise<string[]> {
+      const found = await deliveries
+        .find({ status: 'pending', keyId, lane, nextAttemptAt: { $lte: now } })
+        .sort({ nextAttemptAt: 1 })
+        .project<Pick<Delivery, '_id'>>({ _id: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id }) => _id);
+    },
+
     /**
-     * Leases what is due for endpoints that have room, with the attempt row written in the same update. One
-     * compare-and-set: of two processes that see the same delivery, one gets it.
-     * @returns a grant per room, in order
+     * Leases those of these deliveries that are due, with the attempt row written in the same update. One
+     * compare-and-set: of two processes that try the same delivery, one gets it.
      */
-    async lease(rooms: readonly Room[], lease: Lease): Promise<Grant[]> {
-      const choices = await Promise.all(rooms.map((room) => choose(room, lease.now)));
-      const ids = choices.flatMap(({ chosen }) => chosen.map(({ _id }) => _id));
-      if (ids.length === 0) return choices.map(({ more }) => ({ leased: [], more }));
+    async lease(ids: readonly string[], lease: Lease): Promise<Leased[]> {
       const row = { attempt: '$attempt', trigger: '$trigger', dueAt: '$nextAttemptAt', at: lease.now };
       await deliveries.updateMany(
-        { _id: { $in: ids }, status: 'pending', nextAttemptAt: { $lte: lease.now } },
+        { _id: { $in: [...ids] }, status: 'pending', nextAttemptAt: { $lte: lease.now } },
         [
           {
             $set: {
@@ -131,11 +95,7 @@ export function createDeliveryStore(db: Db) {
           },
         ],
       );
-      const won = await held(lease);
-      return rooms.map(({ keyId }, at) => ({
-        leased: won.filter((delivery) => delivery.keyId === keyId),
-        more: choices[at]?.more ?? false,
-      }));
+      return held(lease);
     },
 
     /** Writes down how attempts ended. One whose lease another process has taken over is left to that one. */
@@ -213,24 +173,26 @@ export function createDeliveryStore(db: Db) {
       return deliveries.distinct('keyId', { status: 'pending', nextAttemptAt: { $lte: now } });
     },
 
-    /** The moments until `until` at which something falls due, each rounded up to a whole second; overdue ones too. */
+    /** When the next delivery falls due within a span of time; undefined where none does. */
+    async nextDue(after: Date, before: Date): Promise<Date | undefined> {
+      const [next] = await deliveries
+        .find({ status: 'pending', nextAttemptAt: { $gt: after, $lt: before } })
+        .sort({ nextAttemptAt: 1 })
+        .limit(1)
+        .toArray();
+      return next?.nextAttemptAt;
+    },
+
+    /** The seconds until `until` within which something falls due, by their beginnings; overdue ones too. */
     async dueSeconds(until: Date): Promise<Date[]> {
       const groups = await deliveries
         .aggregate<{ _id: Date }>([
           { $match: { status: 'pending', nextAttemptAt: { $lte: until } } },
-          { $group: { _id: { $dateTrunc: { date: { $add: ['$nextAttemptAt', 999] }, unit: 'second' } } } },
+          { $group: { _id: { $dateTrunc: { date: '$nextAttemptAt', unit: 'second' } } } },
           { $sort: { _id: 1 } },
         ])
         .toArray();
       return groups.map(({ _id }) => _id);
     },
   };
-}
-
-/** Takes from both in turn, the first list first, so that neither keeps the other waiting. */
-function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
-  const longer = Math.max(first.length, second.length);
-  return Array.from({ length: longer }, (_, at) => [first[at], second[at]])
-    .flat()
-    .filter((item) => item !== undefined);
 }

@@ -1,7 +1,12 @@
 import type { Logger } from '../platform/logging.ts';
 import type { Leased } from './delivery.ts';
-import type { Grant, Room } from './delivery-store.ts';
-import { createSlots, defaultLimits, type Limits } from './slots.ts';
+import { createSlots, defaultLimits, type Limits, type Room } from './slots.ts';
+
+/** What an endpoint got. `more`: something may be left. */
+export interface Grant {
+  leased: Leased[];
+  more: boolean;
+}
 
 interface Settings {
   /** Leases what is due for an endpoint that has room. */

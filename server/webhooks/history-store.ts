@@ -35,7 +35,7 @@ export function createHistoryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
   const dueWithin = (second: Date): Filter<Delivery> => ({
     status: 'pending',
-    nextAttemptAt: { $gt: new Date(second.getTime() - 1000), $lte: second },
+    nextAttemptAt: { $gte: second, $lt: new Date(second.getTime() + 1000) },
   });
 
   return {

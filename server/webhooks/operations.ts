@@ -17,7 +17,7 @@ interface Settings {
   events: EventStore;
   history: HistoryStore;
   /** Gets what is due under way, wherever deliveries are sent. */
-  dispatch: (keyIds: readonly string[]) => Promise<void>;
+  dispatch: (stored: readonly Delivery[]) => Promise<void>;
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
@@ -70,7 +70,7 @@ export function createOperations({ events, history, dispatch, findKey, clock, id
       purgeDate(at),
     );
     await history.insert(made);
-    await dispatch([...counts.keys()]);
+    await dispatch(made);
     return made;
   }
 
@@ -94,7 +94,7 @@ export function createOperations({ events, history, dispatch, findKey, clock, id
     });
     await events.insert([event]);
     await history.insert([delivery]);
-    await dispatch([keyId]);
+    await dispatch([delivery]);
     return delivery;
   }
 

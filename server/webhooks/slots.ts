@@ -1,5 +1,4 @@
 import type { Lane } from './delivery.ts';
-import type { Room } from './delivery-store.ts';
 
 /** At most this many attempts in flight: per endpoint, and in all; per process. */
 export interface Limits {
@@ -9,6 +8,16 @@ export interface Limits {
 
 /** Enough for two hundred endpoints that hang with all their slots, beside all others. */
 export const defaultLimits: Limits = { perEndpoint: 5, pool: 1024 };
+
+/** How many deliveries an endpoint has room for. */
+export interface Room {
+  keyId: string;
+  slots: number;
+  /** How many of them may be other than first attempts. */
+  retries: number;
+  /** The lane that gets the odd slot. */
+  prefer: Lane;
+}
 
 type InFlight = Record<Lane, number>;
 

@@ -2,19 +2,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../platform/clock.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
 
-/** The one job of this feature: wakes whatever falls due within a second. */
+/** The one job of this feature: wakes whatever falls due within one second. */
 export const attemptsJob = 'webhook.attempts';
 
 const second = 1000;
 const longestSleep = 1000;
+/** Milliseconds for which to gather before looking again. */
+const moment = 50;
 /** Twice what two clocks may be off that are trusted. */
 const byAnyClock = 8000;
 
-/** The whole second at whose end everything due within it is due. */
-export const dueSecond = (at: Date): Date => new Date(Math.ceil(at.getTime() / second) * second);
+/** The beginning of the second within which a moment lies. */
+export const dueSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
 
-/** Schedules attempts: one job a due second, however many deliveries it wakes. */
-export function createWake({ scheduler, clock }: { scheduler: Scheduler; clock: Pick<Clock, 'now'> }) {
+interface Settings {
+  scheduler: Scheduler;
+  clock: Pick<Clock, 'now'>;
+  /** When something falls due next within a span of time. */
+  nextDue: (after: Date, before: Date) => Promise<Date | undefined>;
+}
+
+/** Schedules attempts: one job a second in which any is due, however many deliveries it wakes. */
+export function createWake({ scheduler, clock, nextDue }: Settings) {
+  /** Waits until `due` by our own clock; not for a job that an operator ran long before. */
+  async function wait(due: number, ended: AbortSignal): Promise<void> {
+    for (let early = due - clock.now(); early > 0 && early < byAnyClock; early = due - clock.now()) {
+      if (ended.aborted) return;
+      await sleep(Math.min(early, longestSleep), undefined, { ref: false });
+    }
+  }
+
   return {
     at(when: Date): Promise<void> {
       const due = dueSecond(when);
@@ -23,19 +40,21 @@ export function createWake({ scheduler, clock }: { scheduler: Scheduler; clock: 
       return scheduler.at(attemptsJob, machineTime, due.toISOString());
     },
 
-    /** Has `attempt` called for each due second, never before it by our own clock, and not at all once `ended`. */
+    /** Has `attempt` called through each due second, as soon as anything in it is due and never before. */
     define(attempt: () => Promise<void>, ended: AbortSignal): void {
       scheduler.define(attemptsJob, async (key) => {
-        const due = Date.parse(key);
-        // Another machine may have scheduled it, by a clock that is not ours; much earlier, an operator ran it.
-        for (
-          let early = due - clock.now();
-          early > 0 && early < byAnyClock && !ended.aborted;
-          early = due - clock.now()
-        ) {
-          await sleep(Math.min(early, longestSleep), undefined, { ref: false });
-        }
+        const begins = Date.parse(key);
+        const ends = new Date(begins + second);
+        // Another machine may have scheduled it, by a clock that is not ours.
+        await wait(begins, ended);
         await attempt();
+        while (!ended.aborted && clock.now() < ends.getTime()) {
+          const next = await nextDue(new Date(clock.now()), ends);
+          if (!next) return;
+          // What falls due within a moment is woken together.
+          await wait(next.getTime() + moment, ended);
+          await attempt();
+        }
       });
     },
   };

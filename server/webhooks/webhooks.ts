@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -6,22 +5,18 @@ import type { EventDraft, Publish, Sweep } from '../platform/outbox.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
 import { createStage } from '../platform/stage.ts';
 import { createCarryOut, type ReadEndpoint } from './carry-out.ts';
-import {
-  createDeliveryStore,
-  type DeliveryStore,
-  type Ending,
-  type Grant,
-  type Room,
-} from './delivery-store.ts';
+import type { Delivery } from './delivery.ts';
+import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { Route } from './egress.ts';
 import { createEventStore, type EventStore } from './event-store.ts';
 import { composeDelivery, composeEvent, deliveryId } from './events.ts';
 import { createHistoryStore } from './history-store.ts';
+import { createLeasing } from './leasing.ts';
 import { createPost, type Post } from './post.ts';
 import type { Limits } from './slots.ts';
 import type { UrlRules } from './url.ts';
-import { createWake } from './wake.ts';
+import { createWake, dueSecond } from './wake.ts';
 
 /** What does the work, one by one: tests put their own around them. */
 export interface Parts {
@@ -70,44 +65,41 @@ export function createWebhooks(settings: WebhookSettings) {
     deliveries: createDeliveryStore(db),
     post: createPost({ rules: settings, ...settings }),
   });
-  const wake = createWake({ scheduler, clock });
+  const wake = createWake({ scheduler, clock, nextDue: deliveries.nextDue });
   const ended = new AbortController();
-
-  const lease = createStage<Room, Grant>({
-    run: (rooms) => {
-      const at = now();
-      const token = randomBytes(16).toString('base64url');
-      return deliveries.lease(rooms, { token, now: at, until: new Date(at.getTime() + leaseTime) });
-    },
-  });
-  const record = createStage<Ending, undefined>({
-    run: async (endings) => {
-      await deliveries.record(endings);
-      return endings.map(() => undefined);
-    },
-  });
+  const leasing = createLeasing({ deliveries, clock, leaseTime });
   const scheduled = createStage<Date, undefined>({
     run: async (dates) => {
-      const seconds = new Map(dates.map((date) => [Math.ceil(date.getTime() / 1000), date]));
-      await Promise.all([...seconds.values()].map((date) => wake.at(date)));
+      const seconds = new Set(dates.map((date) => dueSecond(date).getTime()));
+      await Promise.all([...seconds].map((second) => wake.at(new Date(second))));
       return dates.map(() => undefined);
     },
   });
   const dispatcher = createDispatcher({
-    lease,
-    carryOut: createCarryOut({ ...settings, post, deliveries, record, schedule: scheduled }),
+    lease: leasing.lease,
+    carryOut: createCarryOut({ ...settings, post, deliveries, record: leasing.record, schedule: scheduled }),
     logger,
     ...(settings.limits ? { limits: settings.limits } : {}),
   });
 
   async function wakeDue(): Promise<void> {
-    dispatcher.wake(await deliveries.dueKeys(now()));
+    const keyIds = await deliveries.dueKeys(now());
+    for (const keyId of keyIds) leasing.doubt(keyId);
+    dispatcher.wake(keyIds);
   }
 
-  /** First attempts go straight to this process's dispatcher, or to one of a process that sends. */
-  async function dispatch(keyIds: readonly string[]): Promise<void> {
-    if (worker) dispatcher.wake(keyIds);
-    else await scheduled(now());
+  /** What was just stored and is due goes straight to this process's dispatcher, or to one of a process that sends. */
+  async function dispatch(stored: readonly Delivery[]): Promise<void> {
+    const at = now();
+    const due = stored.filter(({ nextAttemptAt }) => nextAttemptAt && nextAttemptAt <= at);
+    if (worker) {
+      for (const { keyId, lane, _id } of due) leasing.offer(keyId, lane, _id);
+      dispatcher.wake([...new Set(due.map(({ keyId }) => keyId))]);
+    }
+    const others = worker ? stored.filter((delivery) => !due.includes(delivery)) : stored;
+    await Promise.all(
+      others.flatMap(({ nextAttemptAt }) => (nextAttemptAt ? [scheduled(nextAttemptAt)] : [])),
+    );
   }
 
   const publish: Publish = async (drafts: readonly EventDraft[]) => {
@@ -115,13 +107,12 @@ export function createWebhooks(settings: WebhookSettings) {
     const at = now();
     const composed = drafts.map((draft) => composeEvent(draft, idKey));
     await events.insert(composed);
-    await deliveries.insert(
-      composed.map((event) =>
-        composeDelivery(event, { id: deliveryId(event._id, idKey), trigger: 'event', dueAt: at, now: at }),
-      ),
+    const own = composed.map((event) =>
+      composeDelivery(event, { id: deliveryId(event._id, idKey), trigger: 'event', dueAt: at, now: at }),
     );
+    await deliveries.insert(own);
     // What is stored is safe: to wake somebody is a matter of speed, and the sweep's where it fails.
-    dispatch([...new Set(composed.map(({ keyId }) => keyId))]).catch((error: unknown) =>
+    dispatch(own).catch((error: unknown) =>
       logger.warn({ err: error }, 'first attempts could not be scheduled'),
     );
   };
@@ -133,7 +124,10 @@ export function createWebhooks(settings: WebhookSettings) {
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
       if (worker) await wakeDue();
       const seconds = await deliveries.dueSeconds(new Date(clock.now() + horizon));
-      const ahead = worker ? seconds.filter((second) => second > now()) : seconds;
+      const current = dueSecond(now());
+      const ahead = seconds.filter((second) => second >= current);
+      // Where others send, one job wakes them for all that is overdue.
+      if (!worker && ahead.length < seconds.length) ahead.push(current);
       await Promise.all(ahead.map((second) => wake.at(second)));
       await scheduler.sweep();
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery, Leased } from '../../server/webhooks/delivery.ts';
+import { createCandidates } from '../../server/webhooks/candidates.ts';
+import type { Delivery } from '../../server/webhooks/delivery.ts';
 import type { Post } from '../../server/webhooks/post.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
 import { createReceiver } from './receiver.ts';
@@ -66,32 +67,56 @@ describe('endpoints that hang', () => {
 });
 
 describe('first attempts and retries of one endpoint', () => {
-  const lanes = (leased: readonly Leased[]) => leased.map(({ lane }) => lane);
+  const due: Record<'first' | 'retry', string[]> = { first: [], retry: [] };
+  const fill = (firsts: number, retries: number) => {
+    due.first = Array.from({ length: firsts }, (_, at) => `first ${at}`);
+    due.retry = Array.from({ length: retries }, (_, at) => `retry ${at}`);
+  };
+  const fresh = () => {
+    const candidates = createCandidates(async (_keyId, lane, limit) => due[lane].slice(0, limit));
+    candidates.doubt('key');
+    return candidates;
+  };
+  const room = { keyId: 'key', slots: 5, retries: 4, prefer: 'first' as const };
 
-  it('do not starve each other', async () => {
-    const system = await createSystem({ worker: false });
-    const keyId = system.key('https://partner.example/');
-    await system.publish(Array.from({ length: 10 }, () => draft(keyId)));
-    const deliveries = system.db.collection<Delivery>('deliveries');
-    const some = await deliveries.find().limit(5).toArray();
-    await deliveries.updateMany({ _id: { $in: some.map(({ _id }) => _id) } }, { $set: { lane: 'retry' } });
+  it('take turns', async () => {
+    fill(60, 60);
+    const taken = await fresh().take(room);
+    expect(taken).toEqual({ ids: ['first 0', 'retry 0', 'first 1', 'retry 1', 'first 2'], more: true });
+    expect((await fresh().take({ ...room, slots: 1, prefer: 'retry' })).ids).toEqual(['retry 0']);
+    expect((await fresh().take({ ...room, slots: 1, retries: 0, prefer: 'retry' })).ids).toEqual(['first 0']);
+    fill(0, 60);
+    expect((await fresh().take(room)).ids).toHaveLength(4);
+    fill(60, 0);
+    expect((await fresh().take(room)).ids).toHaveLength(5);
+  });
 
-    const lease = (room: { slots: number; retries: number; prefer: 'first' | 'retry' }) => {
-      const now = new Date(Date.now() + 1000);
-      const token = Math.random().toString();
-      return system.deliveries.lease([{ keyId, ...room }], {
-        token,
-        now,
-        until: new Date(now.getTime() + 20_000),
-      });
-    };
-    const [all] = await lease({ slots: 5, retries: 4, prefer: 'first' });
-    expect(lanes(all?.leased ?? []).toSorted()).toEqual(['first', 'first', 'first', 'retry', 'retry']);
-    expect(all?.more).toBe(true);
-    const [one] = await lease({ slots: 1, retries: 1, prefer: 'retry' });
-    expect(lanes(one?.leased ?? [])).toEqual(['retry']);
-    const [none] = await lease({ slots: 1, retries: 0, prefer: 'retry' });
-    expect(lanes(none?.leased ?? [])).toEqual(['first']);
+  it('are each taken once, and say truly whether something is left', async () => {
+    fill(70, 7);
+    const candidates = fresh();
+    const all: string[] = [];
+    for (let more = true; more; ) {
+      const taken = await candidates.take(room);
+      for (const id of taken.ids)
+        due[id.startsWith('first') ? 'first' : 'retry'] = due[
+          id.startsWith('first') ? 'first' : 'retry'
+        ].filter((one) => one !== id);
+      all.push(...taken.ids);
+      ({ more } = taken);
+    }
+    expect(new Set(all).size).toBe(77);
+    expect(all).toHaveLength(77);
+  });
+
+  it('are not overlooked when they come while others are looked for', async () => {
+    fill(0, 0);
+    const candidates = createCandidates(async (_keyId, lane) => {
+      candidates.offer('key', lane, `${lane} new`);
+      return [];
+    });
+    candidates.doubt('key');
+    expect((await candidates.take(room)).ids.toSorted()).toEqual(['first new', 'retry new']);
+    expect((await candidates.take(room)).more).toBe(true);
   });
 
   it('both reach a receiver that recovers', async () => {
