@@ -35,11 +35,9 @@ const base62 = '[0-9A-Za-z]';
 /** A schema for identifiers of one kind, for instance `identifier('partner')` takes `ptr_…`. */
 export function identifier(kind: IdentifierKind) {
   const prefix = identifierPrefixes[kind];
-  return z
-    .string()
-    .regex(new RegExp(`^${prefix}${base62}{22}$`), {
-      error: `expected an identifier of the form ${prefix}…`,
-    });
+  return z.string().regex(new RegExp(`^${prefix}${base62}{22}$`), {
+    error: `expected an identifier of the form ${prefix}…`,
+  });
 }
 
 /** The kind that an identifier claims to be, or undefined. For messages about identifiers of the wrong kind. */

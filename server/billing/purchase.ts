@@ -180,4 +180,3 @@ export function createPurchases(settings: PurchaseSettings) {
   const ride = createConvoy();
   return { buy: <Facts>(purchase: Purchase<Facts>) => ride(() => buyNow(purchase)), history };
 }
-export type Purchases = ReturnType<typeof createPurchases>;

@@ -61,7 +61,9 @@ export function openAccount({ file, baseUrl, env }: Settings) {
   }
 
   return {
+    /** Complete once partner, key and client are there. */
     account: account as Account,
+    receiverPort: account.receiverPort,
     keep,
     run,
 
@@ -102,4 +104,3 @@ export function openAccount({ file, baseUrl, env }: Settings) {
     },
   };
 }
-export type Opened = ReturnType<typeof openAccount>;

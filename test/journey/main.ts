@@ -32,7 +32,7 @@ async function journey(): Promise<void> {
     env: { SVC_DATA_DIR: dataDir },
   });
   const { account, run, keep } = opened;
-  const receiver = await startReceiver(account.receiverPort ?? 0);
+  const receiver = await startReceiver(opened.receiverPort ?? 0);
   const balance = async () =>
     (await run<{ balance: number }>('wallets', 'show', account.partnerId, '--mode', 'test')).balance;
 

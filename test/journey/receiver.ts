@@ -56,4 +56,3 @@ export async function startReceiver(port: number) {
     close: () => new Promise((resolve) => server.close(resolve)),
   };
 }
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
