@@ -17,8 +17,12 @@ export interface Intent {
 export abstract class CarefulCommand<T extends typeof Command> extends AdminCommand<T> {
   static override baseFlags = {
     ...AdminCommand.baseFlags,
-    yes: Flags.boolean({ char: 'y', description: 'do it without asking; needed where nobody can be asked' }),
-    'dry-run': Flags.boolean({ description: 'only say what would be done' }),
+    yes: Flags.boolean({
+      char: 'y',
+      description: 'do it without asking; needed where nobody can be asked',
+      helpGroup: 'GLOBAL',
+    }),
+    'dry-run': Flags.boolean({ description: 'only say what would be done', helpGroup: 'GLOBAL' }),
   };
 
   protected get isDryRun(): boolean {

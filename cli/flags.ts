@@ -22,6 +22,7 @@ export const pageFlags = {
 export const outFile = Flags.string({
   description: 'write the secret to this new file (0600) instead of stdout',
   helpValue: 'FILE',
+  helpGroup: 'GLOBAL',
 });
 
 /** Decimal dollars, in cents. */

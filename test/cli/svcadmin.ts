@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { firstToken } from '../admin/admin-server.ts';
 
-const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
+export const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
 
 export interface Ended {
   code: number | null;

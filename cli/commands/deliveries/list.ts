@@ -1,0 +1,30 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given, pageFlags } from '../../flags.ts';
+import { eventFilters } from '../../flags-events.ts';
+
+const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
+
+export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> {
+  static override summary = 'List deliveries of events, newest first.';
+  static override examples = ['<%= config.bin %> deliveries list --status failed --since 24h'];
+  static override flags = {
+    status: Flags.option({ options: statuses })({ description: 'only these' }),
+    'event-id': Flags.string({ description: 'only those of this event (evt_…)' }),
+    ...eventFilters,
+    ...pageFlags,
+  };
+
+  async run() {
+    const { partner, key, mode, event, status, since, until, limit, after } = this.flags;
+    const ids = given({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
+    const api = await this.api();
+    const wanted = { ...ids, ...given({ mode, event, status, since, until, limit, after }) };
+    const deliveries = await api.deliveries.list.query(wanted);
+    this.many(
+      deliveries.map((delivery) => ({ ...delivery, attempts: delivery.attempts.length })),
+      ['id', 'event', 'status', 'attempts', 'keyId', 'nextAttemptAt', 'createdAt'],
+    );
+    return deliveries;
+  }
+}

@@ -1,0 +1,18 @@
+import { Args } from '@oclif/core';
+import { attemptColumns } from '../../attempts.ts';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {
+  static override summary = 'Show a delivery and every attempt.';
+  static override examples = ['<%= config.bin %> deliveries show dlv_…'];
+  static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
+    const { attempts, ...rest } = delivery;
+    this.one(rest);
+    this.many(attempts, attemptColumns);
+    return delivery;
+  }
+}

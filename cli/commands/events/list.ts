@@ -1,0 +1,31 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given, pageFlags } from '../../flags.ts';
+import { eventFilters } from '../../flags-events.ts';
+
+export default class EventsList extends AdminCommand<typeof EventsList> {
+  static override summary = 'List events, newest first, with what became of each.';
+  static override examples = ['<%= config.bin %> events list --partner ptr_… --since 2h'];
+  static override flags = {
+    ...eventFilters,
+    session: Flags.string({ description: 'only those of this session' }),
+    enrollment: Flags.string({ description: 'only those of this enrollment' }),
+    sub: Flags.string({ description: 'only those of this user (user_id)' }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const { partner, key, session, enrollment, mode, event, since, until, sub, limit, after } = this.flags;
+    const ids = given({ partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment });
+    const wanted = { ...ids, ...given({ mode, event, since, until, sub, limit, after }) };
+    const api = await this.api();
+    return this.many(await api.events.list.query(wanted), [
+      'id',
+      'event',
+      'status',
+      'mode',
+      'keyId',
+      'createdAt',
+    ]);
+  }
+}

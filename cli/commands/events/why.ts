@@ -1,0 +1,16 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
+  static override summary = 'Tell what became of an event, and what to do.';
+  static override examples = ['<%= config.bin %> events why evt_…'];
+  static override args = { event: Args.string({ description: 'id of the event', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const told = await api.events.why.query({ eventId: this.args.event });
+    for (const sentence of told.story) this.log(sentence);
+    if (told.advice) this.log(`→ ${told.advice}`);
+    return told;
+  }
+}

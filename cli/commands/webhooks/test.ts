@@ -1,0 +1,27 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { exits } from '../../failure.ts';
+
+export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
+  static override summary =
+    'Send one harmless sample event to the URL of an API key. Exit 1 where it does not arrive.';
+  static override examples = ['<%= config.bin %> webhooks test key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const delivery = await api.webhooks.test.mutate({ keyId: this.args.key });
+    const { status, error, detail, durationMs } = delivery.attempts.at(-1) ?? {};
+    this.one({
+      delivery: delivery.id,
+      status: delivery.status,
+      answer: status,
+      error,
+      detail,
+      durationMs,
+      skipped: delivery.skipped,
+    });
+    if (delivery.status !== 'delivered') process.exitCode = exits.failure;
+    return delivery;
+  }
+}

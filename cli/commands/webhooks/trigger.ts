@@ -1,0 +1,20 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { type EventName, eventNames } from '../../flags-events.ts';
+
+export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger> {
+  static override summary = 'Send a sample event of a test key through the whole pipeline, retries included.';
+  static override examples = ['<%= config.bin %> webhooks trigger vae.resolved --key key_…'];
+  static override args = {
+    event: Args.string({ description: 'name of the event', options: eventNames, required: true }),
+  };
+  static override flags = { key: Flags.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const event = this.args.event as EventName;
+    const delivery = await api.webhooks.trigger.mutate({ keyId: this.flags.key, event });
+    this.one(delivery, ['id', 'event', 'eventId', 'status', 'keyId']);
+    return delivery;
+  }
+}

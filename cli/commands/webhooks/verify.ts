@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { exits, usageError } from '../../failure.ts';
+import { given } from '../../flags.ts';
+
+/** The body byte for byte: a text that lost or won a byte would not verify. */
+function readBody(path: string): string {
+  try {
+    return readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw usageError((error as Error).message);
+  }
+}
+
+export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> {
+  static override summary = 'Say whether a captured request verifies and, where not, why. Exit 1 where not.';
+  static override examples = [
+    '<%= config.bin %> webhooks verify key_… --body request.json --signature sha256=…',
+  ];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override flags = {
+    body: Flags.string({ description: 'file with the raw body; - for stdin', required: true }),
+    signature: Flags.string({ description: 'value of X-SVC-Signature', required: true }),
+    computed: Flags.string({ description: 'the signature that the receiver computes itself' }),
+  };
+
+  async run() {
+    const { body, signature, computed } = this.flags;
+    const request = { keyId: this.args.key, body: readBody(body), signature, ...given({ computed }) };
+    const api = await this.api();
+    const verification = await api.webhooks.verify.query(request);
+    this.log(verification.verified ? 'The signature verifies.' : 'The signature does not verify:');
+    for (const reason of verification.reasons) this.log(`- ${reason}`);
+    if (!verification.verified) process.exitCode = exits.failure;
+    return verification;
+  }
+}

@@ -1,0 +1,22 @@
+import { Flags } from '@oclif/core';
+import { modeFilter, moment } from './flags.ts';
+
+/** The four events of the contract. */
+export const eventNames = [
+  'verification.session.completed',
+  'verification.session.failed',
+  'enrollment.created',
+  'vae.resolved',
+] as const;
+
+export type EventName = (typeof eventNames)[number];
+
+/** Which events or deliveries a command is about. */
+export const eventFilters = {
+  partner: Flags.string({ description: 'only those of this partner' }),
+  key: Flags.string({ description: 'only those of this API key' }),
+  mode: modeFilter,
+  event: Flags.option({ options: eventNames })({ description: 'only this event' }),
+  since: moment({ description: 'only those since then' }),
+  until: moment({ description: 'only those before then' }),
+};

@@ -1,0 +1,84 @@
+import { fileURLToPath } from 'node:url';
+import { type Command, Config, settings } from '@oclif/core';
+import { topics } from '../../cli/topics.ts';
+
+const introduction = `# svcadmin
+
+Generated from the commands: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/reference.test.ts\`.
+
+\`svcadmin\` talks to the admin listener. It finds the server by \`--url\`, \`SVCADMIN_URL\`, the profile of \`svcadmin login\`,
+or the data directory of a local server, in that order; the token by \`SVCADMIN_TOKEN\`, the profile, or the data directory.
+
+With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in cents, a list as an array. Everything else is on
+stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local, money is in dollars, and lists are
+tab-separated when piped.
+
+Commands that destroy, rotate or move live money ask for the id to be typed; where nobody can be asked they need \`--yes\`. All of
+those have \`--dry-run\`. Commands that make a secret show it once; \`--out-file FILE\` writes it to a new file (0600) instead.
+
+| exit code | meaning |
+|--:|---|
+| 0 | done |
+| 1 | failed, or not confirmed |
+| 2 | wrong use: unknown command, flag or value; nothing was done |
+| 3 | not authorised |
+| 4 | not found |
+| 5 | refused by a rule, or in conflict with the state of the record |
+| 6 | rate limited |
+| 7 | the server cannot be reached |
+`;
+
+function usage({ id, args }: Command.Loadable): string {
+  const names = Object.values(args).map(({ name, required, multiple }) => {
+    const shown = `${name.toUpperCase()}${multiple ? '…' : ''}`;
+    return required ? shown : `[${shown}]`;
+  });
+  return ['svcadmin', ...id.split(':'), ...names].join(' ');
+}
+
+function describeFlag(flag: Command.Flag.Cached): string {
+  const value =
+    flag.type === 'option'
+      ? ` ${(flag.options?.join('|') ?? flag.helpValue ?? 'VALUE').replaceAll('|', '\\|')}`
+      : '';
+  const notes = [
+    ...(flag.required ? ['required'] : []),
+    ...(flag.type === 'option' && flag.default !== undefined ? [`default ${String(flag.default)}`] : []),
+  ];
+  return `| \`--${flag.name}${value}\` | ${flag.description ?? ''}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`;
+}
+
+function describeCommand(command: Command.Loadable): string {
+  const examples = (command.examples ?? []).map((example) =>
+    String(example).replaceAll('<%= config.bin %>', 'svcadmin'),
+  );
+  const flags = Object.values(command.flags).filter(
+    ({ hidden, helpGroup }) => !hidden && helpGroup !== 'GLOBAL',
+  );
+  const args = Object.values(command.args).map(
+    ({ name, description }) => `| \`${name.toUpperCase()}\` | ${description ?? ''} |`,
+  );
+  const rows = [...args, ...flags.sort((a, b) => a.name.localeCompare(b.name)).map(describeFlag)];
+  return [
+    `### ${usage(command)}`,
+    [command.summary, command.description].filter(Boolean).join(' '),
+    ['```', ...examples, '```'].join('\n'),
+    ...(rows.length > 0 ? [['| | |', '|---|---|', ...rows].join('\n')] : []),
+  ].join('\n\n');
+}
+
+/** `docs/cli.md`, from the compiled commands. */
+export async function renderReference(): Promise<string> {
+  settings.enableAutoTranspile = false;
+  const config = await Config.load({ root: fileURLToPath(new URL('../..', import.meta.url)) });
+  const commands = config.commands
+    .filter(({ pluginName }) => pluginName === config.name)
+    .sort((a, b) => a.id.localeCompare(b.id));
+  const topicOf = ({ id }: Command.Loadable): string => (id.includes(':') ? (id.split(':')[0] ?? '') : '');
+  const sections = [...new Set(commands.map(topicOf))].sort().map((topic) => {
+    const title = topic ? `## ${topic}: ${topics[topic]?.description ?? ''}` : '## the server and you';
+    const members = commands.filter((command) => topicOf(command) === topic);
+    return [title, ...members.map(describeCommand)].join('\n\n');
+  });
+  return `${[introduction.trimEnd(), ...sections].join('\n\n')}\n`;
+}

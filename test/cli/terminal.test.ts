@@ -1,0 +1,106 @@
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type AdminServer, firstToken, startAdminServer } from '../admin/admin-server.ts';
+import { commandLine, executable } from './svcadmin.ts';
+
+const run = promisify(execFile);
+const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+const width = 100;
+const patience = { timeout: 20_000, interval: 100 };
+
+/** A shell in a real terminal that a person types into. */
+function openTerminal(env: Record<string, string>, cwd: string) {
+  const socket = `svcadmin-${randomBytes(4).toString('hex')}`;
+  const tmux = (...args: string[]) => run('tmux', ['-L', socket, ...args]);
+  execFileSync(
+    'tmux',
+    ['-L', socket, '-f', '/dev/null', 'new-session', '-d', '-x', `${width}`, '-y', '50', '-c', cwd, 'sh'],
+    {
+      env: { ...env, PS1: 'ready> ', ENV: '', TERM: 'xterm-256color' },
+    },
+  );
+  return {
+    type: async (text: string) => {
+      await tmux('send-keys', '-l', text);
+      await tmux('send-keys', 'Enter');
+    },
+    /** What the person sees; with `colours`, the escape sequences too. */
+    screen: async ({ colours = false } = {}) =>
+      (await tmux('capture-pane', '-p', '-J', ...(colours ? ['-e'] : []))).stdout.trimEnd(),
+    clear: async () => {
+      await tmux('send-keys', '-l', 'clear');
+      await tmux('send-keys', 'Enter');
+    },
+    close: () => spawnSync('tmux', ['-L', socket, 'kill-server']),
+  };
+}
+
+describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
+  let server: AdminServer;
+  let terminal: ReturnType<typeof openTerminal>;
+  let svcadmin: string;
+  beforeAll(async () => {
+    server = await startAdminServer();
+  });
+  afterAll(() => server.close());
+  beforeEach(async () => {
+    const { cwd, env } = await commandLine(server.url, undefined);
+    const { SVCADMIN_URL: _url, ...rest } = env;
+    terminal = openTerminal(rest, cwd);
+    svcadmin = `${process.execPath} ${executable}`;
+  });
+  afterEach(() => terminal.close());
+
+  const shows = (text: string | RegExp) => expect.poll(() => terminal.screen(), patience).toMatch(text);
+
+  async function login(): Promise<void> {
+    await terminal.type(`${svcadmin} login --url ${server.url}`);
+    await shows(`Operator token for ${server.url}`);
+    await terminal.type(firstToken);
+    await shows(/Role +owner/);
+    expect(await terminal.screen()).not.toContain(firstToken);
+  }
+
+  it('signs in without showing the token, onboards, and lists within the width of the terminal', async () => {
+    await login();
+    await terminal.clear();
+    await terminal.type(
+      `${svcadmin} partners onboard "Acme" --redirect-uri http://localhost:3000/ --claims country --out-file .env`,
+    );
+    await shows('test wallet funded, partner active');
+    await server.api.partners.create.mutate({ name: 'A company with a very long name '.repeat(3) });
+    await terminal.clear();
+    await terminal.type(`${svcadmin} partners list`);
+    await shows(/^ID +Name +Status +Created at/m);
+    const rows = (await terminal.screen()).split('\n').filter((line) => line.startsWith('ptr_'));
+    expect(rows.length).toBeGreaterThanOrEqual(2);
+    for (const row of rows)
+      expect(row).toMatch(/^ptr_\w{22} {2}.* (active|pending) +\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
+    expect(rows.some((row) => row.includes('…'))).toBe(true);
+  });
+
+  it('asks for the id before live money moves, in red, and does nothing where another is typed', async () => {
+    await login();
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const balance = async () =>
+      (await server.api.wallets.show.query({ partnerId: id, mode: 'live' })).balance;
+    const fund = `${svcadmin} wallets fund ${id} --mode live --amount 50.00 --reference INV-1`;
+    await terminal.clear();
+    await terminal.type(fund);
+    await shows(`Type ${id} to go on`);
+    const coloured = (await terminal.screen({ colours: true })).replaceAll('\u001b', '<esc>');
+    expect(coloured).toMatch(/<esc>\[[\d;]*31[\d;]*m.*LIVE/);
+    expect(await terminal.screen()).toContain('0.00 → 50.00 USD');
+    await terminal.type('yes');
+    await shows('Not confirmed; nothing was done');
+    expect(await balance()).toBe(0);
+    await terminal.clear();
+    await terminal.type(fund);
+    await shows(`Type ${id} to go on`);
+    await terminal.type(id);
+    await shows(/Kind +funding/);
+    expect(await balance()).toBe(5000);
+  });
+});

@@ -1,0 +1,179 @@
+import { spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeliveryView } from '../../contracts/admin/deliveries.ts';
+import { EventDetail, EventStory, EventView } from '../../contracts/admin/events.ts';
+import { JobView } from '../../contracts/admin/jobs.ts';
+import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { type CommandLine, commandLine, executable } from './svcadmin.ts';
+
+interface Received {
+  path: string;
+  signature: string;
+  eventId: string;
+  body: string;
+}
+
+let server: AdminServer;
+let svcadmin: CommandLine;
+let receiver: Server;
+let receiverUrl: string;
+const received: Received[] = [];
+
+beforeAll(async () => {
+  server = await startAdminServer();
+  svcadmin = await commandLine(server.url);
+  receiver = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      const { 'x-svc-signature': signature, 'x-svc-event-id': eventId } = request.headers;
+      received.push({
+        path: request.url ?? '',
+        signature: String(signature),
+        eventId: String(eventId),
+        body,
+      });
+      response.writeHead(request.url === '/broken' ? 500 : 204).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  receiverUrl = `http://localhost:${(receiver.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await server.close();
+  receiver.close();
+});
+
+async function keyWithEndpoint(path: string): Promise<string> {
+  const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+  await server.api.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await server.api.keys.create.mutate({ partnerId });
+  await server.api.webhooks.set.mutate({ keyId, url: `${receiverUrl}${path}` });
+  return keyId;
+}
+
+const settled = (key: string, status: string) =>
+  expect
+    .poll(async () => (await server.api.deliveries.list.query({ keyId: key }))[0]?.attempts[0]?.status)
+    .toBe(Number(status));
+
+describe('events and deliveries', () => {
+  it('are triggered, listed, shown and told', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { eventId, id } = DeliveryView.parse(
+      await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),
+    );
+    await settled(key, '204');
+    const [event] = await svcadmin.json<EventView[]>('events', 'list', '--key', key);
+    expect(EventView.parse(event)).toMatchObject({ id: eventId, event: 'vae.resolved', status: 'delivered' });
+    const shown = EventDetail.parse(await svcadmin.json('events', 'show', eventId));
+    expect(received.find((request) => request.eventId === eventId)?.body).toBe(shown.body);
+    expect(EventStory.parse(await svcadmin.json('events', 'why', eventId))).toMatchObject({ advice: null });
+    expect(DeliveryView.parse(await svcadmin.json('deliveries', 'show', id)).attempts).toMatchObject([
+      { status: 204 },
+    ]);
+    const listed = await svcadmin.json(
+      'deliveries',
+      'list',
+      '--key',
+      key,
+      '--status',
+      'delivered',
+      '--since',
+      '1h',
+    );
+    expect(listed).toMatchObject([{ id }]);
+  });
+
+  it('are sent again, with the same event_id, or only named in a dry run', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { eventId, id } = await server.api.webhooks.trigger.mutate({
+      keyId: key,
+      event: 'enrollment.created',
+    });
+    await settled(key, '204');
+    const count = () => received.filter((request) => request.eventId === eventId).length;
+    const dry = await svcadmin.json('deliveries', 'resend', id, '--dry-run');
+    expect(dry).toMatchObject({ dryRun: true, deliveries: [{ id }] });
+    expect(count()).toBe(1);
+    expect(await svcadmin.json('deliveries', 'resend', id)).toMatchObject({ deliveries: [{ resendOf: id }] });
+    await expect.poll(count).toBe(2);
+    expect((await svcadmin.run(['deliveries', 'resend'])).code).toBe(2);
+  });
+
+  it('that fail have a job that wakes them, and can be cancelled', async () => {
+    const key = await keyWithEndpoint('/broken');
+    const { id } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await settled(key, '500');
+    await expect.poll(() => server.api.jobs.list.query({})).not.toEqual([]);
+    const [job] = await svcadmin.json<JobView[]>('jobs', 'list');
+    expect(JobView.parse(job)).toMatchObject({ name: 'webhook.attempts', state: 'scheduled' });
+    expect((await svcadmin.run(['jobs', 'cancel', job?.id ?? ''])).code).toBe(5);
+    const shown = await svcadmin.json<{ deliveryIds: string[] }>('jobs', 'show', job?.id ?? '');
+    expect(shown.deliveryIds).toContain(id);
+    expect(await svcadmin.json('deliveries', 'cancel', id)).toMatchObject({
+      status: 'skipped',
+      skipped: 'cancelled',
+    });
+  });
+});
+
+describe('webhooks test', () => {
+  it('exits 0 where the sample arrives, and 1 where it does not, saying why', async () => {
+    const well = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/ok')]);
+    expect(well).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
+    const broken = await svcadmin.run(['webhooks', 'test', await keyWithEndpoint('/broken'), '--json']);
+    expect(broken.code).toBe(1);
+    expect(JSON.parse(broken.stdout)).toMatchObject({ attempts: [{ status: 500, error: 'http' }] });
+  });
+});
+
+describe('webhooks verify', () => {
+  it('takes a captured request, and says why another does not verify', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await settled(key, '204');
+    const captured = received.find((request) => request.eventId === eventId);
+    const file = join(svcadmin.cwd, 'body.json');
+    await writeFile(file, captured?.body ?? '');
+    const verify = (signature = '') =>
+      svcadmin.run(['webhooks', 'verify', key, '--body', file, '--signature', signature]);
+    expect((await verify(captured?.signature)).code).toBe(0);
+    const bare = await verify(captured?.signature.slice('sha256='.length));
+    expect(bare).toMatchObject({ code: 1, stdout: expect.stringContaining('does not verify') });
+  });
+});
+
+describe('webhooks listen', () => {
+  it('relays events to another address until interrupted', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}/relayed`, '--json'];
+    const listener = spawn(process.execPath, args, { cwd: svcadmin.cwd, env: svcadmin.env });
+    let output = '';
+    let notices = '';
+    listener.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    listener.stderr.setEncoding('utf8').on('data', (text: string) => {
+      notices += text;
+    });
+    await expect.poll(() => notices, { timeout: 15_000 }).toContain('Relaying events');
+    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await expect.poll(() => output, { timeout: 15_000 }).toContain(eventId);
+    const ended = new Promise((resolve) => listener.on('close', resolve));
+    listener.kill('SIGINT');
+    await ended;
+    expect(JSON.parse(output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
+    const relayed = received.filter(({ path }) => path === '/relayed');
+    expect(relayed).toHaveLength(1);
+    const [request] = relayed;
+    const verification = { keyId: key, body: request?.body ?? '', signature: request?.signature ?? '' };
+    expect(await server.api.webhooks.verify.query(verification)).toMatchObject({ verified: true });
+  });
+});
