@@ -37,10 +37,8 @@ function usage({ id, args }: Command.Loadable): string {
 }
 
 function describeFlag(flag: Command.Flag.Cached): string {
-  const value =
-    flag.type === 'option'
-      ? ` ${(flag.options?.join('|') ?? flag.helpValue ?? 'VALUE').replaceAll('|', '\\|')}`
-      : '';
+  const named = flag.type === 'option' ? (flag.options?.join('|') ?? flag.helpValue ?? 'VALUE') : '';
+  const value = named === '' ? '' : ` ${String(named).replaceAll('|', '\\|')}`;
   const notes = [
     ...(flag.required ? ['required'] : []),
     ...(flag.type === 'option' && flag.default !== undefined ? [`default ${String(flag.default)}`] : []),
