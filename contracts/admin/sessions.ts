@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
-import { FailureReason, SessionStatus } from '../verification.ts';
+import { Reason } from '../reasons.ts';
+import { SessionStatus } from '../verification.ts';
 import { reference } from './references.ts';
 
 /** `used` also names the charge; `locked` met five wrong code verifiers. */
@@ -18,7 +19,10 @@ export const SessionView = z.strictObject({
   status: SessionStatus,
   /** Not complete, and its lifetime is over. */
   expired: z.boolean(),
-  failure: z.strictObject({ reason: FailureReason, at: DateTime }).nullable(),
+  /** Why there is no code and will be none, expiry included; a row of the table of reasons. */
+  failure: z
+    .strictObject({ reason: Reason, retryable: z.boolean(), text: z.string(), at: DateTime })
+    .nullable(),
   scopes: z.array(z.string()),
   redirectUri: z.string(),
   sub: z.string().nullable(),

@@ -1,14 +1,8 @@
 import { ApiError } from '../platform/errors.ts';
 import { deriveSecret, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import {
-  errorOfFailure,
-  errorRedirect,
-  type RedirectError,
-  redirectTarget,
-  successRedirect,
-} from './redirect.ts';
-import { completed, type Session, type Stage, type Transition } from './sessions.ts';
+import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
+import { completed, reasonAt, type Session, type Stage, type Transition } from './sessions.ts';
 import type { ClientDirectory } from './start.ts';
 
 interface Dependencies {
@@ -74,15 +68,10 @@ export function createEnding({ directory, keyring, isCodeUsed, issuer, clock }: 
       const code = await usableCode(session);
       if (code) return successRedirect(back, code);
     }
-    const error = errorAt(session, stage);
-    if (error) return errorRedirect(back, error);
+    const reason = reasonAt(session, stage);
+    if (reason && stage !== 'over') return errorRedirect(back, reason);
     throw new ApiError('conflict', { description: 'This verification is already finished' });
   }
 
   return { detour, issueCode, redirect };
-}
-
-function errorAt({ failure }: Session, stage: Stage): RedirectError | undefined {
-  if (stage === 'expired') return 'session_expired';
-  return stage === 'failed' && failure ? errorOfFailure(failure.reason) : undefined;
 }

@@ -121,7 +121,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
       }),
 
     async rememberCustomer(id, customerHash) {
-      await enrollments.updateOne({ _id: id, customerHash: { $ne: customerHash } }, { $set: { customerHash } });
+      await enrollments.updateOne(
+        { _id: id, customerHash: { $ne: customerHash } },
+        { $set: { customerHash } },
+      );
     },
 
     owing: (before, limit) =>

@@ -4,6 +4,7 @@ import type { Logger } from '../platform/logging.ts';
 import type { Publish, Sweep } from '../platform/outbox.ts';
 import { createVerificationProcedures } from './admin.ts';
 import { createEnding } from './ending.ts';
+import { createEnrolledUsers } from './enrolled.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import { createEnrolling } from './enrollments.ts';
 import { createFlow } from './flow.ts';
@@ -47,6 +48,7 @@ export interface Verification {
   sessionQueryRoutes: FastifyPluginAsyncZod;
   grants: Grants;
   rememberCustomer: EnrollmentStore['rememberCustomer'];
+  enrolled: ReturnType<typeof createEnrolledUsers>;
   sweep: Sweep;
   procedures: ReturnType<typeof createVerificationProcedures>;
 }
@@ -83,6 +85,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
     grants: createGrants(sessions),
     rememberCustomer: enrollments.rememberCustomer,
+    enrolled: createEnrolledUsers({ enrollments, users, clock }),
     sweep: {
       name: 'verification events',
       async sweep() {

@@ -1,22 +1,4 @@
-import type { FailureReason } from '../../contracts/verification.ts';
-
-/** Interface 7.3, the ones that travel in a redirect. */
-export type RedirectError =
-  | 'access_denied'
-  | 'verification_failed'
-  | 'session_expired'
-  | 'invalid_redirect_uri';
-
-const descriptions: Record<RedirectError, string> = {
-  access_denied: 'The user declined to share the claims',
-  verification_failed: 'The user cancelled, or the verification failed',
-  session_expired: 'The session was not completed within 30 minutes',
-  invalid_redirect_uri: 'The redirect_uri of this session is no longer registered',
-};
-
-export function errorOfFailure(reason: FailureReason): RedirectError {
-  return reason === 'consent_declined' ? 'access_denied' : 'verification_failed';
-}
+import { describeReason, type Reason, reasons } from '../../contracts/reasons.ts';
 
 /**
  * Adds parameters to a registered URI. Its own bytes stay as they are, a query that it has included
@@ -40,8 +22,10 @@ export function successRedirect({ redirectUri, state, issuer }: Return, code: st
   return withQuery(redirectUri, { code, state, iss: issuer });
 }
 
-export function errorRedirect({ redirectUri, state, issuer }: Return, error: RedirectError): string {
-  return withQuery(redirectUri, { error, error_description: descriptions[error], state, iss: issuer });
+/** The redirect of a session that ends without a code (interface 7.3). */
+export function errorRedirect({ redirectUri, state, issuer }: Return, reason: Reason): string {
+  const { error } = reasons[reason];
+  return withQuery(redirectUri, { error, error_description: describeReason(reason), state, iss: issuer });
 }
 
 /**

@@ -12,8 +12,8 @@ interface Key {
   status: 'active' | 'revoked';
 }
 
-export interface KeyDirectory {
-  apiKeyBySecret(secret: string): Promise<Key | undefined>;
+export interface KeyDirectory<K extends Key = Key> {
+  apiKeyBySecret(secret: string): Promise<K | undefined>;
   partner(id: string, options?: { fresh?: boolean }): Promise<{ status: string } | undefined>;
 }
 
@@ -28,7 +28,10 @@ export interface SessionQueryDependencies {
 const queriesPerMinute = 60;
 
 /** The key of the header (interface 5.3). @throws ApiError `missing_api_key`, `invalid_api_key` */
-async function authenticateKey(header: string | undefined, directory: KeyDirectory): Promise<Key> {
+export async function authenticateKey<K extends Key>(
+  header: string | undefined,
+  directory: KeyDirectory<K>,
+): Promise<K> {
   const secret = /^Bearer +([^\s]+)$/i.exec(header ?? '')?.[1];
   if (!secret) throw new ApiError('missing_api_key');
   const key = await directory.apiKeyBySecret(secret);

@@ -1,5 +1,6 @@
 import { type ClaimName, isClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { Reason } from '../../contracts/reasons.ts';
 import { codeLifetime, type FailureReason, type SessionStatus } from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/outbox.ts';
 
@@ -79,6 +80,11 @@ export function stageOf(session: Session, now: number): Stage {
   if (session.status === 'verified') return 'issue';
   if (session.status === 'authenticated') return 'verify';
   return session.consentedAt ? 'authenticate' : 'consent';
+}
+
+/** Why a session ended, or will never end, with a code; undefined while it still may. */
+export function reasonAt({ failure }: Pick<Session, 'failure'>, stage: Stage): Reason | undefined {
+  return stage === 'expired' ? 'session_expired' : failure?.reason;
 }
 
 /** The claims that the user is asked to share: those of the scope that the registry knows, in the order asked. */

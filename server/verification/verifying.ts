@@ -7,11 +7,15 @@ import type { User, UserStore } from './user-store.ts';
 /** How long a verified claim holds for further sessions: 365 days. */
 const freshFor = 365 * 86_400_000;
 
-/** Whether all of `wanted` were evaluated lately enough; a claim that came to null counts as evaluated. */
+/** Whether a claim was evaluated lately enough at `now` (ms); one that came to null counts as evaluated. */
+export function isFresh({ evaluatedAt }: { evaluatedAt: Date }, now: number): boolean {
+  return now - evaluatedAt.getTime() < freshFor;
+}
+
 function areFresh(claims: User['claims'], wanted: readonly ClaimName[], now: number): boolean {
   return wanted.every((name) => {
     const claim = claims[name];
-    return claim !== undefined && now - claim.evaluatedAt.getTime() < freshFor;
+    return claim !== undefined && isFresh(claim, now);
   });
 }
 

@@ -1,7 +1,8 @@
 import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
 import type { CodeState, SessionView } from '../../contracts/admin/sessions.ts';
+import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './enrollment-store.ts';
-import { type IssuedCode, type Session, stageOf } from './sessions.ts';
+import { type IssuedCode, reasonAt, type Session, type Stage, stageOf } from './sessions.ts';
 
 /** A charge as far as a session names it. */
 export interface Charge {
@@ -34,9 +35,26 @@ function viewCode(code: IssuedCode, circumstances: Circumstances): SessionView['
   };
 }
 
+function viewFailure(session: Session, stage: Stage): SessionView['failure'] {
+  const reason = reasonAt(session, stage);
+  if (!reason) return null;
+  const { retryable, text } = reasons[reason];
+  return { reason, retryable, text, at: (session.failure?.at ?? session.expiresAt).toISOString() };
+}
+
+/** What happened, in order; an expiry, which nobody records when it happens, included. */
+function viewTimeline({ timeline, expiresAt }: Session, stage: Stage): SessionView['timeline'] {
+  const expiry = { at: expiresAt, event: 'expired', note: 'session_expired' };
+  return [...timeline, ...(stage === 'expired' ? [expiry] : [])].map(({ at, event, note }) => ({
+    at: at.toISOString(),
+    event,
+    note: note ?? null,
+  }));
+}
+
 /** What operators see of a session: neither its code nor the partner's `state`. */
 export function viewSession(session: Session, circumstances: Circumstances): SessionView {
-  const { failure, code, completedAt } = session;
+  const { code, completedAt } = session;
   const stage = stageOf(session, circumstances.now);
   return {
     id: session._id,
@@ -47,18 +65,14 @@ export function viewSession(session: Session, circumstances: Circumstances): Ses
     source: session.source,
     status: session.status,
     expired: stage === 'expired' || stage === 'over',
-    failure: failure ? { reason: failure.reason, at: failure.at.toISOString() } : null,
+    failure: viewFailure(session, stage),
     scopes: session.scope,
     redirectUri: session.redirectUri,
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,
     returning: session.returning ?? null,
     code: code ? viewCode(code, circumstances) : null,
-    timeline: session.timeline.map(({ at, event, note }) => ({
-      at: at.toISOString(),
-      event,
-      note: note ?? null,
-    })),
+    timeline: viewTimeline(session, stage),
     createdAt: session.createdAt.toISOString(),
     expiresAt: session.expiresAt.toISOString(),
     completedAt: completedAt?.toISOString() ?? null,

@@ -51,7 +51,10 @@ describe('sessions show', () => {
     const { sessionId: rejected } = await verifyAs(hosted, clientId, 'rejected');
     expect(await api().sessions.show({ sessionId: rejected })).toMatchObject({
       status: 'authenticated',
-      failure: { reason: 'document_rejected' },
+      failure: { reason: 'document_rejected', retryable: true, text: expect.stringContaining('document') },
+      timeline: expect.arrayContaining([
+        expect.objectContaining({ event: 'failed', note: 'document_rejected' }),
+      ]),
       code: null,
     });
     const { answer, sessionId: locked } = await verifyAs(hosted, clientId, 'adult');
@@ -64,7 +67,13 @@ describe('sessions show', () => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     hosted.clock.at += 30 * 60_000;
-    expect(await api().sessions.show({ sessionId: browser.sessionId() })).toMatchObject({ expired: true });
+    const expired = await api().sessions.show({ sessionId: browser.sessionId() });
+    expect(expired).toMatchObject({ expired: true, failure: { reason: 'session_expired', retryable: true } });
+    expect(expired.timeline.at(-1)).toEqual({
+      at: expired.expiresAt,
+      event: 'expired',
+      note: 'session_expired',
+    });
   });
 
   it('an unknown session, or something else, is refused', async () => {

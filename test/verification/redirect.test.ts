@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  errorOfFailure,
-  errorRedirect,
-  redirectTarget,
-  successRedirect,
-} from '../../server/verification/redirect.ts';
+import { type Reason, reasons } from '../../contracts/reasons.ts';
+import { FailureReason } from '../../contracts/verification.ts';
+import { errorRedirect, redirectTarget, successRedirect } from '../../server/verification/redirect.ts';
 
 const issuer = 'https://verify.example';
 const uris = fc.constantFrom(
@@ -37,18 +34,30 @@ describe('the way back', () => {
   it('carries the error in place of the code', () => {
     const location = errorRedirect(
       { redirectUri: 'https://a.example/?x=1', state: 's&t', issuer },
-      'access_denied',
+      'consent_declined',
     );
     const parameters = Object.fromEntries(new URL(location).searchParams);
     expect(Object.keys(parameters)).toEqual(['x', 'error', 'error_description', 'state', 'iss']);
     expect(parameters).toMatchObject({ x: '1', error: 'access_denied', state: 's&t', iss: issuer });
   });
 
+  it.each(Object.keys(reasons) as Reason[])('%s: machine and developer can read it', (reason) => {
+    const location = errorRedirect({ redirectUri: 'https://a.example', state: 's', issuer }, reason);
+    const { error, error_description: text = '' } = Object.fromEntries(new URL(location).searchParams);
+    expect(error).toBe(reasons[reason].error);
+    expect(text.startsWith(`${reason}: `)).toBe(true);
+    // RFC 6749 4.1.2.1.
+    expect(text).toMatch(/^[\x20-\x21\x23-\x5B\x5D-\x7E]+$/);
+  });
+
   it('tells of declined consent apart from every other failure', () => {
-    expect(errorOfFailure('consent_declined')).toBe('access_denied');
-    for (const reason of ['abandoned', 'document_rejected', 'source_error'] as const) {
-      expect(errorOfFailure(reason)).toBe('verification_failed');
-    }
+    const ofFailures = FailureReason.options.map((reason) => [reason, reasons[reason].error]);
+    expect(Object.fromEntries(ofFailures)).toEqual({
+      abandoned: 'verification_failed',
+      consent_declined: 'access_denied',
+      document_rejected: 'verification_failed',
+      source_error: 'verification_failed',
+    });
   });
 
   it('never leads to what is not registered', () => {

@@ -12,7 +12,11 @@ export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
     const session = await api.sessions.show.query({ sessionId: this.args.session });
     const { timeline, code, failure, ...rest } = session;
     this.one(rest);
-    if (failure) this.log(`Failed: ${failure.reason} at ${localTime(failure.at)}`);
+    if (failure) {
+      const { reason, text, retryable, at } = failure;
+      this.log(`No code: ${reason} at ${localTime(at)}: ${text}`);
+      this.log(`         ${retryable ? 'the user may try again' : 'trying again will not help'}`);
+    }
     if (code) this.log(`Code: ${formatValue('code', code)}`);
     for (const { at, event, note } of timeline)
       this.log(`  ${localTime(at)}  ${event}${note ? `: ${note}` : ''}`);
