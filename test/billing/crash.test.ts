@@ -1,0 +1,102 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../server/platform/database/connect.ts';
+import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { createServerProcess, type ServerProcess } from '../platform/server-process.ts';
+import { soundBooks } from './books.ts';
+
+const crashes = 3;
+const codesPerCrash = 24;
+const funds = 100_000;
+/** Longest time until a hold is past its deadline and swept: 10 s, and 15 s between sweeps. */
+const swept = 27_000;
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+interface Answer {
+  status: number;
+  access_token?: string;
+  error_description?: string;
+}
+
+/** An exchange as a partner's server makes it; undefined where the connection broke. */
+async function exchange(server: ServerProcess, partner: TestPartner, of: Visit): Promise<Answer | undefined> {
+  try {
+    const response = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+    return { status: response.status, ...((await response.json()) as object) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function newPartner({ admin }: ServerProcess): Promise<TestPartner> {
+  const partner = await createPartner({ admin }, { funds, client: { tokenRequestsPerMinute: 1_000_000 } });
+  const { partnerId } = partner;
+  await admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 100_000, perHour: 100_000 });
+  return partner;
+}
+
+describe('a server that is killed while it exchanges codes', () => {
+  it('loses no cent and no token, and grants nothing twice', async () => {
+    const server = await createServerProcess();
+    await server.start();
+    const partner = await newPartner(server);
+    const visits = await Promise.all(
+      Array.from({ length: crashes * codesPerCrash }, () => visit(server, partner)),
+    );
+    const tokens = new Map<Visit, string>();
+    const keep = (of: Visit, answer: Answer | undefined) => {
+      if (answer?.access_token) tokens.set(of, answer.access_token);
+    };
+
+    for (let n = 0; n < crashes; n += 1) {
+      const batch = visits.slice(n * codesPerCrash, (n + 1) * codesPerCrash);
+      let ended: Promise<unknown> | undefined;
+      const calls = [...batch, ...batch].map(async (each) => {
+        const answer = await exchange(server, partner, each);
+        keep(each, answer);
+        // The first answer means that others are under way.
+        ended ??= pause(n * 4).then(() => server.end('SIGKILL'));
+      });
+      await Promise.all(calls);
+      expect(await ended).toBe('SIGKILL');
+      await server.start();
+    }
+
+    const lost = new Set<string>();
+    async function tryAgain(these: readonly Visit[]): Promise<void> {
+      for (const each of these.filter((one) => !tokens.has(one))) {
+        const again = await exchange(server, partner, each);
+        keep(each, again);
+        const [, charge] =
+          /already used at \S+; charge (txn_\w+)$/.exec(again?.error_description ?? '') ?? [];
+        if (charge) lost.add(charge);
+        else expect(again?.status).toBe(200);
+      }
+    }
+    const { client, db } = await connect({ uri: server.databaseUri(), embedded: true, appName: 'test' });
+    onTestFinished(() => client.close());
+    const booksOf = (timeout: number) => soundBooks(db, `${partner.partnerId}:test`, timeout);
+
+    // Some partners try again at once, some only after their holds have been swept.
+    await tryAgain(visits.filter((_, n) => n % 2));
+    await booksOf(swept);
+    await tryAgain(visits);
+    expect(tokens.size + lost.size).toBe(visits.length);
+    const { wallet, rows, charges, reversals, records } = await booksOf(5_000);
+
+    const live = records.flatMap((record) => (record.state === 'live' ? [record] : []));
+    expect(live).toHaveLength(visits.length);
+    expect(new Set(live.map(({ sessionId }) => sessionId)).size).toBe(visits.length);
+    for (const charge of lost) expect(live.map(({ _id }) => _id)).toContain(charge);
+    expect(wallet.balance).toBe(funds - 50 * charges.length + 50 * reversals.length);
+    expect(wallet.balance).toBe(funds - 50 * visits.length);
+    expect(rows).toHaveLength(1 + charges.length + reversals.length);
+
+    // What was answered before a crash holds after it.
+    for (const token of tokens.values()) {
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(200);
+    }
+    await server.end('SIGTERM');
+  }, 90_000);
+});

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { expect, onTestFinished } from 'vitest';
+import type { AdminRouter } from '../../server/admin/router.ts';
+import { adminToken } from '../harness/server.ts';
+
+const program = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Runs the built server with just these variables; for starts that are to fail, too. */
+export function spawnServer(env: Record<string, string>): { child: ChildProcess; output: () => string } {
+  const path = { PATH: process.env['PATH'] ?? '' };
+  const child = spawn(process.execPath, [program], { env: { ...path, ...env }, stdio: 'pipe' });
+  const chunks: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return { child, output: () => Buffer.concat(chunks).toString() };
+}
+
+/** How a process ended: its exit code, or the signal that ended it. */
+export async function endOf(child: ChildProcess): Promise<number | string | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode ?? child.signalCode;
+}
+
+/** The service as a process of its own with the embedded engine, which can be killed and started again. */
+export async function createServerProcess(env: Record<string, string> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-process-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const baseUrl = `http://localhost:${port}`;
+  const outputs: (() => string)[] = [];
+  let child: ChildProcess | undefined;
+
+  async function isReady(): Promise<boolean> {
+    const answer = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
+    return answer?.status === 200;
+  }
+
+  return {
+    baseUrl,
+    dataDir,
+    admin: createTRPCClient<AdminRouter>({
+      links: [
+        httpLink({
+          url: `http://127.0.0.1:${adminPort}/trpc`,
+          headers: { authorization: `Bearer ${adminToken}` },
+        }),
+      ],
+    }),
+    /** Where its database can be reached while it runs. */
+    databaseUri: () => readFileSync(join(dataDir, 'mongodb-uri'), 'utf8').trim(),
+    /** Everything that it has printed, over all its lives. */
+    output: () => outputs.map((read) => read()).join(''),
+
+    async start(): Promise<void> {
+      const started = spawnServer({
+        SVC_PORT: String(port),
+        SVC_ADMIN_PORT: String(adminPort),
+        SVC_DATA_DIR: dataDir,
+        SVC_ADMIN_TOKEN: adminToken,
+        SVC_LOG_LEVEL: 'warn',
+        ...env,
+      });
+      child = started.child;
+      outputs.push(started.output);
+      await expect.poll(isReady, { timeout: 20_000, interval: 50 }).toBe(true);
+    },
+
+    /** @returns its exit code, or the signal's name */
+    async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | string | null> {
+      if (!child) throw new Error('not started');
+      child.kill(signal);
+      return endOf(child);
+    },
+  };
+}
+export type ServerProcess = Awaited<ReturnType<typeof createServerProcess>>;
