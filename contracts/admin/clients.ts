@@ -22,6 +22,10 @@ export const ClientView = z.strictObject({
   redirectUris: z.array(z.string()),
   claims: z.array(ClaimName),
   source: z.string().nullable(),
+  /** What the hosted pages call the partner; null for the partner's own name. */
+  brandName: z.string().nullable(),
+  /** `#rrggbb`: the accent of the hosted pages, made lighter or darker there where it could not be read. */
+  brandColor: z.string().nullable(),
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
   /** One for each secret that is still accepted; `expiresAt` null for the current one. */
@@ -51,6 +55,10 @@ const perMinute = z.number().int().min(1).max(1_000_000);
 const source = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected the name of a verification source' });
+const brandColor = z
+  .string()
+  .toLowerCase()
+  .regex(/^#[0-9a-f]{6}$/, { error: 'expected a colour such as #0a7f5c' });
 
 export const CreateClient = z.strictObject({
   partnerId: reference('partner'),
@@ -60,6 +68,8 @@ export const CreateClient = z.strictObject({
   redirectUris,
   claims,
   source: source.optional(),
+  brandName: DisplayName.optional(),
+  brandColor: brandColor.optional(),
   tokenRequestsPerMinute: perMinute.optional(),
   userinfoRequestsPerMinute: perMinute.optional(),
 });
@@ -73,6 +83,8 @@ export const UpdateClient = z.strictObject({
   redirectUris: redirectUris.optional(),
   claims: claims.optional(),
   source: source.nullable().optional(),
+  brandName: DisplayName.nullable().optional(),
+  brandColor: brandColor.nullable().optional(),
   tokenRequestsPerMinute: perMinute.nullable().optional(),
   userinfoRequestsPerMinute: perMinute.nullable().optional(),
 });

@@ -22,6 +22,10 @@ export interface Client extends AuditedRecord {
   claims: ClaimName[];
   /** Name of the verification source, where it is not the mode's own. */
   source?: string;
+  /** What the hosted pages call the partner, where it is not the partner's own name. */
+  brandName?: string;
+  /** `#rrggbb`. */
+  brandColor?: string;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }

@@ -43,6 +43,8 @@ type Settings = Partial<
     | 'redirectUris'
     | 'claims'
     | 'source'
+    | 'brandName'
+    | 'brandColor'
     | 'tokenRequestsPerMinute'
     | 'userinfoRequestsPerMinute'
   >
@@ -99,7 +101,8 @@ export function createClients({ store, keys, partners, clock, directory }: Depen
       const now = clock.now();
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { source, tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = wanted;
+      const { source, brandName, brandColor, ...others } = wanted;
+      const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = others;
       const client = await store.insert(
         {
           _id: id,
@@ -111,6 +114,8 @@ export function createClients({ store, keys, partners, clock, directory }: Depen
           createdAt: new Date(now),
           ...required,
           ...(source && { source }),
+          ...(brandName && { brandName }),
+          ...(brandColor && { brandColor }),
           ...(tokenRequestsPerMinute && { tokenRequestsPerMinute }),
           ...(userinfoRequestsPerMinute && { userinfoRequestsPerMinute }),
         },

@@ -51,6 +51,8 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     redirectUris: client.redirectUris,
     claims: client.claims,
     source: client.source ?? null,
+    brandName: client.brandName ?? null,
+    brandColor: client.brandColor ?? null,
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets

@@ -14,6 +14,8 @@ export interface Client {
   redirectUris: readonly string[];
   claims: readonly ClaimName[];
   source?: string;
+  brandName?: string;
+  brandColor?: string;
 }
 
 export interface Partner {

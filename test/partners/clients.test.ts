@@ -91,6 +91,24 @@ describe('a client', () => {
     expect((await server.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
   });
 
+  it('has a name and a colour for the pages that users see', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    expect(client).toMatchObject({ brandName: null, brandColor: null });
+    const branded = await server.api.clients.update.mutate({
+      clientId,
+      brandName: 'Vins & Cie',
+      brandColor: '#8A1538',
+    });
+    expect(branded).toMatchObject({ brandName: 'Vins & Cie', brandColor: '#8a1538' });
+    for (const brandColor of ['red', '#fff', '#12345g', 'url(x)']) {
+      const update = server.api.clients.update.mutate({ clientId, brandColor });
+      await expect(update).rejects.toThrow('brandColor: expected a colour such as #0a7f5c');
+    }
+    const plain = await server.api.clients.update.mutate({ clientId, brandName: null, brandColor: null });
+    expect(plain).toMatchObject({ brandName: null, brandColor: null });
+  });
+
   it('moves to another key of its partner in the same mode only', async () => {
     const { partnerId, client } = await onboard();
     const { id: testKey } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });

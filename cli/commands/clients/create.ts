@@ -11,7 +11,7 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
   static override flags = {
     partner: Flags.string({ description: 'id of the partner', required: true }),
     key: Flags.string({ description: 'id of the API key that owns its sessions', required: true }),
-    name: Flags.string({ description: 'name that users see when they consent', required: true }),
+    name: Flags.string({ description: 'name of the application, for whoever operates it', required: true }),
     'redirect-uri': Flags.string({
       description: 'where users return to; may be given again',
       required: true,
@@ -28,6 +28,8 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       default: 'oauth',
     }),
     source: Flags.string({ description: 'verification source, where not the usual one' }),
+    'brand-name': Flags.string({ description: 'what users read as the name, if not the partner’s' }),
+    'brand-color': Flags.string({ description: 'accent of the pages that users see', helpValue: '#0a7f5c' }),
     'token-requests-per-minute': Flags.integer({ description: 'limit of the token endpoint (30)', min: 1 }),
     'userinfo-requests-per-minute': Flags.integer({ description: 'limit of userinfo (120)', min: 1 }),
     'out-file': outFile,
@@ -45,6 +47,8 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       claims: words(this.flags.claims) as never[],
       ...given({
         source,
+        brandName: this.flags['brand-name'],
+        brandColor: this.flags['brand-color'],
         tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
         userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
       }),

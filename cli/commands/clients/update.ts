@@ -5,13 +5,15 @@ import { given, words } from '../../flags.ts';
 
 /** 0 is "back to the default". */
 const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
+const unlessDefault = (text: string | undefined): string | null | undefined =>
+  text === 'default' ? null : text;
 
 export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
   static override summary = 'Change a client. What is not given stays as it is.';
   static override examples = ['<%= config.bin %> clients update cli_… --claims "age_18_plus country"'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {
-    name: Flags.string({ description: 'name that users see when they consent' }),
+    name: Flags.string({ description: 'name of the application, for whoever operates it' }),
     key: Flags.string({ description: 'API key to move it to' }),
     'redirect-uri': Flags.string({
       description: 'where users return to, instead of the present ones',
@@ -22,6 +24,10 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
       multiple: true,
     }),
     source: Flags.string({ description: 'verification source; "default" for the usual one' }),
+    'brand-name': Flags.string({ description: 'what users read as the name; "default" for the partner’s' }),
+    'brand-color': Flags.string({
+      description: 'accent of the pages that users see, such as #0a7f5c; "default" for ours',
+    }),
     'token-requests-per-minute': Flags.integer({
       description: 'limit of the token endpoint; 0 for the default',
       min: 0,
@@ -39,7 +45,9 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
       keyId: key,
       redirectUris: this.flags['redirect-uri'],
       claims: claims && (words(claims) as never[]),
-      source: source === 'default' ? null : source,
+      source: unlessDefault(source),
+      brandName: unlessDefault(this.flags['brand-name']),
+      brandColor: unlessDefault(this.flags['brand-color']),
       tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
     });
