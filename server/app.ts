@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
+import { checkboxRoutes } from './checkbox/routes.ts';
 import { discoveryRoutes, oauthRoutes } from './oauth/routes.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -37,6 +38,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
   );
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
   await app.register(storefrontRoutes(services.storefront), { prefix: '/api/integrations/storefront' });
+  await app.register(checkboxRoutes(services.checkbox), { prefix: '/api/checkbox' });
   await app.register(
     async (scope) => {
       await scope.register(cookie);

@@ -7,6 +7,7 @@ import type { Order, Purchase } from './billing/purchase.ts';
 import { createBillingStores } from './billing/store.ts';
 import type { BillableKind } from './billing/wallet-model.ts';
 import { walletIdOf } from './billing/wallet-store.ts';
+import { createCheckboxResolve } from './checkbox/resolve.ts';
 import { createAccessTokens } from './oauth/access-token.ts';
 import { createClientAuthentication } from './oauth/client-authentication.ts';
 import { createRevocation } from './oauth/revoke.ts';
@@ -18,6 +19,7 @@ import { createPartnersStores } from './partners/store.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { Database } from './platform/database/connect.ts';
+import { ApiError } from './platform/errors.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
 import { createRequestLimits } from './platform/request-limits.ts';
@@ -29,6 +31,7 @@ import { createStorefrontExchange } from './storefront/exchange.ts';
 import { type Integration, integrationCollection } from './storefront/integration-store.ts';
 import { createIntegrations } from './storefront/integrations.ts';
 import { createVerification } from './verification/feature.ts';
+import { authenticateKey } from './verification/session-query.ts';
 import { createVerificationStores } from './verification/store.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
 import { checkWebhookUrl } from './webhooks/url.ts';
@@ -200,6 +203,21 @@ export function createServices(foundation: Foundation) {
     }),
   };
 
+  const checkbox = {
+    async authenticate(authorization: string | undefined) {
+      const key = await authenticateKey(authorization, directory);
+      const partner = await directory.partner(key.partnerId);
+      if (!partner) throw new ApiError('invalid_api_key');
+      return { key, partner };
+    },
+    resolve: createCheckboxResolve({
+      findEnrolled: verification.enrolled,
+      findClient: (clientId) => directory.client(clientId, { fresh: true }),
+      buy: buyAs('checkbox'),
+      clock,
+    }),
+  };
+
   const admin = createAdmin({
     stores: stores.admin,
     clock,
@@ -225,6 +243,7 @@ export function createServices(foundation: Foundation) {
   return {
     oauth,
     storefront,
+    checkbox,
     verification,
     admin,
     billing,

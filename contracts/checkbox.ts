@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { ClaimsMap, ClaimsMeta } from './claims.ts';
+import { DateTime } from './identifiers.ts';
+
+/** Seconds in which the same `Idempotency-Key` and body return the stored answer (decisions.md). */
+export const storedAnswerLifetime = 24 * 3600;
+
+/** Headers of a resolve, as Node names them. The key names the request: sent again, it is not billed again. */
+export const CheckboxHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' }),
+});
+
+/** Provisional: the interface names the family and shows none of it. */
+export const CheckboxRequest = z.object({
+  enrollment_id: z.string().min(1).max(128),
+  claims: z.array(z.string().min(1).max(128)).min(1).max(32),
+});
+export type CheckboxRequest = z.infer<typeof CheckboxRequest>;
+
+export const CheckboxResponse = z.strictObject({
+  success: z.literal(true),
+  sub: z.string(),
+  evaluated_at: DateTime,
+  claims: ClaimsMap,
+  meta: ClaimsMeta,
+});
+export type CheckboxResponse = z.infer<typeof CheckboxResponse>;

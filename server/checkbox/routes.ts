@@ -1,0 +1,47 @@
+import type { FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
+import { GeneralError } from '../../contracts/verification.ts';
+import type { Account } from './resolve.ts';
+
+interface Dependencies {
+  /** @throws ApiError `missing_api_key`, `invalid_api_key` */
+  authenticate: (authorization: string | undefined) => Promise<Account>;
+  resolve: (
+    request: CheckboxRequest,
+    caller: Account & { idempotencyKey: string },
+  ) => Promise<CheckboxResponse>;
+}
+
+/** `/api/checkbox`: who asks is judged before what they ask. */
+export function checkboxRoutes({ authenticate, resolve }: Dependencies): FastifyPluginAsyncZod {
+  const accounts = new WeakMap<FastifyRequest, Account>();
+
+  function accountOf(request: FastifyRequest): Account {
+    const account = accounts.get(request);
+    if (!account) throw new Error('a call was handled before its key was judged');
+    return account;
+  }
+
+  return async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      void reply.header('cache-control', 'no-store');
+      accounts.set(request, await authenticate(request.headers.authorization));
+    });
+
+    scope.post(
+      '/resolve',
+      {
+        schema: {
+          headers: CheckboxHeaders,
+          body: CheckboxRequest,
+          response: { 200: CheckboxResponse, '4xx': GeneralError, '5xx': GeneralError },
+        },
+      },
+      async (request) => {
+        const idempotencyKey = request.headers['idempotency-key'];
+        return resolve(request.body, { ...accountOf(request), idempotencyKey });
+      },
+    );
+  };
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CheckboxResponse } from '../../contracts/checkbox.ts';
+import { GeneralError } from '../../contracts/verification.ts';
+import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+
+const day = 86_400_000;
+let server: TestServer;
+let clock: ManualClock;
+let partner: TestPartner;
+let enrollmentId: string;
+beforeAll(async () => {
+  clock = manualClock();
+  server = await startTestServer({ clock });
+  partner = await createPartner(server);
+  enrollmentId = await enroll('adult', 'age_18_plus country');
+});
+afterAll(() => server.stop());
+
+/** @returns the enrollment that a visit made */
+async function enroll(person: string, scope: string, by: TestPartner = partner): Promise<string> {
+  await visit(server, by, person, scope);
+  const [newest] = await server.admin.enrollments.list.query({ partnerId: by.partnerId, limit: 1 });
+  return newest?.id ?? '';
+}
+
+async function resolve(body: unknown, headers: Record<string, string> = {}, apiKey = partner.apiKey) {
+  const response = await fetch(`${server.baseUrl}/api/checkbox/resolve`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      'idempotency-key': randomUUID(),
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  });
+  const answer: unknown = await response.json();
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  if (response.status === 200) CheckboxResponse.parse(answer);
+  else GeneralError.parse(answer);
+  return { status: response.status, headers: response.headers, body: answer };
+}
+
+const ask = (...claims: string[]) => ({ enrollment_id: enrollmentId, claims });
+const balance = async ({ partnerId }: TestPartner = partner) =>
+  (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
+
+describe('200', () => {
+  it('answers for claims that were consented to, ignores the rest, and bills once', async () => {
+    const before = await balance();
+    const answer = await resolve(ask('country', 'age_18_plus', 'identity_verified', 'shoe_size'));
+    expect(answer.status).toBe(200);
+    const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
+    expect(answer.body).toEqual({
+      success: true,
+      sub: enrollment?.sub,
+      evaluated_at: new Date(clock.now()).toISOString(),
+      claims: { country: 'DE', age_18_plus: true },
+      meta: {
+        claims_requested: ['country', 'age_18_plus', 'identity_verified', 'shoe_size'],
+        claims_resolved: ['country', 'age_18_plus'],
+        claims_null: [],
+        claims_ignored: ['identity_verified', 'shoe_size'],
+      },
+    });
+    expect(await balance()).toBe(before - 50);
+  });
+
+  it('counts a claim that came to null as an answer', async () => {
+    const own = await createPartner(server);
+    const id = await enroll('unknown-country', 'country', own);
+    const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
+    expect(answer.body).toMatchObject({ claims: { country: null }, meta: { claims_null: ['country'] } });
+  });
+
+  it('returns the stored answer for the same key and body, unbilled, for 24 hours', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = ask('age_18_plus');
+    const copies = await Promise.all(Array.from({ length: 5 }, () => resolve(body, headers)));
+    const before = await balance();
+    clock.advance(day - 1000);
+    copies.push(await resolve(body, headers));
+    expect(new Set(copies.map((copy) => JSON.stringify(copy.body))).size).toBe(1);
+    expect(await balance()).toBe(before);
+    clock.advance(1000);
+    expect(await resolve(body, headers)).toMatchObject({
+      status: 422,
+      body: { error: expect.stringMatching(/24 hours/) },
+    });
+  });
+});
+
+describe('refusals', () => {
+  it('400 without an Idempotency-Key, enrollment or claims', async () => {
+    expect((await resolve(ask('country'), { 'idempotency-key': '' })).status).toBe(400);
+    for (const body of [{}, { enrollment_id: enrollmentId }, { ...ask(), claims: 'country' }, ask()])
+      expect((await resolve(body)).status).toBe(400);
+  });
+
+  it('401 for a key that is none, also before the body is judged', async () => {
+    expect((await resolve({}, {}, 'svc_test_none')).body).toEqual({
+      success: false,
+      error: 'Invalid or inactive API key',
+    });
+    expect((await resolve({}, { authorization: 'Basic x' })).status).toBe(401);
+  });
+
+  it('403 for a blocked enrollment, and for a disabled client', async () => {
+    const own = await createPartner(server);
+    const id = await enroll('adult', 'country', own);
+    const body = { enrollment_id: id, claims: ['country'] };
+    await server.admin.enrollments.block.mutate({ enrollmentId: id, reason: 'fraud' });
+    expect((await resolve(body, {}, own.apiKey)).status).toBe(403);
+    await server.admin.enrollments.unblock.mutate({ enrollmentId: id });
+    await server.admin.clients.disable.mutate({ clientId: own.clientId });
+    expect((await resolve(body, {}, own.apiKey)).status).toBe(403);
+  });
+
+  it('404 for an enrollment that is unknown or another key’s', async () => {
+    expect((await resolve({ ...ask('country'), enrollment_id: 'enr_x' })).status).toBe(404);
+    const other = await createPartner(server);
+    expect((await resolve(ask('country'), {}, other.apiKey)).status).toBe(404);
+  });
+
+  it('422 where no claim was consented to, none is fresh, or the key was used for another body', async () => {
+    const before = await balance();
+    expect((await resolve(ask('identity_verified'))).status).toBe(422);
+    expect(await balance()).toBe(before);
+    const headers = { 'idempotency-key': randomUUID() };
+    expect((await resolve(ask('country'), headers)).status).toBe(200);
+    expect((await resolve(ask('age_18_plus'), headers)).status).toBe(422);
+    clock.advance(365 * day);
+    expect((await resolve(ask('country'))).body).toMatchObject({ error: expect.stringMatching(/fresh/) });
+  });
+
+  it.each([
+    ['low-balance', 402],
+    ['minute-cap', 429],
+    ['hour-cap', 429],
+    ['unavailable', 503],
+  ] as const)('%s is rehearsed as %i', async (person, status) => {
+    const own = await createPartner(server);
+    const id = await enroll(person, 'country', own);
+    const answer = await resolve({ enrollment_id: id, claims: ['country'] }, {}, own.apiKey);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.has('retry-after')).toBe(status !== 402);
+    expect(await balance(own)).toBe(10_000);
+  });
+});
+
+it('shares the spend caps with the token endpoint', async () => {
+  const own = await createPartner(server);
+  const { partnerId } = own;
+  await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1 });
+  const code = await visit(server, own, 'adult', 'country');
+  expect((await post(`${server.baseUrl}/api/oauth/token`, tokenForm(own, code))).status).toBe(200);
+  const [enrollment] = await server.admin.enrollments.list.query({ partnerId });
+  const body = { enrollment_id: enrollment?.id, claims: ['country'] };
+  const answer = await resolve(body, {}, own.apiKey);
+  expect(answer).toMatchObject({ status: 429, body: { error: 'Spend limit exceeded: minute bucket' } });
+});
