@@ -88,8 +88,6 @@ export function createCandidates(find: Find) {
   };
 }
 
-export type Candidates = ReturnType<typeof createCandidates>;
-
 /** Takes from both in turn, the first list first, so that neither keeps the other waiting. */
 function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
   const longer = Math.max(first.length, second.length);

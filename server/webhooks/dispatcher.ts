@@ -109,5 +109,3 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     },
   };
 }
-
-export type Dispatcher = ReturnType<typeof createDispatcher>;

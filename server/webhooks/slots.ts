@@ -60,5 +60,3 @@ export function createSlots({ perEndpoint, pool }: Limits) {
     inFlight: (): number => all.first + all.retry,
   };
 }
-
-export type Slots = ReturnType<typeof createSlots>;

@@ -59,5 +59,3 @@ export function createWake({ scheduler, clock, nextDue }: Settings) {
     },
   };
 }
-
-export type Wake = ReturnType<typeof createWake>;

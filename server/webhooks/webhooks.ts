@@ -82,11 +82,15 @@ export function createWebhooks(settings: WebhookSettings) {
     ...(settings.limits ? { limits: settings.limits } : {}),
   });
 
-  async function wakeDue(): Promise<void> {
-    const keyIds = await deliveries.dueKeys(now());
-    for (const keyId of keyIds) leasing.doubt(keyId);
-    dispatcher.wake(keyIds);
-  }
+  /** Asked for many times at once, as after a long stop, it looks once. */
+  const wakeDue = createStage<'due', undefined>({
+    run: async (asked) => {
+      const keyIds = await deliveries.dueKeys(now());
+      for (const keyId of keyIds) leasing.doubt(keyId);
+      dispatcher.wake(keyIds);
+      return asked.map(() => undefined);
+    },
+  });
 
   /** What was just stored and is due goes straight to this process's dispatcher, or to one of a process that sends. */
   async function dispatch(stored: readonly Delivery[]): Promise<void> {
@@ -122,7 +126,7 @@ export function createWebhooks(settings: WebhookSettings) {
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
-      if (worker) await wakeDue();
+      if (worker) await wakeDue('due');
       const seconds = await deliveries.dueSeconds(new Date(clock.now() + horizon));
       const current = dueSecond(now());
       const ahead = seconds.filter((second) => second >= current);
@@ -133,7 +137,7 @@ export function createWebhooks(settings: WebhookSettings) {
     },
   };
 
-  wake.define(wakeDue, ended.signal);
+  wake.define(() => wakeDue('due'), ended.signal);
 
   return {
     publish,

@@ -1,5 +1,7 @@
+import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../server/platform/logging.ts';
 import type { Delivery } from '../../server/webhooks/delivery.ts';
 import { contractSignature } from '../../server/webhooks/signature.ts';
 import { createReceiver } from './receiver.ts';
@@ -131,5 +133,23 @@ describe('a delivery', () => {
     await publisher.publish([draft(sender.key(receiver.url))]);
     await ended(sender, 'delivered');
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('leaves its secret in no record, job or log line', async () => {
+    const lines: unknown[] = [];
+    const note = (...line: unknown[]) => lines.push(...line);
+    const logger = Object.assign(createLogger('silent'), { info: note, warn: note, error: note });
+    const receiver = await createReceiver((_count, _request, response) => response.writeHead(500).end());
+    const system = await createSystem({ logger });
+    const keyId = system.key(receiver.url);
+    await system.publish([draft(keyId)]);
+    await until(() => system.db.collection('jobs').findOne());
+    const jobs = await system.db.collection('jobs').find().toArray();
+    await ended(system, 'failed');
+    const records = await Promise.all(
+      ['events', 'deliveries'].map((name) => system.db.collection(name).find().toArray()),
+    );
+    expect(lines.length).toBeGreaterThan(0);
+    expect(inspect([lines, jobs, records], { depth: null })).not.toContain(secretOf(system, keyId).slice(6));
   });
 });
