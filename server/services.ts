@@ -34,6 +34,7 @@ import { createVerification } from './verification/feature.ts';
 import { authenticateKey } from './verification/session-query.ts';
 import { createVerificationStores } from './verification/store.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
+import { createWebhookProcedures } from './webhooks/admin.ts';
 import { checkWebhookUrl } from './webhooks/url.ts';
 import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts';
 
@@ -237,6 +238,7 @@ export function createServices(foundation: Foundation) {
       billing: billing.procedures,
       verification: verification.procedures,
       storefront: createStorefrontProcedures(integrations),
+      webhooks: createWebhookProcedures({ webhooks, findKey: directory.apiKey }),
     },
   });
 
