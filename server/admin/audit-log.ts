@@ -42,7 +42,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     async mutated(actor, input) {
       try {
         await sweep();
-        if (await store.has(actor.requestId)) return;
+        if ((await store.ofRequest(actor.requestId)).length > 0) return;
         const call = isObject(input) ? { input } : {};
         await store.add([
           { ...actor, id: actor.requestId, at: new Date(clock.now()), target: targetOf(input), ...call },
@@ -58,7 +58,8 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   };
 }
 
-function viewEntry({ _id, at, before, after, input, ...entry }: StoredEntry): AuditLogEntry {
+/** An entry as operators see it. */
+export function viewEntry({ _id, at, before, after, input, ...entry }: StoredEntry): AuditLogEntry {
   const { operatorId, operatorName, action, target, requestId, address } = entry;
   return {
     id: _id,

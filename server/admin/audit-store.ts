@@ -66,7 +66,8 @@ export function createAuditStore(db: Db) {
       for (const outbox of waiting) await empty(source, outbox);
     },
 
-    has: async (requestId: string): Promise<boolean> => (await log.findOne({ requestId })) !== null,
+    ofRequest: (requestId: string): Promise<StoredEntry[]> =>
+      log.find({ requestId }).sort({ at: 1, _id: 1 }).toArray(),
 
     /** Newest first. @throws ApiError `not_found` where `after` does not exist */
     async list({ target, actor, action, since, limit, after }: ListAuditLog): Promise<StoredEntry[]> {

@@ -21,6 +21,8 @@ const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN', role
 /** Wrong tokens a minute and address before the answer is 429. A right one always passes. */
 const wrongTokensPerMinute = 10;
 
+const unknownOperator = () => new ApiError('operator_unknown', { headers: { 'www-authenticate': 'Bearer' } });
+
 /** Counts failures of each address in the current minute; forgets them all with the minute. */
 function createFailureCount(clock: Pick<Clock, 'now'>) {
   let window = 0;
@@ -60,12 +62,13 @@ export function createAuthentication({ store, clock, firstToken, log }: Dependen
 
   return async (authorization, address) => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-    const operator = token && (await identify(token));
+    if (token === undefined) throw unknownOperator();
+    const operator = await identify(token);
     if (operator) return operator;
     const { count, retryAfter } = countFailure(address);
     if (count > wrongTokensPerMinute) {
       throw new ApiError('rate_limited', { description: 'Too many wrong operator tokens', retryAfter });
     }
-    throw new ApiError('operator_unknown', { headers: { 'www-authenticate': 'Bearer' } });
+    throw unknownOperator();
   };
 }

@@ -1,10 +1,13 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Sweep } from '../platform/outbox.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
+import { createMetrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
+import { opsRoutes } from './ops-routes.ts';
+import { createRequestLog, createRequestProcedures } from './request-log.ts';
 import { type AdminParts, type AdminRouter, createAdminRouter } from './router.ts';
 import { adminRoutes } from './routes.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
@@ -18,23 +21,38 @@ interface Dependencies {
   firstToken: string;
   status: Omit<StatusSources, 'clock'>;
   /** The routers of the features. */
-  features: Omit<AdminParts, 'operators' | 'auditLog' | 'status'>;
+  features: Omit<AdminParts, 'operators' | 'auditLog' | 'requests' | 'status'>;
 }
 
-/** The admin API: `routes` to be registered on the admin listener, `sweep` to be run with the others. */
-export function createAdmin(dependencies: Dependencies): {
+export interface Admin {
   router: AdminRouter;
+  /** To be registered on the admin listener. */
   routes: FastifyPluginAsync;
+  /** To be called on the public listener before its routes are registered: notes and counts its answers. */
+  observe(app: FastifyInstance): void;
+  /** Writes what was noted and not yet kept; for a graceful stop. */
+  flush(): Promise<void>;
+  /** To be run with the other sweeps. */
   sweep: Sweep;
-} {
+}
+
+/** The admin API with everything that operators see. */
+export function createAdmin(dependencies: Dependencies): Admin {
   const { stores, clock, log, firstToken, status, features } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
     ...features,
     operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
     auditLog: createAuditLogProcedures(stores.audit),
+    requests: createRequestProcedures({ requests: stores.requests, audit: stores.audit, clock }),
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
-  return { router, routes: adminRoutes({ router, authenticate, auditLog }), sweep: auditLog };
+  const metrics = createMetrics();
+  const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log });
+  const routes: FastifyPluginAsync = async (scope) => {
+    await scope.register(adminRoutes({ router, authenticate, auditLog }));
+    await scope.register(opsRoutes({ authenticate, overview: stores.overview, metrics, clock }));
+  };
+  return { router, routes, observe, flush, sweep: auditLog };
 }

@@ -73,7 +73,11 @@ export const permissions: Readonly<Record<string, Row>> = {
   'operators.create': ownersOnly,
   'operators.revoke': ownersOnly,
   'auditLog.list': ops,
+  'requests.show': everybody,
   status: everybody,
+  // Pages of the admin listener, by their path.
+  '/ops': ops,
+  '/metrics': ops,
 };
 
 const isForTest = (input: unknown): boolean =>

@@ -6,6 +6,7 @@ import type { createWebhookProcedures } from '../webhooks/admin.ts';
 import type { createAuditLogProcedures } from './audit-log.ts';
 import type { createOperatorProcedures } from './operators.ts';
 import { mergeRouters, router } from './procedures.ts';
+import type { createRequestProcedures } from './request-log.ts';
 import type { createStatusProcedure } from './status.ts';
 
 type WebhookProcedures = ReturnType<typeof createWebhookProcedures>;
@@ -20,6 +21,7 @@ export interface AdminParts {
   webhooks?: WebhookProcedures;
   operators: ReturnType<typeof createOperatorProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
+  requests: ReturnType<typeof createRequestProcedures>;
   status: ReturnType<typeof createStatusProcedure>;
 }
 
@@ -44,6 +46,7 @@ export function createAdminRouter({ partners, billing, verification, storefront,
     jobs: webhooks.jobs,
     operators: parts.operators,
     auditLog: parts.auditLog,
+    requests: parts.requests,
     status: parts.status,
   });
 }

@@ -2,15 +2,24 @@ import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type AuditStore, indexes as auditIndexes, createAuditStore } from './audit-store.ts';
 import { createOperatorStore, type OperatorStore, indexes as operatorIndexes } from './operator-store.ts';
+import { createOverviewStore, type OverviewStore } from './overview-store.ts';
+import { createRequestStore, type RequestStore, indexes as requestIndexes } from './request-store.ts';
 
 /** What the admin listener keeps. */
 export interface AdminStores {
   operators: OperatorStore;
   audit: AuditStore;
+  requests: RequestStore;
+  overview: OverviewStore;
 }
 
-export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes];
+export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes, ...requestIndexes];
 
 export function createAdminStores(db: Db): AdminStores {
-  return { operators: createOperatorStore(db), audit: createAuditStore(db) };
+  return {
+    operators: createOperatorStore(db),
+    audit: createAuditStore(db),
+    requests: createRequestStore(db),
+    overview: createOverviewStore(db),
+  };
 }

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
-import { createAdmin } from '../../server/admin/feature.ts';
+import { type Admin, createAdmin } from '../../server/admin/feature.ts';
 import type { AdminRouter } from '../../server/admin/router.ts';
 import { createAdminStores } from '../../server/admin/store.ts';
 import { createBillingFeature } from '../../server/billing/feature.ts';
@@ -29,6 +29,7 @@ export const firstToken = 'test-admin-token-of-32-characters-or-more';
 export interface AdminServer {
   url: string;
   database: FreshDatabase;
+  admin: Admin;
   partners: ReturnType<typeof createPartnersFeature>;
   /** Milliseconds that the server's clock is ahead. */
   clock: { ahead: number; now: () => number; trusted: () => boolean };
@@ -123,6 +124,7 @@ export async function startAdminServer(): Promise<AdminServer> {
   return {
     url,
     database,
+    admin,
     partners,
     clock,
     procedures: Object.keys(admin.router._def.procedures),

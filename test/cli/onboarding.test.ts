@@ -101,6 +101,16 @@ describe('status, whoami and error', () => {
   });
 });
 
+describe('request', () => {
+  it('shows what an operator changed with it', async () => {
+    const { id } = await svcadmin.json<{ id: string }>('partners', 'create', 'Acme');
+    const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
+    const story = await svcadmin.json('request', entry?.requestId ?? '');
+    expect(story).toMatchObject({ request: null, changes: [{ action: 'partners.create', target: id }] });
+    expect((await svcadmin.run(['request', 'req_0000000000000000000000'])).code).toBe(4);
+  });
+});
+
 describe('help', () => {
   it('begins with an example, whatever the command', async () => {
     const { stdout } = await svcadmin.run(['partners', 'create', '--help']);

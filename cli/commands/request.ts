@@ -1,0 +1,21 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../base-command.ts';
+
+export default class Request extends AdminCommand<typeof Request> {
+  static override summary = 'Show what one request did, by the X-Request-Id of its answer.';
+  static override description =
+    'Requests of the public API are kept for a week, all of them unless there are very many; changes by operators for ever.';
+  static override examples = ['<%= config.bin %> request req_…'];
+  static override args = {
+    request: Args.string({ description: 'X-Request-Id of the answer', required: true }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const story = await api.requests.show.query({ requestId: this.args.request });
+    if (story.request) this.one(story.request);
+    for (const { at, operatorName, action, target } of story.changes)
+      this.one({ at, operator: operatorName, action, target });
+    return story;
+  }
+}
