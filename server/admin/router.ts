@@ -9,16 +9,13 @@ import { mergeRouters, router } from './procedures.ts';
 import type { createRequestProcedures } from './request-log.ts';
 import type { createStatusProcedure } from './status.ts';
 
-type WebhookProcedures = ReturnType<typeof createWebhookProcedures>;
-
 /** The routers that features built, each from its own `admin.ts`. */
 export interface AdminParts {
   partners: ReturnType<typeof createPartnersProcedures>;
   billing: ReturnType<typeof createBillingProcedures>;
   verification: ReturnType<typeof createVerificationProcedures>;
   storefront: ReturnType<typeof createStorefrontProcedures>;
-  /** Left out, their procedures are not found. */
-  webhooks?: WebhookProcedures;
+  webhooks: ReturnType<typeof createWebhookProcedures>;
   operators: ReturnType<typeof createOperatorProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
   requests: ReturnType<typeof createRequestProcedures>;
@@ -26,10 +23,8 @@ export interface AdminParts {
 }
 
 /** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
-export function createAdminRouter({ partners, billing, verification, storefront, ...parts }: AdminParts) {
-  const none = router({});
-  const absent = { events: none, deliveries: none, jobs: none, webhooks: none };
-  const webhooks = parts.webhooks ?? (absent as unknown as WebhookProcedures);
+export function createAdminRouter({ partners, billing, verification, ...parts }: AdminParts) {
+  const { webhooks, storefront } = parts;
   return router({
     partners: partners.partners,
     keys: partners.keys,

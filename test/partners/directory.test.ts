@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDirectory } from '../../server/partners/directory.ts';
+import { createShortMemory } from '../../server/partners/short-memory.ts';
+import { createPartnersStores } from '../../server/partners/store.ts';
+import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+
+describe('a short memory', () => {
+  function memory() {
+    const source = new Map([['a', 1]]);
+    let [uptime, loads] = [0, 0];
+    const kept = createShortMemory<number>(
+      async (id) => {
+        loads += 1;
+        return source.get(id);
+      },
+      () => uptime,
+    );
+    const wait = (ms: number) => {
+      uptime += ms;
+    };
+    return { source, kept, wait, loads: () => loads };
+  }
+
+  it('keeps what it found for 2 s', async () => {
+    const { source, kept, wait, loads } = memory();
+    expect(await kept.read('a', false)).toBe(1);
+    source.set('a', 2);
+    wait(1999);
+    expect(await kept.read('a', false)).toBe(1);
+    wait(1);
+    expect(await kept.read('a', false)).toBe(2);
+    expect(loads()).toBe(2);
+  });
+
+  it('never keeps that it found nothing', async () => {
+    const { source, kept } = memory();
+    expect(await kept.read('b', false)).toBeUndefined();
+    source.set('b', 3);
+    expect(await kept.read('b', false)).toBe(3);
+  });
+
+  it('reads again when asked for a fresh answer, and keeps that one', async () => {
+    const { source, kept } = memory();
+    await kept.read('a', false);
+    source.set('a', 2);
+    expect(await kept.read('a', true)).toBe(2);
+    expect(await kept.read('a', false)).toBe(2);
+    source.delete('a');
+    expect(await kept.read('a', true)).toBeUndefined();
+    expect(await kept.read('a', false)).toBeUndefined();
+  });
+
+  it('does not keep a read that was under way while its id was forgotten', async () => {
+    const answers: ((value: number) => void)[] = [];
+    const kept = createShortMemory<number>(() => new Promise((resolve) => answers.push(resolve)));
+    const slow = kept.read('a', false);
+    kept.forget('a');
+    answers[0]?.(1);
+    expect(await slow).toBe(1);
+    const next = kept.read('a', false);
+    answers[1]?.(2);
+    expect(await next).toBe(2);
+  });
+});
+
+describe('the directory of another process', () => {
+  let server: AdminServer;
+  beforeAll(async () => {
+    server = await startAdminServer();
+  });
+  afterAll(() => server.close());
+
+  it('sees a revoked key at once, and a suspended partner by a fresh read', async () => {
+    const elsewhere = createDirectory(createPartnersStores(server.database.db));
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    await server.api.partners.activate.mutate({ partnerId });
+    const { id: keyId, apiKey } = await server.api.keys.create.mutate({ partnerId });
+    expect(await elsewhere.partner(partnerId)).toMatchObject({ status: 'active' });
+    expect(await elsewhere.apiKeyBySecret(apiKey)).toMatchObject({ status: 'active' });
+    await server.api.keys.revoke.mutate({ keyId });
+    await server.api.partners.suspend.mutate({ partnerId });
+    expect(await elsewhere.apiKeyBySecret(apiKey)).toMatchObject({ status: 'revoked' });
+    expect(await elsewhere.partner(partnerId, { fresh: true })).toMatchObject({ status: 'suspended' });
+  });
+
+  it('finds nothing for what does not exist', async () => {
+    const { directory } = server.partners;
+    expect(await directory.client('cli_none')).toBeUndefined();
+    expect(await directory.partner('ptr_none')).toBeUndefined();
+    expect(await directory.apiKey('key_none')).toBeUndefined();
+    expect(await directory.apiKeyBySecret('svc_test_')).toBeUndefined();
+  });
+});
