@@ -97,7 +97,7 @@ export function createOverviewStore(db: Db) {
     const [low, minutes, hours, held] = await Promise.all([
       wallets
         .find(
-          { _id: /:live$/, balance: { $lt: lowBalance } },
+          { _id: /:live$/, seq: { $gt: 0 }, balance: { $lt: lowBalance } },
           { projection: { balance: 1 }, sort: { balance: 1 }, limit: mostRows },
         )
         .toArray(),

@@ -43,6 +43,9 @@ describe('GET /ops', () => {
   it('shows what is wrong, without a script, and lets no text of others become markup', async () => {
     const { db } = server.database;
     const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id: unfunded } = await server.api.partners.create.mutate({ name: 'Never funded' });
+    const wallet = { partnerId: id, mode: 'live' as const };
+    await server.api.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
       ...{ _id: 'dlv_1', keyId: 'key_1', partnerId: id, status: 'failed', createdAt: new Date() },
       attempts: [{ detail: '<img src=x onerror=alert(1)>' }],
@@ -52,7 +55,8 @@ describe('GET /ops', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
-    expect(page).toContain(`${id}:live`);
+    expect(page).toContain(`<td>${id}:live</td><td>9.99 USD</td>`);
+    expect(page).not.toContain(unfunded);
     expect(page).not.toMatch(/<script|<img/);
   });
 });
