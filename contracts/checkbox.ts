@@ -9,21 +9,26 @@ export const storedAnswerLifetime = 24 * 3600;
 export const CheckboxHeaders = z.object({
   'idempotency-key': z
     .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' }),
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
+    .describe('Names the request: the same key and body return the stored answer for 24 hours'),
 });
 
 /** Provisional: the interface names the family and shows none of it. */
-export const CheckboxRequest = z.object({
-  enrollment_id: z.string().min(1).max(128),
-  claims: z.array(z.string().min(1).max(128)).min(1).max(32),
-});
+export const CheckboxRequest = z
+  .object({
+    enrollment_id: z.string().min(1).max(128),
+    claims: z.array(z.string().min(1).max(128)).min(1).max(32),
+  })
+  .meta({ id: 'CheckboxRequest' });
 export type CheckboxRequest = z.infer<typeof CheckboxRequest>;
 
-export const CheckboxResponse = z.strictObject({
-  success: z.literal(true),
-  sub: z.string(),
-  evaluated_at: DateTime,
-  claims: ClaimsMap,
-  meta: ClaimsMeta,
-});
+export const CheckboxResponse = z
+  .strictObject({
+    success: z.literal(true),
+    sub: z.string(),
+    evaluated_at: DateTime,
+    claims: ClaimsMap,
+    meta: ClaimsMeta,
+  })
+  .meta({ id: 'CheckboxResponse' });
 export type CheckboxResponse = z.infer<typeof CheckboxResponse>;

@@ -4,7 +4,11 @@ export const ClaimValue = z.union([z.boolean(), z.string(), z.number(), z.null()
 export type ClaimValue = z.infer<typeof ClaimValue>;
 
 /** Interface 2.1: claim identifiers to their values. */
-export const ClaimsMap = z.record(z.string(), ClaimValue);
+export const ClaimsMap = z.record(z.string(), ClaimValue).meta({
+  id: 'ClaimsMap',
+  description: 'Claim identifiers to their values; null where the source could not tell.',
+  examples: [{ age_18_plus: true, country: 'DE' }],
+});
 export type ClaimsMap = z.infer<typeof ClaimsMap>;
 
 /**
@@ -32,12 +36,14 @@ export function isClaimName(value: string): value is ClaimName {
 export type Claims = Partial<Record<ClaimName, ClaimValue>>;
 
 /** Interface 2.5: which of the requested claims came to what. */
-export const ClaimsMeta = z.object({
-  claims_requested: z.array(z.string()),
-  claims_resolved: z.array(z.string()),
-  claims_null: z.array(z.string()),
-  claims_ignored: z.array(z.string()),
-});
+export const ClaimsMeta = z
+  .strictObject({
+    claims_requested: z.array(z.string()).describe('Every identifier asked for, in that order'),
+    claims_resolved: z.array(z.string()).describe('Those with a value'),
+    claims_null: z.array(z.string()).describe('Those that the source could not tell'),
+    claims_ignored: z.array(z.string()).describe('Unknown ones, and those that may not be seen'),
+  })
+  .meta({ id: 'ClaimsMeta', description: 'The first list is the disjoint union of the other three.' });
 export type ClaimsMeta = z.infer<typeof ClaimsMeta>;
 
 /** Claims as they were when a code was exchanged, with their partition. */

@@ -5,51 +5,65 @@ import { DateTime } from './identifiers.ts';
 const text = (max: number) => z.string().min(1).max(max);
 
 /** Interface 2.2. The client's credentials may arrive in a Basic header instead of the body. */
-export const TokenRequest = z.object({
-  grant_type: text(64),
-  code: text(256),
-  client_id: text(128),
-  client_secret: text(256),
-  redirect_uri: text(2048),
-  /** RFC 7636 4.1. */
-  code_verifier: z
-    .string()
-    .regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'code_verifier must be 43 to 128 unreserved characters' }),
-});
+export const TokenRequest = z
+  .object({
+    grant_type: text(64).describe('Always authorization_code'),
+    code: text(256).describe('The authorization code, svc_code_…'),
+    client_id: text(128),
+    client_secret: text(256),
+    redirect_uri: text(2048).describe('Byte for byte the one of the start, trailing slash included'),
+    /** RFC 7636 4.1. */
+    code_verifier: z
+      .string()
+      .regex(/^[A-Za-z0-9._~-]{43,128}$/, { error: 'code_verifier must be 43 to 128 unreserved characters' })
+      .describe('What code_challenge is the SHA-256 of'),
+  })
+  .meta({ id: 'TokenRequest' });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
 /** Seconds that an access token lives (interface section 8). */
 export const accessTokenLifetime = 3600;
 
 /** Interface 2.3. */
-export const TokenResponse = z.strictObject({
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.literal(accessTokenLifetime),
-  scope: z.string(),
-});
+export const TokenResponse = z
+  .strictObject({
+    access_token: z.string().describe('JWT of RFC 9068'),
+    token_type: z.literal('Bearer'),
+    expires_in: z.literal(accessTokenLifetime).describe('Seconds'),
+    scope: z.string().describe('The known claim identifiers of the start, in that order'),
+  })
+  .meta({ id: 'TokenResponse' });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
 /** Interface 2.4. */
-export const OAuthError = z.strictObject({ error: z.string(), error_description: z.string() });
+export const OAuthError = z
+  .strictObject({
+    error: z.string().describe('For programs: see the table of errors'),
+    error_description: z.string().describe('For developers: may change at any time'),
+  })
+  .meta({ id: 'OAuthError' });
 export type OAuthError = z.infer<typeof OAuthError>;
 
 /** Interface 2.5. */
-export const UserinfoResponse = z.strictObject({
-  sub: z.string(),
-  evaluated_at: DateTime,
-  claims: ClaimsMap,
-  meta: ClaimsMeta,
-});
+export const UserinfoResponse = z
+  .strictObject({
+    sub: z.string().describe('Stable pseudonym of the user for this partner'),
+    evaluated_at: DateTime.describe('When the token was issued'),
+    claims: ClaimsMap,
+    meta: ClaimsMeta,
+  })
+  .meta({ id: 'UserinfoResponse' });
 export type UserinfoResponse = z.infer<typeof UserinfoResponse>;
 
 /** Interface 2.6. */
-export const RevokeRequest = z.object({
-  token: text(8192),
-  token_type_hint: z.literal('access_token').optional(),
-  client_id: text(128),
-  client_secret: text(256),
-});
+export const RevokeRequest = z
+  .object({
+    token: text(8192),
+    token_type_hint: z.literal('access_token').optional(),
+    client_id: text(128),
+    client_secret: text(256),
+  })
+  .meta({ id: 'RevokeRequest' });
 export type RevokeRequest = z.infer<typeof RevokeRequest>;
 
 /** RFC 8414 metadata. */

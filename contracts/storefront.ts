@@ -8,21 +8,27 @@ export const integrationRequestsPerMinute = 60;
 
 /** Interface 4.6: the three headers of a signed call, as Node names them. */
 export const SigningHeaders = z.object({
-  'x-svc-integration-id': z.string().min(1).max(128),
-  'x-svc-timestamp': z.string().regex(/^\d{1,12}$/, { error: 'must be Unix seconds' }),
+  'x-svc-integration-id': z.string().min(1).max(128).describe('The integration, int_…'),
+  'x-svc-timestamp': z
+    .string()
+    .regex(/^\d{1,12}$/, { error: 'must be Unix seconds' })
+    .describe('Unix seconds, at most 300 off'),
   'x-svc-signature': z
     .string()
-    .regex(/^sha256=[0-9a-f]{64}$/, { error: 'must be sha256= and 64 lowercase hex digits' }),
+    .regex(/^sha256=[0-9a-f]{64}$/, { error: 'must be sha256= and 64 lowercase hex digits' })
+    .describe('HMAC-SHA256 of `{integration_id}.{timestamp}.{raw body}` under the integration secret'),
 });
 export type SigningHeaders = z.infer<typeof SigningHeaders>;
 
 /** Interface 2.8. */
-export const StorefrontRequest = z.object({
-  code: z.string().min(1).max(256),
-  redirect_uri: z.string().min(1).max(2048),
-  shop_domain: z.string().min(1).max(253),
-  customer_id: z.string().min(1).max(256),
-});
+export const StorefrontRequest = z
+  .object({
+    code: z.string().min(1).max(256).describe('The verification code, svc_code_…'),
+    redirect_uri: z.string().min(1).max(2048).describe('Byte for byte the one of the start'),
+    shop_domain: z.string().min(1).max(253).describe('Host name of a shop of the integration'),
+    customer_id: z.string().min(1).max(256).describe('Whom the shop knows the user as; kept as a hash'),
+  })
+  .meta({ id: 'StorefrontRequest' });
 export type StorefrontRequest = z.infer<typeof StorefrontRequest>;
 
 /** How the user was verified: age only, a document, or a document and a face. */
@@ -30,12 +36,14 @@ export const VerificationLevel = z.enum(['basic', 'document', 'biometric']);
 export type VerificationLevel = z.infer<typeof VerificationLevel>;
 
 /** Interface 2.9. */
-export const StorefrontResponse = z.strictObject({
-  verified: z.literal(true),
-  claims: ClaimsMap,
-  verification_level: VerificationLevel,
-  enrollment_id: z.string(),
-});
+export const StorefrontResponse = z
+  .strictObject({
+    verified: z.literal(true),
+    claims: ClaimsMap,
+    verification_level: VerificationLevel.describe('Age only, a document, or a document and a face'),
+    enrollment_id: z.string(),
+  })
+  .meta({ id: 'StorefrontResponse' });
 export type StorefrontResponse = z.infer<typeof StorefrontResponse>;
 
 /** decisions.md, "Claims": levels 1 to 3; a source that could not tell vouches for the least. */

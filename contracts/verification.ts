@@ -12,19 +12,25 @@ const noControlCharacter = /^\P{Cc}+$/u;
 /** Interface 4.1. Messages say what to do; a repeated parameter arrives as an array and is refused here too. */
 export const StartQuery = z.object({
   client_id: z.string().min(1).max(128),
-  redirect_uri: z.string().min(1).max(2048),
+  redirect_uri: z.string().min(1).max(2048).describe('A registered one, byte for byte'),
   state: z
     .string()
     .min(16, { error: 'state must be at least 16 characters' })
     .max(1024, { error: 'state must be at most 1024 characters' })
-    .regex(noControlCharacter, { error: 'state must not contain control characters' }),
-  scope: z.string().min(1).max(2048),
+    .regex(noControlCharacter, { error: 'state must not contain control characters' })
+    .describe('Comes back unchanged: bind it to the browser'),
+  scope: z.string().min(1).max(2048).describe('Claim identifiers, separated by spaces'),
   code_challenge: z
     .string()
-    .regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' }),
+    .regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' })
+    .describe('base64url SHA-256 of the code_verifier'),
   code_challenge_method: z.literal('S256', { error: 'code_challenge_method must be S256' }),
   /** OpenID Connect Core 3.1.2.1: preferred languages of the pages, space-separated. */
-  ui_locales: z.string().max(128).optional(),
+  ui_locales: z
+    .string()
+    .max(128)
+    .optional()
+    .describe('Preferred languages of the pages, separated by spaces'),
 });
 export type StartQuery = z.infer<typeof StartQuery>;
 
@@ -41,19 +47,23 @@ export const Rehearsal = z.enum(['low-balance', 'minute-cap', 'hour-cap', 'unava
 export type Rehearsal = z.infer<typeof Rehearsal>;
 
 /** Interface 2.7. */
-export const SessionResponse = z.strictObject({
-  success: z.literal(true),
-  session: z.strictObject({
-    sessionId: z.string(),
-    status: SessionStatus,
-    scopes: z.array(z.string()),
-    isTestMode: z.boolean(),
-    createdAt: DateTime,
-    expiresAt: DateTime,
-  }),
-});
+export const SessionResponse = z
+  .strictObject({
+    success: z.literal(true),
+    session: z.strictObject({
+      sessionId: z.string(),
+      status: SessionStatus,
+      scopes: z.array(z.string()).describe('Identifiers as asked for at the start'),
+      isTestMode: z.boolean(),
+      createdAt: DateTime,
+      expiresAt: DateTime.describe('30 minutes later; from then on the session is not found'),
+    }),
+  })
+  .meta({ id: 'SessionResponse' });
 export type SessionResponse = z.infer<typeof SessionResponse>;
 
 /** Interface 7.1: every error outside the OAuth endpoints. */
-export const GeneralError = z.strictObject({ success: z.literal(false), error: z.string() });
+export const GeneralError = z
+  .strictObject({ success: z.literal(false), error: z.string() })
+  .meta({ id: 'GeneralError' });
 export type GeneralError = z.infer<typeof GeneralError>;

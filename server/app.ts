@@ -7,6 +7,7 @@ import type { Config } from './platform/config.ts';
 import type { Database } from './platform/database/connect.ts';
 import { healthRoutes } from './platform/health.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
+import { describeApi } from './platform/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
@@ -26,6 +27,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
   const { config, db, clock, keyring, logger } = surroundings;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy });
 
+  await describeApi(app, config.baseUrl);
   await app.register(healthRoutes({ db, clock }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(

@@ -47,9 +47,7 @@ export interface IntegrationStore {
   /** @throws ApiError `not_found` */
   change(
     id: string,
-    decide: (
-      current: Integration,
-    ) =>
+    decide: (current: Integration) =>
       | {
           set: Partial<Omit<Integration, '_id' | 'createdAt' | 'revision' | 'audit' | 'auditAt'>>;
           entry: AuditEntry;

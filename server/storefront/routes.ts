@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
-import { StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
+import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Caller } from './caller.ts';
@@ -53,6 +53,7 @@ export function storefrontRoutes({ authenticate, exchange }: Dependencies): Fast
       {
         preValidation: requireSignature,
         schema: {
+          headers: SigningHeaders,
           body: StorefrontRequest,
           response: { 200: StorefrontResponse, '4xx': GeneralError, '5xx': GeneralError },
         },

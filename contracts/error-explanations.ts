@@ -1,0 +1,157 @@
+import type { ErrorCode } from './errors.ts';
+
+/** For whoever gets an error and did not write this service. */
+export interface Explanation {
+  /** What led to it. */
+  cause: string;
+  /** What to do. */
+  fix: string;
+}
+
+const wait = 'Send the same request again after the seconds in `Retry-After`.';
+const startOver = 'Send the user to `/verify/start` again.';
+
+/** One for every row of the table: `docs/errors.md` is made of both. */
+export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
+  invalid_request: {
+    cause:
+      'A parameter is missing, malformed or given twice; the body is neither JSON nor a form, or over 64 KiB; credentials are in the body and in the header.',
+    fix: 'The description names the parameter. The code stays usable.',
+  },
+  invalid_grant: {
+    cause:
+      'The code is unknown to this client, older than 10 minutes, already used, of a storefront client, or met a wrong `code_verifier` (the fifth uses it up).',
+    fix: `A used code names the time and the charge: the answer may have been lost on the way, ask support for a refund. Otherwise: ${startOver}`,
+  },
+  unsupported_grant_type: {
+    cause: 'grant_type is not `authorization_code`.',
+    fix: 'Send `grant_type=authorization_code`.',
+  },
+  invalid_scope: {
+    cause: 'The client lost a claim between the start and the exchange.',
+    fix: 'Ask support to give the claim back, or start again with a scope that the client may ask for.',
+  },
+  invalid_redirect_uri: {
+    cause: 'redirect_uri is not byte for byte the one of the start, trailing slash included.',
+    fix: 'Send the value that was sent to `/verify/start`. The code stays usable.',
+  },
+  invalid_client: {
+    cause: 'client_id is unknown or client_secret is wrong.',
+    fix: 'Check both; after a rotation the old secret ends at once, unless it was kept for a time.',
+  },
+  payment_required: {
+    cause: 'The balance of the wallet of this mode is less than the price.',
+    fix: 'Fund the wallet. The code stays usable until it expires; nothing was debited.',
+  },
+  access_denied: {
+    cause: 'The enrollment of this user is blocked, for instance because the same face is enrolled twice.',
+    fix: 'Treat the user as not verified. Support can say why, and unblock.',
+  },
+  client_inactive: {
+    cause: 'The partner account is not active, the client is disabled, or its API key is revoked.',
+    fix: 'Ask support to activate the account, enable the client, or move it to another key.',
+  },
+  rate_limited: {
+    cause:
+      'A limit of requests, or the partner’s spend limit, is exceeded; the text says which. Nothing was debited.',
+    fix: wait,
+  },
+  server_error: {
+    cause: 'A fault of this service.',
+    fix: 'Retry with exponential backoff, up to 3 attempts. Tell support the `X-Request-Id`.',
+  },
+  service_unavailable: {
+    cause: 'The database or the spend limits cannot be reached, so nothing is let through.',
+    fix: `${wait} The same exchange is never charged twice.`,
+  },
+  invalid_token: {
+    cause:
+      'The bearer token is missing, not ours, expired (1 hour), revoked, or was ended because its code was sent again.',
+    fix: `Do not retry with the same token. ${startOver}`,
+  },
+  missing_api_key: {
+    cause: 'No Authorization header, or one of another form.',
+    fix: 'Send `Authorization: Bearer svc_test_…` or `svc_live_…`.',
+  },
+  invalid_api_key: {
+    cause: 'The key is unknown, rotated or revoked, or the partner account is not active.',
+    fix: 'Use the key of the last rotation.',
+  },
+  unauthorized: {
+    cause: 'A page of the hosted flow was opened in another browser than the one that started it.',
+    fix: startOver,
+  },
+  foreign_session: {
+    cause: 'The session was created by a client of another API key.',
+    fix: 'Use the key that the client belongs to.',
+  },
+  session_not_found: {
+    cause: 'The id is wrong, or the session is older than 30 minutes.',
+    fix: 'Sessions expire silently: treat it as expired.',
+  },
+  invalid_signature: {
+    cause:
+      'A signing header is missing or malformed, the timestamp is over 300 seconds off, or the signature is not that of the bytes that were sent.',
+    fix: 'Sign `{integration_id}.{timestamp}.{raw body}` with the present secret, and send exactly those bytes.',
+  },
+  integration_inactive: {
+    cause: 'The integration is disabled, or its client, API key or partner account is not active.',
+    fix: 'Ask support.',
+  },
+  shop_not_found: {
+    cause: 'The integration does not list this `shop_domain`.',
+    fix: 'Ask support to add the shop by a new integration.',
+  },
+  code_not_found: {
+    cause:
+      'The code is unknown, expired, of a client of another integration, or already used with another body or integration.',
+    fix: `Repeat a lost answer with the very same body. Otherwise: ${startOver}`,
+  },
+  enrollment_not_found: {
+    cause: 'No such enrollment with a client of this API key.',
+    fix: 'Use the enrollment_id of the `enrollment.created` event or of the storefront answer.',
+  },
+  no_positive_claim: {
+    cause: 'The user was verified, and none of the claims is true.',
+    fix: 'Treat the user as not allowed. Nothing was billed.',
+  },
+  enrollment_blocked: {
+    cause: 'The enrollment of this user is blocked, for instance because the same face is enrolled twice.',
+    fix: 'Treat the user as not verified. Nothing was billed.',
+  },
+  idempotency_conflict: {
+    cause: 'The Idempotency-Key was used for another body, or more than 24 hours ago.',
+    fix: 'Send a new key for a new request.',
+  },
+  no_claim_available: {
+    cause: 'The user consented to none of the claims here, or none is fresh (365 days).',
+    fix: startOver,
+  },
+  bad_input: {
+    cause: 'The request is malformed.',
+    fix: 'The text names what is wrong, where it can be told.',
+  },
+  route_not_found: { cause: 'No such path.', fix: 'Paths carry no version segment: compare with `/docs`.' },
+  method_not_allowed: {
+    cause: 'The path exists, with another method.',
+    fix: 'The `Allow` header lists the methods.',
+  },
+  cross_site_request: {
+    cause: 'A form of the hosted flow was sent from another page, or from one that is too old.',
+    fix: startOver,
+  },
+  operator_unknown: {
+    cause: 'The operator token is missing, unknown or revoked.',
+    fix: 'Sign in with `svcadmin login`, or ask an owner for a token.',
+  },
+  not_permitted: {
+    cause: 'The role of the operator does not allow this.',
+    fix: '`svcadmin whoami` shows the role; an owner can do it.',
+  },
+  not_found: { cause: 'No record has this identifier.', fix: 'Check it, and which server you talk to.' },
+  conflict: {
+    cause: 'The record is in a state that does not allow this, or others are changing it.',
+    fix: 'Look at the record first.',
+  },
+  refused: { cause: 'A rule forbids it.', fix: 'The text names the rule.' },
+};

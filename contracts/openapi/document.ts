@@ -1,0 +1,160 @@
+import { errorTable } from '../errors.ts';
+import { webhooks } from './events.ts';
+import type { Operation, Refusal } from './operation.ts';
+
+type Json = Record<string, unknown>;
+
+/** The parts of an OpenAPI document that are worked on here. */
+export interface Document extends Json {
+  paths?: Record<string, Record<string, Json>>;
+  components?: { schemas?: Json };
+}
+
+const tags = [
+  { name: 'Hosted flow', description: 'Where the user is sent, and comes back from.' },
+  { name: 'OAuth', description: 'From the code to the claims.' },
+  { name: 'Sessions', description: 'Where a hosted session stands.' },
+  { name: 'Storefront', description: 'Shops that exchange codes by signed calls.' },
+  { name: 'Checkbox', description: 'Provisional.' },
+  { name: 'Discovery', description: 'What client libraries find out by themselves.' },
+  { name: 'Webhooks', description: 'Events, posted to the URL of an API key.' },
+];
+
+const securitySchemes = {
+  clientBasic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'client_id and client_secret, form-url-encoded (RFC 6749 2.3.1), instead of in the body',
+  },
+  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token' },
+  apiKey: { type: 'http', scheme: 'bearer', description: 'A partner’s API key, svc_test_… or svc_live_…' },
+  integrationSignature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-SVC-Signature',
+    description:
+      '`sha256=` and the lowercase hex HMAC-SHA256 of `{integration_id}.{timestamp}.{raw body}` under the integration secret',
+  },
+};
+
+/** What the document says before any endpoint. @param baseUrl where this server answers */
+export function documentFrame(baseUrl: string) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'SVC Gateway',
+      version: '0.8.0',
+      description:
+        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Errors that are not retried: 4xx; 5xx are, with exponential backoff, and after `Retry-After` where there is one.',
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [
+      {
+        url: '{base_url}',
+        description: 'This environment',
+        variables: { base_url: { default: baseUrl, description: 'Base address of the environment' } },
+      },
+    ],
+    tags,
+    components: { securitySchemes },
+    webhooks,
+  };
+}
+
+const schemaOf = { oauth: 'OAuthError', general: 'GeneralError' } as const;
+
+function exampleOf({ code, text }: Refusal, format: Operation['errorFormat']): Json {
+  const { text: standard, oauth } = errorTable[code] as { text: string; oauth?: string };
+  const said = text ?? standard;
+  return format === 'oauth' ? { error: oauth, error_description: said } : { success: false, error: said };
+}
+
+function errorResponse(refusals: readonly Refusal[], format: Operation['errorFormat']): Json {
+  const names = refusals.map(({ code }, index) =>
+    refusals.findIndex((other) => other.code === code) === index ? code : `${code}_${index + 1}`,
+  );
+  const examples = refusals.map((refusal, index) => [names[index], { value: exampleOf(refusal, format) }]);
+  const waits = refusals.some(({ retryAfter }) => retryAfter !== undefined);
+  return {
+    description: `${[...new Set(refusals.map(({ code }) => `\`${code}\``))].join(', ')}.`,
+    ...(waits
+      ? {
+          headers: {
+            'Retry-After': {
+              description: 'Seconds after which the same request may succeed',
+              schema: { type: 'integer', minimum: 1 },
+            },
+          },
+        }
+      : {}),
+    content: {
+      'application/json': {
+        schema: { $ref: `#/components/schemas/${schemaOf[format]}` },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+function errorResponses({ errors, errorFormat }: Operation): Json {
+  const statuses = [...new Set(errors.map(({ code }) => errorTable[code].status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      errorResponse(
+        errors.filter(({ code }) => errorTable[code].status === status),
+        errorFormat,
+      ),
+    ]),
+  );
+}
+
+function successResponse({ success }: Operation, generated: Json | undefined): Json {
+  const { description, headers, example } = success;
+  const content = generated?.['content'] as Record<string, Json> | undefined;
+  const described = Object.entries(headers ?? {}).map(([name, text]) => [
+    name,
+    { description: text, schema: { type: 'string' } },
+  ]);
+  return {
+    description,
+    ...(described.length > 0 ? { headers: Object.fromEntries(described) } : {}),
+    ...(content
+      ? {
+          content: Object.fromEntries(
+            Object.entries(content).map(([type, media]) => [
+              type,
+              example === undefined ? media : { ...media, example },
+            ]),
+          ),
+        }
+      : {}),
+  };
+}
+
+function requestBody({ consumes, request }: Operation, generated: unknown): Json {
+  const [media] = Object.values((generated as { content: Record<string, Json> }).content);
+  const content = (consumes ?? []).map((type) => [type, { ...media, example: request }]);
+  return { required: true, content: Object.fromEntries(content) };
+}
+
+/** One endpoint: the schemas as they were generated, the words and examples of the table. */
+export function describeOperation(operation: Operation, generated: Json): Json {
+  const { operationId, summary, description, tag, security, success } = operation;
+  const { requestBody: body, responses = {}, parameters } = generated;
+  const answered = (responses as Record<string, Json>)[String(success.status)];
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    security,
+    ...(parameters ? { parameters } : {}),
+    ...(body ? { requestBody: requestBody(operation, body) } : {}),
+    responses: {
+      [success.status]: successResponse(operation, answered),
+      ...errorResponses(operation),
+      ...(operation.otherwise ? { default: { description: operation.otherwise } } : {}),
+    },
+  };
+}

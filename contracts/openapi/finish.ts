@@ -1,0 +1,64 @@
+import { type Document, describeOperation } from './document.ts';
+import { operations } from './operations.ts';
+
+const prefix = '#/components/schemas/';
+
+function referencesIn(value: unknown): string[] {
+  const text = JSON.stringify(value);
+  return [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name);
+}
+
+/** Schemas that something refers to, with those that they refer to. */
+function usedSchemas(document: Document, schemas: Record<string, unknown>): Set<string> {
+  const used = new Set<string>();
+  const waiting = referencesIn({ ...document, components: undefined });
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (used.has(name)) continue;
+    used.add(name);
+    waiting.push(...referencesIn(schemas[name] ?? {}));
+  }
+  return used;
+}
+
+/** Requests are generated as `XInput`: they are called `X` where no answer is. */
+function plainNames(used: ReadonlySet<string>): Map<string, string> {
+  const names = [...used].map((name): [string, string] => {
+    const plain = name.replace(/Input$/, '');
+    return [name, used.has(plain) ? name : plain];
+  });
+  return new Map(names);
+}
+
+/**
+ * The document that is published: of the generated one, the endpoints of the table with the table's words,
+ * and the schemas that these use, sorted so that two runs give the same bytes.
+ */
+export function finishDocument(generated: Document): Document {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [endpoint, operation] of Object.entries(operations)) {
+    const [method = '', path = ''] = endpoint.split(' ');
+    const verb = method.toLowerCase();
+    const found = generated.paths?.[path]?.[verb];
+    if (!found) throw new Error(`${endpoint} is described, but no such route is registered`);
+    paths[path] = { ...paths[path], [verb]: describeOperation(operation, found) };
+  }
+  const untold = Object.keys(generated.paths ?? {}).filter(
+    (path) => path.startsWith('/api/') && !paths[path],
+  );
+  if (untold.length > 0) throw new Error(`not described: ${untold.join(', ')}`);
+  const schemas = generated.components?.schemas ?? {};
+  const document = { ...generated, paths } as Document;
+  const names = plainNames(usedSchemas(document, schemas));
+  const kept = [...names]
+    .map(([name, plain]): [string, unknown] => [plain, schemas[name]])
+    .sort(([a], [b]) => a.localeCompare(b));
+  const finished = {
+    ...document,
+    components: { ...generated.components, schemas: Object.fromEntries(kept) },
+  };
+  return JSON.parse(JSON.stringify(finished), (key, value: unknown) =>
+    key === '$ref' && typeof value === 'string'
+      ? prefix + (names.get(value.slice(prefix.length)) ?? value.slice(prefix.length))
+      : value,
+  ) as Document;
+}

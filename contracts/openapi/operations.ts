@@ -1,0 +1,135 @@
+import { oauthOperations } from './oauth-operations.ts';
+import { type Endpoint, json, type Operation, type Refusal, spendRefusals } from './operation.ts';
+import { sample } from './samples.ts';
+
+const keyRefusals: readonly Refusal[] = [{ code: 'missing_api_key' }, { code: 'invalid_api_key' }];
+
+/** Every public endpoint, in the order of the interface. What is not here is not in the document. */
+export const operations: Record<Endpoint, Operation> = {
+  'GET /verify/start': {
+    operationId: 'startVerification',
+    tag: 'Hosted flow',
+    summary: 'Send the user’s browser into the hosted flow',
+    description:
+      'Interface 4.1. For browsers: the flow ends at `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`. A 400 is a page for browsers and JSON for programs; it is never a redirect.',
+    security: [],
+    success: {
+      status: 302,
+      description: 'Into the hosted flow.',
+      headers: { Location: 'The first page of the flow', 'Set-Cookie': 'Binds the browser to the session' },
+    },
+    errors: [
+      { code: 'invalid_request', text: 'state must be at least 16 characters' },
+      { code: 'server_error' },
+      { code: 'service_unavailable', retryAfter: 5 },
+    ],
+    otherwise: 'No other status is answered.',
+    errorFormat: 'general',
+  },
+  ...oauthOperations,
+  'GET /api/verify/hvf-session/{session_id}': {
+    operationId: 'readSession',
+    tag: 'Sessions',
+    summary: 'Read where a hosted session stands',
+    description:
+      'Interface 4.5. Only with the API key that owns the session, and for 30 minutes. 60 requests a minute per key.',
+    security: [{ apiKey: [] }],
+    success: {
+      status: 200,
+      description: 'The session.',
+      example: {
+        success: true,
+        session: {
+          sessionId: sample.session,
+          status: 'complete',
+          scopes: ['age_18_plus', 'country'],
+          isTestMode: true,
+          createdAt: sample.at,
+          expiresAt: sample.expiresAt,
+        },
+      },
+    },
+    errors: [
+      ...keyRefusals,
+      { code: 'foreign_session' },
+      { code: 'session_not_found' },
+      { code: 'rate_limited', retryAfter: 25 },
+      { code: 'server_error' },
+    ],
+    errorFormat: 'general',
+  },
+  'POST /api/integrations/storefront/verify/exchange': {
+    operationId: 'exchangeStorefrontCode',
+    tag: 'Storefront',
+    summary: 'Exchange a verification code by a signed call (billable)',
+    description:
+      'Interface 4.6 and 5.4. `X-SVC-Signature` is `sha256=` and the lowercase hex HMAC-SHA256 of `{integration_id}.{timestamp}.{raw body}` under the integration secret. The same integration, code and body get the same answer again, unbilled, for as long as the code lives. A 422 is not billed and does not use the code up. 60 requests a minute per integration.',
+    security: [{ integrationSignature: [] }],
+    consumes: [json],
+    request: {
+      code: sample.code,
+      redirect_uri: sample.redirectUri,
+      shop_domain: 'shop.example',
+      customer_id: '40217',
+    },
+    success: {
+      status: 200,
+      description: 'Verified, with at least one positive claim.',
+      example: {
+        verified: true,
+        claims: sample.claims,
+        verification_level: 'document',
+        enrollment_id: sample.enrollment,
+      },
+    },
+    errors: [
+      { code: 'invalid_request', text: 'customer_id is required' },
+      { code: 'invalid_redirect_uri' },
+      { code: 'invalid_signature' },
+      { code: 'integration_inactive' },
+      { code: 'payment_required' },
+      { code: 'shop_not_found' },
+      { code: 'code_not_found' },
+      { code: 'no_positive_claim' },
+      { code: 'enrollment_blocked' },
+      { code: 'rate_limited', text: 'Integration rate limit exceeded', retryAfter: 25 },
+      { code: 'server_error' },
+      ...spendRefusals,
+    ],
+    errorFormat: 'general',
+  },
+  'POST /api/checkbox/resolve': {
+    operationId: 'resolveCheckbox',
+    tag: 'Checkbox',
+    summary: 'Ask again for claims of an enrolled user (billable, provisional)',
+    description:
+      'Provisional: the interface names this family and shows none of it, so fields may change until it does. Only claims that the user consented to at a client of this key and that are still fresh are answered; others are ignored. The same `Idempotency-Key` and body return the stored answer for 24 hours, unbilled.',
+    security: [{ apiKey: [] }],
+    consumes: [json],
+    request: { enrollment_id: sample.enrollment, claims: ['age_18_plus', 'country', 'shoe_size'] },
+    success: {
+      status: 200,
+      description: 'The claims.',
+      example: {
+        success: true,
+        sub: sample.sub,
+        evaluated_at: sample.at,
+        claims: sample.claims,
+        meta: sample.meta,
+      },
+    },
+    errors: [
+      { code: 'invalid_request', text: 'idempotency-key is required' },
+      ...keyRefusals,
+      { code: 'payment_required' },
+      { code: 'access_denied' },
+      { code: 'client_inactive' },
+      { code: 'enrollment_not_found' },
+      { code: 'no_claim_available' },
+      { code: 'idempotency_conflict' },
+      { code: 'server_error' },
+      ...spendRefusals,
+    ],
+    errorFormat: 'general',
+  },
+};

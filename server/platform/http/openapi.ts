@@ -1,0 +1,40 @@
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { type Document, documentFrame } from '../../../contracts/openapi/document.ts';
+import { finishDocument } from '../../../contracts/openapi/finish.ts';
+
+/** Everything is served from here; the pages load nothing from anywhere else. */
+const contentSecurityPolicy = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  // The pages set style attributes on their own elements.
+  "style-src 'self' 'unsafe-inline'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "object-src 'none'",
+].join('; ');
+
+/**
+ * The OpenAPI document of every route registered after this, at `/docs/openapi.json`, and as pages at `/docs`.
+ * @param baseUrl where this server answers, without a trailing slash
+ */
+export async function describeApi(app: FastifyInstance, baseUrl: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: documentFrame(baseUrl) as object,
+    transform: jsonSchemaTransform,
+    transformObject: (input) =>
+      finishDocument(jsonSchemaTransformObject(input) as unknown as Document) as never,
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: contentSecurityPolicy,
+    theme: { title: 'SVC Gateway API' },
+    uiConfig: { docExpansion: 'list', validatorUrl: null, defaultModelsExpandDepth: 0 },
+  });
+  app.get('/docs/openapi.json', { schema: { hide: true } as object }, async (_request, reply) =>
+    reply.type('application/json').send(JSON.stringify(app.swagger())),
+  );
+}

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../contracts/openapi/operations.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { renderErrors } from './error-reference.ts';
+import { expectGenerated } from './generated.ts';
+
+let server: TestServer;
+let address: string;
+beforeAll(async () => {
+  // The address that is a server's own goes into the document.
+  server = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080' } });
+  address = `http://127.0.0.1:${server.config.public.port}`;
+});
+afterAll(() => server.stop());
+
+describe('the OpenAPI document', () => {
+  it('is committed as it is served', async () => {
+    const served: unknown = await (await fetch(`${address}/docs/openapi.json`)).json();
+    await expectGenerated('docs/openapi.json', `${JSON.stringify(served, null, 2)}\n`);
+  });
+
+  it('has no fault that a strict linter finds', async () => {
+    const cli = dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json'));
+    const document = fileURLToPath(new URL('../../docs/openapi.json', import.meta.url));
+    const lint = promisify(execFile)(
+      process.execPath,
+      [join(cli, 'bin/cli.js'), 'lint', '--extends=recommended-strict', '--format=json', document],
+      { env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    );
+    const { stdout } = await lint.catch((failed: { stdout: string }) => failed);
+    expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0 }, problems: [] });
+  });
+
+  it('describes only what is served', async () => {
+    const unknown = await Promise.all(
+      Object.keys(operations).map(async (endpoint) => {
+        const [method = '', path = ''] = endpoint.split(' ');
+        const url = `${address}${path.replaceAll(/\{.*?\}/g, 'x')}`;
+        return { endpoint, status: (await fetch(url, { method, redirect: 'manual' })).status };
+      }),
+    );
+    // 404 would be a path that is described and not served; 405 one that is served with another method.
+    expect(unknown.filter(({ status }) => status === 404 || status === 405)).toEqual([]);
+  });
+});
+
+describe('/docs', () => {
+  it('shows it, and loads nothing from elsewhere', async () => {
+    const page = await fetch(`${address}/docs`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'self';/);
+    const html = await page.text();
+    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, asset = '']) => asset);
+    expect(assets.length).toBeGreaterThan(3);
+    for (const asset of assets) {
+      expect(asset).toMatch(/^\.?\/?docs\/static\//);
+      const response = await fetch(new URL(asset, `${address}/docs`));
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+    }
+  });
+});
+
+describe('docs/errors.md', () => {
+  it('is what the table of errors says', () => expectGenerated('docs/errors.md', renderErrors()));
+});

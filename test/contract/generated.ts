@@ -1,0 +1,12 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+
+const root = new URL('../../', import.meta.url);
+
+/** Holds a committed file against what it is generated from; `UPDATE_DOCS=1` writes it instead. */
+export async function expectGenerated(path: string, text: string): Promise<void> {
+  const file = new URL(path, root);
+  if (process.env['UPDATE_DOCS']) await writeFile(file, text);
+  const committed = await readFile(file, 'utf8').catch(() => '');
+  expect(committed, `${path} is not up to date: run the tests with UPDATE_DOCS=1`).toBe(text);
+}
