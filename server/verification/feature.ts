@@ -63,7 +63,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   );
   const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
   const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
-  const pages = createPages({ directory, sources, basePath: new URL(baseUrl).pathname.replace(/\/$/, '') });
+  const pages = createPages({ directory, clock, basePath: new URL(baseUrl).pathname.replace(/\/$/, '') });
   const flow = createFlow({
     sessions,
     sources,
@@ -80,6 +80,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       start: createStart({ sessions, directory, hasIntegration, sources, clock }),
       flow,
       pages,
+      findSession: sessions.find,
       baseUrl,
     }),
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),

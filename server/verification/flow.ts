@@ -33,9 +33,9 @@ export interface Submission {
   input: Readonly<Record<string, string>>;
 }
 
-/** What the browser gets to see: a page of the step it is at, or another place. */
+/** What the browser gets to see: the page of the step it is at, or the way back to the partner. */
 export type View =
-  | { kind: 'page'; session: Session; beginning?: Extract<Beginning, { kind: 'page' }> }
+  | { kind: 'page'; session: Session; beginning?: Beginning }
   | { kind: 'redirect'; url: string };
 
 interface Dependencies {
@@ -79,10 +79,8 @@ export function createFlow(dependencies: Dependencies) {
       switch (stage) {
         case 'consent':
           return { kind: 'page', session };
-        case 'authenticate': {
-          const beginning = await sourceOf(session).begin(known(session));
-          return beginning.kind === 'page' ? { kind: 'page', session, beginning } : beginning;
-        }
+        case 'authenticate':
+          return { kind: 'page', session, beginning: await sourceOf(session).begin(known(session)) };
         case 'verify':
           await move(session, await verify(session, sourceOf(session)));
           break;

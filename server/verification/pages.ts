@@ -1,25 +1,19 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
-import type { ErrorCode } from '../../contracts/errors.ts';
 import type { ApiError } from '../platform/errors.ts';
-import type { Asset } from './assets.ts';
+import { assetAddresses, pagesDirectory } from './assets.ts';
 import { issueToken } from './csrf.ts';
 import type { View } from './flow.ts';
-import { en, type ProblemName } from './pages/messages/en.ts';
-import { claimsAskedFor } from './sessions.ts';
-import type { VerificationSource } from './sources/source.ts';
+import { isolated, type Language, languages } from './languages.ts';
+import { problemOf } from './problems.ts';
+import { claimsAskedFor, type Session } from './sessions.ts';
 import type { ClientDirectory } from './start.ts';
-
-/** Beside this file, in the source tree and in the build alike. */
-const views = fileURLToPath(new URL('./pages', import.meta.url));
+import { timeLeft } from './time-left.ts';
 
 interface Dependencies {
   directory: Pick<ClientDirectory, 'client'>;
-  sources: ReadonlyMap<string, VerificationSource>;
   /** Path of the base URL, without a trailing slash. */
   basePath: string;
+  clock: { now(): number };
 }
 
 interface FormContext {
@@ -27,79 +21,98 @@ interface FormContext {
   action: string;
   /** The secret in the browser's cookie. */
   secret: string;
+  language: Language;
+}
+
+interface Failure {
+  language: Language;
+  /** The request's id: what support is asked about. */
+  requestId: string;
+  /** Whether the request was about a session. */
+  inSession: boolean;
+  /** That session, where it is known. */
+  session: Session | undefined;
+}
+
+export interface Page {
+  html: string;
+  /** Origins to which its form may lead in the end. */
+  formTargets: string[];
+  /** Seconds after which the browser shall ask for it again. */
+  refreshAfter: number;
 }
 
 export interface Pages {
-  assets: readonly Asset[];
-  step(
-    view: Extract<View, { kind: 'page' }>,
-    context: FormContext,
-  ): Promise<{ html: string; formTargets: string[] }>;
-  /** `url` is where the request went: a form that failed can be shown again there. */
-  error(error: ApiError, request: { id: string; url: string }): string;
+  step(view: Extract<View, { kind: 'page' }>, context: FormContext): Promise<Page>;
+  error(error: ApiError, failure: Failure): Promise<string>;
 }
-
-/** One asset of one or more files of the pages. */
-function loadAsset(name: string, type: string, files: readonly string[]): Asset {
-  const content = Buffer.concat(files.map((file) => readFileSync(`${views}/${file}`)));
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
-  return { name: name.replace('.', `.${hash}.`), type, content };
-}
-
-/** Which page tells of an error; what a person can do nothing about is all the same to them. */
-const problems: Partial<Record<ErrorCode, ProblemName>> = {
-  session_not_found: 'expired',
-  unauthorized: 'otherBrowser',
-  conflict: 'finished',
-  cross_site_request: 'forged',
-  route_not_found: 'notFound',
-  method_not_allowed: 'notFound',
-  invalid_request: 'invalid',
-  invalid_redirect_uri: 'invalid',
-};
-
-/** Problems that showing the session's page again may solve. */
-const retryable: readonly ProblemName[] = ['forged', 'unavailable'];
 
 /** Renders the hosted pages. Templates escape everything by default. */
-export function createPages({ directory, sources, basePath }: Dependencies): Pages {
-  const eta = new Eta({ views, cache: true });
-  const style = loadAsset('style.css', 'text/css; charset=utf-8', ['theme.css', 'parts.css']);
-  const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
-  const assetPath = `${basePath}/verify/assets`;
-  const common = { m: en, style: `${assetPath}/${style.name}`, icon: `${assetPath}/${icon.name}` };
+export function createPages({ directory, basePath, clock }: Dependencies): Pages {
+  const eta = new Eta({ views: pagesDirectory, cache: true });
+  const { brandStyle, ...files } = assetAddresses(`${basePath}/verify/assets`);
+  const common = (language: Language) => ({ ...files, m: languages[language] });
+
+  /** The partner as its users know it, by the client's settings. */
+  async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
+    const { client, partner } = (await directory.client(clientId)) ?? {};
+    const name = client?.brandName ?? partner?.name ?? '';
+    const { origin, host } = new URL(redirectUri);
+    return {
+      partner: isolated(name, languages[language]),
+      initial: Array.from(name)[0]?.toUpperCase() ?? '',
+      brandStyle: client?.brandColor && brandStyle(client.brandColor),
+      origin,
+      host,
+      isolatedHost: isolated(host, languages[language]),
+    };
+  }
+
+  function timeOf({ expiresAt }: Session, language: Language) {
+    const { minutes, ...rest } = timeLeft(expiresAt.getTime(), clock.now());
+    const inWords = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' });
+    return { ...rest, text: inWords.format(minutes) };
+  }
 
   return {
-    assets: [style, icon],
-
-    async step({ session, beginning }, { action, secret }) {
-      const found = await directory.client(session.clientId);
-      const back = new URL(session.redirectUri);
+    async step({ session, beginning }, { action, secret, language }) {
+      const partner = await partnerOf(session, language);
+      const time = timeOf(session, language);
       const data = {
-        ...common,
-        step: beginning ? 'authenticate' : 'consent',
+        ...common(language),
+        ...partner,
+        step: beginning ? 'verify' : 'consent',
+        stage: beginning ? 'authenticate' : 'consent',
         action,
         csrf: issueToken(secret),
-        partner: found?.partner.name ?? '',
-        host: back.host,
         testMode: session.mode === 'test',
+        time,
         claims: claimsAskedFor(session),
         choices: beginning?.choices ?? [],
       };
       return {
         html: eta.render(beginning ? './people' : './consent', data),
-        formTargets: [back.origin, ...(sources.get(session.source)?.origins ?? [])],
+        formTargets: [partner.origin],
+        refreshAfter: time.refreshAfter,
       };
     },
 
-    error(error, { id: requestId, url }) {
-      const inSession = url.includes('/session/');
-      // Within a session it is a form that is wrong, not the request of the partner's application.
-      const code = inSession && error.code === 'invalid_request' ? 'cross_site_request' : error.code;
-      const problem = problems[code] ?? 'unavailable';
-      const detail = problem === 'invalid' ? error.message : undefined;
-      const retry = inSession && retryable.includes(problem);
-      return eta.render('./problem', { ...common, problem: en.problems[problem], detail, retry, requestId });
+    async error(error, { language, requestId, ...place }) {
+      const { name, outcome, ...rest } = problemOf(error, place);
+      const { m, ...files } = common(language);
+      // While the database is away the page has to do without the partner's name.
+      const partner = place.session && (await partnerOf(place.session, language).catch(() => undefined));
+      const told = outcome && m.outcome[outcome];
+      return eta.render('./problem', {
+        ...files,
+        ...partner,
+        ...rest,
+        m,
+        problem: m.problems[name],
+        outcome: typeof told === 'function' ? partner && told(partner.partner) : told,
+        back: partner && `${partner.origin}/`,
+        requestId,
+      });
     },
   };
 }

@@ -10,13 +10,17 @@ import { assetRoutes } from './assets.ts';
 import { cookieName } from './browser-binding.ts';
 import { isOwnOrigin } from './csrf.ts';
 import type { createFlow, View } from './flow.ts';
+import { type Language, languageAccepted, languageAsked } from './languages.ts';
 import type { Pages } from './pages.ts';
 import { contentSecurityPolicy, pageHeaders } from './security-headers.ts';
+import type { Session } from './sessions.ts';
 
 export interface PageDependencies {
   start: (query: StartQuery) => Promise<{ sessionId: string; browserSecret: string }>;
   flow: ReturnType<typeof createFlow>;
   pages: Pages;
+  /** For the pages about errors. */
+  findSession: (id: string) => Promise<Session | undefined>;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }
@@ -42,7 +46,13 @@ async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
  * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `assets/…`. Expects the cookie and
  * form body plugins in its scope.
  */
-export function pageRoutes({ start, flow, pages, baseUrl }: PageDependencies): FastifyPluginAsyncZod {
+export function pageRoutes({
+  start,
+  flow,
+  pages,
+  findSession,
+  baseUrl,
+}: PageDependencies): FastifyPluginAsyncZod {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
   const path = (sessionId: string) => `${pathname.replace(/\/$/, '')}/verify/session/${sessionId}`;
@@ -60,11 +70,26 @@ export function pageRoutes({ start, flow, pages, baseUrl }: PageDependencies): F
 
   async function send(reply: FastifyReply, view: View, secret: string): Promise<FastifyReply> {
     if (view.kind === 'redirect') return reply.redirect(view.url, 303);
-    const { html, formTargets } = await pages.step(view, { action: path(view.session._id), secret });
+    const { session } = view;
+    const language = languageOf(reply.request, session);
+    const page = await pages.step(view, { action: path(session._id), secret, language });
     return reply
-      .header('content-security-policy', contentSecurityPolicy(formTargets))
+      .header('content-security-policy', contentSecurityPolicy(page.formTargets))
+      .header('refresh', page.refreshAfter)
       .type('text/html; charset=utf-8')
-      .send(html);
+      .send(page.html);
+  }
+
+  /** A page for browsers; for programs the general format (decisions.md, "Session states"). */
+  async function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    void reply.header('vary', 'accept, accept-language');
+    if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
+    const { session_id: sessionId } = request.params as { session_id?: string };
+    const session = sessionId ? await findSession(sessionId).catch(() => undefined) : undefined;
+    const language = languageOf(request, session);
+    const place = { inSession: sessionId !== undefined, session };
+    const html = await pages.error(error, { language, requestId: request.id, ...place });
+    void reply.type('text/html; charset=utf-8').send(html);
   }
 
   return async (app) => {
@@ -74,14 +99,14 @@ export function pageRoutes({ start, flow, pages, baseUrl }: PageDependencies): F
         .header('cache-control', 'no-store')
         .header('content-security-policy', contentSecurityPolicy([]));
     });
-    renderErrors(app, (error, request, reply) => sendError(pages, error, { request, reply }));
+    renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {
       const [, known] = /\/(start|session)(?:\/[^/?]+)?(?:\?|$)/.exec(url) ?? [];
       if (!known) throw new ApiError('route_not_found');
       const allow = known === 'start' ? 'GET' : 'GET, POST';
       throw new ApiError('method_not_allowed', { headers: { allow } });
     });
-    await app.register(assetRoutes(pages.assets), { prefix: '/assets' });
+    await app.register(assetRoutes, { prefix: '/assets' });
 
     app.get(
       '/start',
@@ -122,13 +147,9 @@ export function pageRoutes({ start, flow, pages, baseUrl }: PageDependencies): F
   };
 }
 
-/** A page for browsers; for programs the general format (decisions.md, "Session states"). */
-function sendError(
-  pages: Pages,
-  error: ApiError,
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): FastifyReply {
-  void reply.header('vary', 'accept');
-  if (!request.headers.accept?.includes('text/html')) return reply.send(generalBody(error));
-  return reply.type('text/html; charset=utf-8').send(pages.error(error, request));
+/** The session's language; before there is a session the query's, else what the browser likes. */
+function languageOf({ url, headers }: FastifyRequest, session: Session | undefined): Language {
+  if (session?.language) return session.language;
+  const asked = new URLSearchParams(url.split('?')[1]).get('ui_locales') ?? undefined;
+  return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }

@@ -3,6 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { Reason } from '../../contracts/reasons.ts';
 import { codeLifetime, type FailureReason, type SessionStatus } from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/outbox.ts';
+import type { Language } from './languages.ts';
 
 /** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
 interface TimelineEntry {
@@ -36,6 +37,8 @@ export interface Session {
   /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
   scope: string[];
   codeChallenge: string;
+  /** Of the pages, where the partner asked for one that we speak; else the browser says. */
+  language?: Language;
   status: SessionStatus;
   /** SHA-256 of the secret in the browser's cookie. */
   browserHash: string;

@@ -3,6 +3,7 @@ import { sessionLifetime } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, sha256 } from '../platform/ids.ts';
 import { newBrowserSecret } from './browser-binding.ts';
+import { languageAsked } from './languages.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './sessions.ts';
 import type { VerificationSource } from './sources/source.ts';
@@ -51,6 +52,7 @@ export function createStart({ sessions, directory, hasIntegration, sources, cloc
     if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
     const { client, source, scope } = verdict;
     const browserSecret = newBrowserSecret();
+    const language = languageAsked(query.ui_locales);
     const createdAt = new Date(clock.now());
     const session: Session = {
       _id: randomId('session'),
@@ -63,6 +65,7 @@ export function createStart({ sessions, directory, hasIntegration, sources, cloc
       state: query.state,
       scope,
       codeChallenge: query.code_challenge,
+      ...(language ? { language } : {}),
       status: 'pending',
       browserHash: sha256(browserSecret),
       timeline: [{ at: createdAt, event: 'started' }],

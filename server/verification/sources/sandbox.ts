@@ -22,7 +22,7 @@ interface Person {
 const rehearsing = (rehearse: Rehearsal): Person => ({ result: ofAge(adult), rehearse });
 
 /** The people of the sandbox; each forces one result (design, section 4). */
-const people: Readonly<Record<string, Person>> = {
+const people = {
   adult: { result: ofAge(adult) },
   teen: { result: ofAge({ ...adult, age_18_plus: false, age_21_plus: false }) },
   'unknown-country': { result: ofAge({ ...adult, country: null }) },
@@ -34,15 +34,16 @@ const people: Readonly<Record<string, Person>> = {
   'minute-cap': rehearsing('minute-cap'),
   'hour-cap': rehearsing('hour-cap'),
   unavailable: rehearsing('unavailable'),
-};
+} satisfies Record<string, Person>;
+export type PersonName = keyof typeof people;
 
-const choices: readonly Choice[] = Object.entries(people).map(([name, person]) => ({
+const choices: readonly Choice[] = Object.entries<Person>(people).map(([name, person]) => ({
   name,
   group: person.rehearse ? 'refusals' : 'outcomes',
 }));
 
 function personNamed(name: unknown): Person | undefined {
-  return typeof name === 'string' && Object.hasOwn(people, name) ? people[name] : undefined;
+  return typeof name === 'string' && Object.hasOwn(people, name) ? people[name as PersonName] : undefined;
 }
 
 /** Named people instead of an identity check, for test clients. Each client meets them as new ones. */
@@ -50,9 +51,8 @@ export function createSandbox(): VerificationSource {
   return {
     name: 'sandbox',
     modes: ['test'],
-    origins: [],
 
-    begin: async () => ({ kind: 'page', choices }),
+    begin: async () => ({ kind: 'people', choices }),
 
     async resume(session, { person: name }) {
       const earlier = personNamed(session.carried?.['person']);

@@ -18,8 +18,8 @@ export interface Choice {
   group: 'outcomes' | 'refusals';
 }
 
-/** What the browser gets to see first: a page of ours, or the source's own site. */
-export type Beginning = { kind: 'page'; choices: readonly Choice[] } | { kind: 'redirect'; url: string };
+/** What the browser gets to see first: people to choose from. */
+export type Beginning = { kind: 'people'; choices: readonly Choice[] };
 
 /** Marks of sandbox people that make the later exchange fail, in test mode only. */
 export type Rehearsal = 'low-balance' | 'minute-cap' | 'hour-cap' | 'unavailable';
@@ -46,8 +46,6 @@ export interface Failed {
 export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
-  /** Origins of its own site, to which a form of ours may lead. */
-  origins: readonly string[];
   begin(session: SourceSession): Promise<Beginning>;
   /**
    * Called with what the browser brought, until the user is authenticated; then, for a user without fresh

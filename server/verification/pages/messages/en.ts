@@ -1,61 +1,19 @@
-import type { ClaimName } from '../../../../contracts/claims.ts';
-
-/** Pages that say why nothing can be done here. */
-export type ProblemName =
-  | 'expired'
-  | 'otherBrowser'
-  | 'finished'
-  | 'forged'
-  | 'notFound'
-  | 'invalid'
-  | 'unavailable';
-
-interface Titled {
-  title: string;
-  text: string;
-}
-
-/** Every text of the pages. `partner` is the partner's name, `host` where the browser returns to. */
-export interface Messages {
-  language: string;
-  direction: 'ltr' | 'rtl';
-  product: string;
-  testMode: Titled;
-  steps: { label: string; consent: string; authenticate: string; verify: string };
-  consent: {
-    title: (partner: string) => string;
-    lead: (partner: string) => string;
-    shared: (partner: string) => string;
-    notShared: (partner: string) => string;
-    withheld: string[];
-    returnTo: (host: string) => string;
-    accept: string;
-    decline: string;
-  };
-  claims: Record<ClaimName, Titled>;
-  people: {
-    title: string;
-    lead: (partner: string) => string;
-    outcomes: string;
-    refusals: Titled;
-    names: Record<string, Titled>;
-  };
-  cancel: (partner: string) => string;
-  footer: string;
-  reference: string;
-  retry: string;
-  problems: Record<ProblemName, Titled>;
-}
+import type { Messages } from './messages.ts';
 
 export const en: Messages = {
   language: 'en',
   direction: 'ltr',
-  product: 'SVC Identity',
   testMode: { title: 'Test mode:', text: 'nobody’s identity is really checked here.' },
-  steps: { label: 'Progress', consent: 'Consent', authenticate: 'Sign in', verify: 'Verify' },
+  steps: { label: 'Progress', consent: 'Consent', verify: 'Verify', done: 'Done' },
+  time: {
+    left: (time) => `About ${time} left`,
+    ending: (time) => `Less than ${time} left`,
+    consequence: (partner) =>
+      `Then this verification closes and nothing is shared. You can start again from ${partner}.`,
+  },
   consent: {
     title: (partner) => `Share a verified answer with ${partner}?`,
-    lead: (partner) => `${partner} asks us to confirm the following. You decide whether we may.`,
+    lead: (partner) => `${partner} asks us to confirm the following about you. You decide whether we may.`,
     shared: (partner) => `${partner} will learn`,
     notShared: (partner) => `${partner} will not learn`,
     withheld: [
@@ -63,6 +21,11 @@ export const en: Messages = {
       'Your address, e-mail or phone number',
       'Your documents or pictures of you',
     ],
+    purpose: {
+      title: 'What it is for',
+      text: (partner) =>
+        `${partner} decides by these answers what it may offer you, without seeing any document.`,
+    },
     returnTo: (host) => `Afterwards you return to ${host}.`,
     accept: 'Allow and continue',
     decline: 'Don’t allow',
@@ -98,10 +61,86 @@ export const en: Messages = {
       unavailable: { title: 'Unavailable', text: '503, spend limits cannot be checked' },
     },
   },
+  provider: {
+    title: (source) => `Verify with ${source}`,
+    lead: (source, partner) =>
+      `${source} checks who you are and tells us. We pass on to ${partner} only what you have just allowed.`,
+    points: [
+      (source) => `You sign in on the site of ${source}. We never see your password.`,
+      (source, partner) => `${source} does not learn that it is for ${partner}.`,
+      () => 'We keep the answers, not what they were made from.',
+    ],
+    go: (source) => `Continue to ${source}`,
+  },
+  handoff: {
+    offer: {
+      title: 'Rather use your phone?',
+      text: 'Verify there and come back to this page.',
+      button: 'Continue on my phone',
+    },
+    title: 'Continue on your phone',
+    lead: 'Keep this page open. It goes on by itself when you have finished on your phone.',
+    scan: 'Scan this with the camera of your phone',
+    link: 'Or open this address there',
+    code: 'Then type this code on your phone',
+    codeText: 'Never give it to anybody. We do not ask for it by phone, e-mail or chat.',
+    lifetime: 'Link and code work once, for 2 minutes.',
+    stay: 'Continue on this computer instead',
+    expired: {
+      title: 'That link has run out',
+      text: 'Links for the phone work for 2 minutes. Make a new one, or go on here.',
+      button: 'Make a new link',
+    },
+    taken: {
+      title: 'Go on with your phone',
+      text: (phone) => `Opened in ${phone}. Keep this page open: it goes on by itself.`,
+    },
+  },
+  phone: {
+    title: (partner) => `Verify for ${partner}`,
+    lead: (partner, computer) =>
+      `You are about to prove something about yourself to ${partner}, for a visit that was begun in ${computer}.`,
+    warning:
+      'Go on only if you began it yourself and that screen is in front of you. If somebody sent you this link, close this page.',
+    code: 'Code on that screen',
+    codeHint: 'Six digits, shown next to the picture that you scanned',
+    wrong: 'That is not the code. After three wrong ones the link stops working.',
+    submit: 'Continue',
+    confirm: {
+      title: 'Is this your computer?',
+      lead: (partner) =>
+        `You are verified. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
+      began: 'Begun',
+      warning: 'If you are not looking at it right now, somebody may be trying to pass as you: choose No.',
+      yes: 'Yes, this is my computer',
+      no: 'No, stop here',
+    },
+    done: { title: 'Done', text: 'Go on at your computer. You can close this page.' },
+    ended: { title: 'It ended here', text: 'Your computer shows how to go on. You can close this page.' },
+  },
+  devices: {
+    named: (browser, system) => `${browser} on ${system}`,
+    browser: 'a browser',
+    system: 'an unknown system',
+  },
+  done: {
+    title: 'Done',
+    text: (partner) => `You are on your way back to ${partner}.`,
+    stopped: 'Not verified',
+    stoppedText: (partner) => `You are on your way back to ${partner}.`,
+    go: (partner) => `Continue to ${partner}`,
+  },
   cancel: (partner) => `Cancel and go back to ${partner}`,
   footer: 'We keep the answers, never your documents.',
   reference: 'Reference',
   retry: 'Try again',
+  back: (host) => `Go back to ${host}`,
+  developer: 'For the developer of the application',
+  outcome: {
+    nothingShared: 'Nothing about you was shared.',
+    nothingHere: 'Nothing was shared from this browser.',
+    answersShared: (partner) => `${partner} could read the answers that you allowed, and nothing else.`,
+  },
   problems: {
     expired: {
       title: 'This verification has expired',
@@ -115,6 +154,30 @@ export const en: Messages = {
       title: 'This verification is already finished',
       text: 'There is nothing left to do here. You can close this page.',
     },
+    cancelled: {
+      title: 'This verification was cancelled',
+      text: 'There is nothing left to do here. You can start again from where you came from.',
+    },
+    declined: {
+      title: 'You did not allow this',
+      text: 'The request was declined. Should you change your mind, start again from where you came from.',
+    },
+    rejected: {
+      title: 'The verification did not succeed',
+      text: 'What was presented could not be accepted. You can try again with another document, starting from where you came from.',
+    },
+    sourceFailed: {
+      title: 'The verification could not be completed',
+      text: 'The service that checks identities did not give a usable answer. Start again from where you came from.',
+    },
+    sourceDown: {
+      title: 'The verification service does not answer',
+      text: 'The service that checks identities cannot be reached right now. Wait a moment and try again, or cancel.',
+    },
+    linkDead: {
+      title: 'This link no longer works',
+      text: 'Links for the phone work once, for 2 minutes. Make a new one on your computer.',
+    },
     forged: {
       title: 'We could not accept this form',
       text: 'It was not sent from its own page, or the page was too old. Nothing has changed: please try again.',
@@ -125,7 +188,7 @@ export const en: Messages = {
     },
     invalid: {
       title: 'This request cannot be used',
-      text: 'The application that sent you here made a mistake. Go back and tell its operator what is written below.',
+      text: 'The application that sent you here made a mistake. It is not your fault: go back and tell its operator.',
     },
     unavailable: {
       title: 'We cannot go on right now',

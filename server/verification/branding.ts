@@ -1,0 +1,92 @@
+/** Red, green and blue, 0 to 255. */
+type Color = readonly [number, number, number];
+
+const white: Color = [255, 255, 255];
+const black: Color = [0, 0, 0];
+/** Grounds that the accent has to stand out from; the same as `--card` in theme.css. */
+const cards = { light: white, dark: [22, 30, 27] } as const satisfies Record<string, Color>;
+const darkInk: Color = [8, 16, 13];
+/** WCAG 1.4.3, AA for text of any size. */
+export const readable = 4.5;
+
+export function parseColor(text: string): Color {
+  const at = (index: number) => Number.parseInt(text.slice(index, index + 2), 16);
+  return [at(1), at(3), at(5)];
+}
+
+function luminance(color: Color): number {
+  const [red, green, blue] = color.map((channel) => {
+    const share = channel / 255;
+    return share <= 0.040_45 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** WCAG's contrast ratio, 1 to 21. */
+export function contrast(a: Color, b: Color): number {
+  const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function mix(from: Color, to: Color, share: number): Color {
+  return from.map((channel, index) =>
+    Math.round(channel + ((to[index] ?? 0) - channel) * share),
+  ) as unknown as Color;
+}
+
+/** `color`, moved towards `target` just as far as it takes to be readable on every ground. */
+function madeReadable(color: Color, target: Color, grounds: (candidate: Color) => readonly Color[]): Color {
+  for (let share = 0; share < 1; share += 0.02) {
+    const candidate = mix(color, target, share);
+    if (grounds(candidate).every((ground) => contrast(candidate, ground) >= readable)) return candidate;
+  }
+  return target;
+}
+
+export interface Palette {
+  accent: Color;
+  accentDeep: Color;
+  onAccent: Color;
+  tint: Color;
+  /** The partner's own colour, as it is, under the first letter of its name. */
+  tile: Color;
+  onTile: Color;
+}
+
+const tinted = (accent: Color, card: Color) => mix(card, accent, 0.07);
+
+/** A partner's colour made into the accents of a page: all text stays readable, whatever the colour. */
+export function paletteOf(color: Color, scheme: 'light' | 'dark'): Palette {
+  const card = cards[scheme];
+  const accent = madeReadable(color, scheme === 'light' ? black : white, (candidate) => [
+    card,
+    tinted(candidate, card),
+    scheme === 'light' ? white : darkInk,
+  ]);
+  return {
+    accent,
+    accentDeep: mix(accent, scheme === 'light' ? black : white, 0.25),
+    onAccent: scheme === 'light' ? white : darkInk,
+    tint: tinted(accent, card),
+    tile: color,
+    onTile: contrast(color, white) >= contrast(color, black) ? white : black,
+  };
+}
+
+const css = (color: Color) => `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+
+function declarations(palette: Palette): string {
+  return Object.entries(palette)
+    .map(
+      ([name, color]) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}:${css(color)}`,
+    )
+    .join(';');
+}
+
+/** A style sheet for pages of a client of this colour, `#rrggbb`; it goes after ours. */
+export function brandStyle(color: string): string {
+  const [light, dark] = (['light', 'dark'] as const).map((scheme) =>
+    declarations(paletteOf(parseColor(color), scheme)),
+  );
+  return `:root{${light}}@media (prefers-color-scheme:dark){:root{${dark}}}\n`;
+}

@@ -1,0 +1,210 @@
+import type { Messages } from './messages.ts';
+
+export const de: Messages = {
+  language: 'de',
+  direction: 'ltr',
+  testMode: { title: 'Testmodus:', text: 'Hier wird niemandes Identität wirklich geprüft.' },
+  steps: { label: 'Fortschritt', consent: 'Zustimmen', verify: 'Nachweisen', done: 'Fertig' },
+  time: {
+    left: (time) => `Noch etwa ${time}`,
+    ending: (time) => `Noch weniger als ${time}`,
+    consequence: (partner) =>
+      `Danach wird diese Prüfung geschlossen und nichts weitergegeben. Bei ${partner} können Sie neu beginnen.`,
+  },
+  consent: {
+    title: (partner) => `${partner} eine geprüfte Auskunft geben?`,
+    lead: (partner) =>
+      `${partner} bittet uns, Folgendes über Sie zu bestätigen. Sie entscheiden, ob wir das dürfen.`,
+    shared: (partner) => `${partner} erfährt`,
+    notShared: (partner) => `${partner} erfährt nicht`,
+    withheld: [
+      'Ihren Namen oder Ihr Geburtsdatum',
+      'Ihre Anschrift, E-Mail-Adresse oder Telefonnummer',
+      'Ihre Ausweise oder Bilder von Ihnen',
+    ],
+    purpose: {
+      title: 'Wozu das dient',
+      text: (partner) =>
+        `${partner} entscheidet anhand dieser Auskünfte, was Ihnen angeboten werden darf, ohne einen Ausweis zu sehen.`,
+    },
+    returnTo: (host) => `Danach kehren Sie zu ${host} zurück.`,
+    accept: 'Erlauben und weiter',
+    decline: 'Nicht erlauben',
+  },
+  claims: {
+    age_16_plus: { title: 'Ob Sie mindestens 16 sind', text: 'Nur ja oder nein, nie Ihr Alter' },
+    age_18_plus: { title: 'Ob Sie mindestens 18 sind', text: 'Nur ja oder nein, nie Ihr Alter' },
+    age_21_plus: { title: 'Ob Sie mindestens 21 sind', text: 'Nur ja oder nein, nie Ihr Alter' },
+    identity_verified: {
+      title: 'Dass Ihre Identität geprüft wurde',
+      text: 'Nur ja oder nein, nicht, wer Sie sind',
+    },
+    country: { title: 'Ihr Land', text: 'Nur das Kürzel, etwa DE oder US' },
+    assurance_level: { title: 'Wie gründlich geprüft wurde', text: 'Eine Stufe von 1 bis 3' },
+  },
+  people: {
+    title: 'Wer möchten Sie sein?',
+    lead: (partner) =>
+      `Im Testmodus melden Sie sich als eine dieser Personen an. Jede führt bei ${partner} zu einem bestimmten Ergebnis.`,
+    outcomes: 'Ergebnisse der Prüfung',
+    refusals: {
+      title: 'Ablehnungen des Austauschs',
+      text: 'Die Prüfung gelingt; der Austausch des Codes wird danach wie beschrieben abgelehnt.',
+    },
+    names: {
+      adult: { title: 'Erwachsen', text: 'Über 21, alle Angaben positiv' },
+      teen: { title: 'Jugendlich', text: '17 Jahre: über 16, nicht 18' },
+      'unknown-country': { title: 'Land unbekannt', text: 'Erwachsen, das Land ist null' },
+      'new-adult': { title: 'Neu und erwachsen', text: 'Jedes Mal jemand, den noch niemand kennt' },
+      duplicate: {
+        title: 'Doppelt',
+        text: 'Unter anderer Identität bekannt: die Registrierung ist gesperrt',
+      },
+      rejected: { title: 'Abgelehnt', text: 'Der Ausweis wird nicht anerkannt' },
+      'source-down': { title: 'Quelle gestört', text: 'Die prüfende Stelle antwortet nicht' },
+      'low-balance': { title: 'Guthaben zu klein', text: '402, das Guthaben reicht nicht' },
+      'minute-cap': { title: 'Minutengrenze', text: '429, die Ausgabengrenze dieser Minute ist erreicht' },
+      'hour-cap': { title: 'Stundengrenze', text: '429, die Ausgabengrenze dieser Stunde ist erreicht' },
+      unavailable: { title: 'Nicht verfügbar', text: '503, die Ausgabengrenzen sind nicht prüfbar' },
+    },
+  },
+  provider: {
+    title: (source) => `Nachweis über ${source}`,
+    lead: (source, partner) =>
+      `${source} prüft, wer Sie sind, und teilt es uns mit. An ${partner} geben wir nur weiter, was Sie eben erlaubt haben.`,
+    points: [
+      (source) => `Sie melden sich auf der Seite von ${source} an. Ihr Passwort sehen wir nie.`,
+      (source, partner) => `${source} erfährt nicht, dass es für ${partner} ist.`,
+      () => 'Wir behalten die Auskünfte, nicht das, woraus sie gewonnen wurden.',
+    ],
+    go: (source) => `Weiter zu ${source}`,
+  },
+  handoff: {
+    offer: {
+      title: 'Lieber mit dem Telefon?',
+      text: 'Führen Sie den Nachweis dort und kehren Sie auf diese Seite zurück.',
+      button: 'Auf meinem Telefon fortfahren',
+    },
+    title: 'Auf dem Telefon fortfahren',
+    lead: 'Lassen Sie diese Seite offen. Sie geht von selbst weiter, sobald Sie auf dem Telefon fertig sind.',
+    scan: 'Nehmen Sie dies mit der Kamera Ihres Telefons auf',
+    link: 'Oder öffnen Sie dort diese Adresse',
+    code: 'Geben Sie dann auf dem Telefon diesen Code ein',
+    codeText: 'Nennen Sie ihn niemandem. Wir fragen weder per Telefon noch per E-Mail oder Chat danach.',
+    lifetime: 'Adresse und Code gelten einmal, 2 Minuten lang.',
+    stay: 'Stattdessen an diesem Computer fortfahren',
+    expired: {
+      title: 'Diese Adresse ist abgelaufen',
+      text: 'Adressen für das Telefon gelten 2 Minuten. Erzeugen Sie eine neue oder fahren Sie hier fort.',
+      button: 'Neue Adresse erzeugen',
+    },
+    taken: {
+      title: 'Weiter auf Ihrem Telefon',
+      text: (phone) => `Geöffnet in ${phone}. Lassen Sie diese Seite offen: Sie geht von selbst weiter.`,
+    },
+  },
+  phone: {
+    title: (partner) => `Nachweis für ${partner}`,
+    lead: (partner, computer) =>
+      `Sie sind dabei, ${partner} etwas über sich nachzuweisen, für einen Besuch, der in ${computer} begonnen wurde.`,
+    warning:
+      'Fahren Sie nur fort, wenn Sie ihn selbst begonnen haben und jenen Bildschirm vor sich sehen. Hat Ihnen jemand diese Adresse geschickt, schließen Sie die Seite.',
+    code: 'Code auf jenem Bildschirm',
+    codeHint: 'Sechs Ziffern, neben dem aufgenommenen Bild',
+    wrong: 'Das ist nicht der Code. Nach drei falschen Eingaben gilt die Adresse nicht mehr.',
+    submit: 'Weiter',
+    confirm: {
+      title: 'Ist das Ihr Computer?',
+      lead: (partner) =>
+        `Der Nachweis ist geführt. Noch wurde nichts weitergegeben. Die Auskünfte für ${partner} gehen an diesen Computer:`,
+      began: 'Begonnen',
+      warning:
+        'Wenn Sie ihn nicht gerade vor sich sehen, versucht womöglich jemand, sich für Sie auszugeben: Wählen Sie Nein.',
+      yes: 'Ja, das ist mein Computer',
+      no: 'Nein, hier abbrechen',
+    },
+    done: { title: 'Fertig', text: 'Weiter geht es an Ihrem Computer. Sie können diese Seite schließen.' },
+    ended: {
+      title: 'Hier ist es zu Ende',
+      text: 'Ihr Computer zeigt, wie es weitergeht. Sie können diese Seite schließen.',
+    },
+  },
+  devices: {
+    named: (browser, system) => `${browser} unter ${system}`,
+    browser: 'einem Browser',
+    system: 'einem unbekannten System',
+  },
+  done: {
+    title: 'Fertig',
+    text: (partner) => `Sie werden zu ${partner} zurückgebracht.`,
+    stopped: 'Kein Nachweis',
+    stoppedText: (partner) => `Sie werden zu ${partner} zurückgebracht.`,
+    go: (partner) => `Weiter zu ${partner}`,
+  },
+  cancel: (partner) => `Abbrechen und zurück zu ${partner}`,
+  footer: 'Wir behalten die Auskünfte, nie Ihre Ausweise.',
+  reference: 'Kennzeichen',
+  retry: 'Erneut versuchen',
+  back: (host) => `Zurück zu ${host}`,
+  developer: 'Für die Entwicklung der Anwendung',
+  outcome: {
+    nothingShared: 'Über Sie wurde nichts weitergegeben.',
+    nothingHere: 'Aus diesem Browser wurde nichts weitergegeben.',
+    answersShared: (partner) =>
+      `${partner} konnte die Auskünfte lesen, die Sie erlaubt haben, und sonst nichts.`,
+  },
+  problems: {
+    expired: {
+      title: 'Diese Prüfung ist abgelaufen',
+      text: 'Eine Prüfung ist 30 Minuten offen. Gehen Sie dorthin zurück, woher Sie kamen, und beginnen Sie neu.',
+    },
+    otherBrowser: {
+      title: 'Fahren Sie dort fort, wo Sie begonnen haben',
+      text: 'Diese Prüfung gehört zu einem anderen Browser oder Gerät, oder sie ist abgelaufen. Öffnen Sie sie dort, oder beginnen Sie neu, wo Sie herkamen.',
+    },
+    finished: {
+      title: 'Diese Prüfung ist bereits abgeschlossen',
+      text: 'Hier ist nichts mehr zu tun. Sie können diese Seite schließen.',
+    },
+    cancelled: {
+      title: 'Diese Prüfung wurde abgebrochen',
+      text: 'Hier ist nichts mehr zu tun. Sie können dort neu beginnen, wo Sie herkamen.',
+    },
+    declined: {
+      title: 'Sie haben es nicht erlaubt',
+      text: 'Die Anfrage wurde abgelehnt. Sollten Sie es sich anders überlegen, beginnen Sie dort neu, wo Sie herkamen.',
+    },
+    rejected: {
+      title: 'Der Nachweis ist nicht gelungen',
+      text: 'Was vorgelegt wurde, konnte nicht anerkannt werden. Sie können es mit einem anderen Ausweis versuchen; beginnen Sie dort, wo Sie herkamen.',
+    },
+    sourceFailed: {
+      title: 'Die Prüfung konnte nicht abgeschlossen werden',
+      text: 'Die prüfende Stelle gab keine brauchbare Antwort. Beginnen Sie dort neu, wo Sie herkamen.',
+    },
+    sourceDown: {
+      title: 'Die prüfende Stelle antwortet nicht',
+      text: 'Die prüfende Stelle ist gerade nicht erreichbar. Warten Sie einen Augenblick und versuchen Sie es erneut, oder brechen Sie ab.',
+    },
+    linkDead: {
+      title: 'Diese Adresse gilt nicht mehr',
+      text: 'Adressen für das Telefon gelten einmal, 2 Minuten lang. Erzeugen Sie an Ihrem Computer eine neue.',
+    },
+    forged: {
+      title: 'Wir konnten diese Eingabe nicht annehmen',
+      text: 'Sie kam nicht von ihrer eigenen Seite, oder die Seite war zu alt. Nichts hat sich geändert: Bitte versuchen Sie es erneut.',
+    },
+    notFound: {
+      title: 'Diese Seite gibt es nicht',
+      text: 'Prüfen Sie die Adresse, oder gehen Sie dorthin zurück, woher Sie kamen.',
+    },
+    invalid: {
+      title: 'Diese Anfrage ist nicht brauchbar',
+      text: 'Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht. Es liegt nicht an Ihnen: Gehen Sie zurück und sagen Sie es dem Betreiber.',
+    },
+    unavailable: {
+      title: 'Gerade geht es nicht weiter',
+      text: 'Das liegt an uns, nicht an Ihnen. Nichts ging verloren: Warten Sie einen Augenblick und versuchen Sie es erneut.',
+    },
+  },
+};

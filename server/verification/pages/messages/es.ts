@@ -1,0 +1,201 @@
+import type { Messages } from './messages.ts';
+
+export const es: Messages = {
+  language: 'es',
+  direction: 'ltr',
+  testMode: { title: 'Modo de prueba:', text: 'aquí no se comprueba de verdad la identidad de nadie.' },
+  steps: { label: 'Progreso', consent: 'Permiso', verify: 'Verificación', done: 'Listo' },
+  time: {
+    left: (time) => `Tiempo restante: unos ${time}`,
+    ending: (time) => `Tiempo restante: menos de ${time}`,
+    consequence: (partner) =>
+      `Después se cierra esta verificación y no se comparte nada. Puedes empezar de nuevo desde ${partner}.`,
+  },
+  consent: {
+    title: (partner) => `¿Compartir una respuesta verificada con ${partner}?`,
+    lead: (partner) => `${partner} nos pide confirmar lo siguiente sobre ti. Tú decides si podemos hacerlo.`,
+    shared: (partner) => `${partner} sabrá`,
+    notShared: (partner) => `${partner} no sabrá`,
+    withheld: [
+      'Tu nombre ni tu fecha de nacimiento',
+      'Tu dirección, correo electrónico ni teléfono',
+      'Tus documentos ni imágenes tuyas',
+    ],
+    purpose: {
+      title: 'Para qué sirve',
+      text: (partner) =>
+        `${partner} decide con estas respuestas qué puede ofrecerte, sin ver ningún documento.`,
+    },
+    returnTo: (host) => `Después volverás a ${host}.`,
+    accept: 'Permitir y continuar',
+    decline: 'No permitir',
+  },
+  claims: {
+    age_16_plus: { title: 'Si tienes 16 años o más', text: 'Solo sí o no, nunca tu edad' },
+    age_18_plus: { title: 'Si tienes 18 años o más', text: 'Solo sí o no, nunca tu edad' },
+    age_21_plus: { title: 'Si tienes 21 años o más', text: 'Solo sí o no, nunca tu edad' },
+    identity_verified: { title: 'Que tu identidad se ha verificado', text: 'Solo sí o no, no quién eres' },
+    country: { title: 'Tu país', text: 'Solo su código, por ejemplo DE o US' },
+    assurance_level: { title: 'Lo rigurosa que fue la verificación', text: 'Un nivel del 1 al 3' },
+  },
+  people: {
+    title: 'Elige quién quieres ser',
+    lead: (partner) =>
+      `En el modo de prueba entras como una de estas personas. Cada una lleva a ${partner} a un resultado concreto.`,
+    outcomes: 'Resultados de la verificación',
+    refusals: {
+      title: 'Rechazos del canje',
+      text: 'La verificación se supera; después, el canje del código se rechaza como se describe.',
+    },
+    names: {
+      adult: { title: 'Adulto', text: 'Mayor de 21, todas las respuestas positivas' },
+      teen: { title: 'Adolescente', text: '17 años: más de 16, no 18' },
+      'unknown-country': { title: 'País desconocido', text: 'Un adulto cuyo país es null' },
+      'new-adult': { title: 'Adulto nuevo', text: 'Cada vez alguien a quien nadie conoce' },
+      duplicate: { title: 'Duplicado', text: 'Conocido con otra identidad: la inscripción se bloquea' },
+      rejected: { title: 'Rechazado', text: 'El documento no se acepta' },
+      'source-down': { title: 'Fuente caída', text: 'La fuente de verificación no responde' },
+      'low-balance': { title: 'Saldo bajo', text: '402, el saldo no alcanza' },
+      'minute-cap': { title: 'Límite por minuto', text: '429, se alcanzó el gasto de este minuto' },
+      'hour-cap': { title: 'Límite por hora', text: '429, se alcanzó el gasto de esta hora' },
+      unavailable: { title: 'No disponible', text: '503, los límites no se pueden comprobar' },
+    },
+  },
+  provider: {
+    title: (source) => `Verifícate con ${source}`,
+    lead: (source, partner) =>
+      `${source} comprueba quién eres y nos lo dice. A ${partner} solo le pasamos lo que acabas de permitir.`,
+    points: [
+      (source) => `Entras en el sitio de ${source}. Nunca vemos tu contraseña.`,
+      (source, partner) => `${source} no sabe que es para ${partner}.`,
+      () => 'Guardamos las respuestas, no aquello de lo que salieron.',
+    ],
+    go: (source) => `Continuar a ${source}`,
+  },
+  handoff: {
+    offer: {
+      title: '¿Prefieres el teléfono?',
+      text: 'Verifícate allí y vuelve a esta página.',
+      button: 'Continuar en mi teléfono',
+    },
+    title: 'Continúa en tu teléfono',
+    lead: 'Deja abierta esta página. Seguirá por sí sola cuando termines en el teléfono.',
+    scan: 'Escanea esto con la cámara del teléfono',
+    link: 'O abre allí esta dirección',
+    code: 'Después escribe este código en el teléfono',
+    codeText: 'No se lo des a nadie. No lo pedimos por teléfono, correo ni chat.',
+    lifetime: 'La dirección y el código sirven una vez, durante 2 minutos.',
+    stay: 'Continuar mejor en este ordenador',
+    expired: {
+      title: 'Esa dirección ha caducado',
+      text: 'Las direcciones para el teléfono duran 2 minutos. Crea una nueva o continúa aquí.',
+      button: 'Crear una nueva',
+    },
+    taken: {
+      title: 'Sigue en tu teléfono',
+      text: (phone) => `Abierto en ${phone}. Deja abierta esta página: seguirá por sí sola.`,
+    },
+  },
+  phone: {
+    title: (partner) => `Verificación para ${partner}`,
+    lead: (partner, computer) =>
+      `Vas a demostrar algo sobre ti a ${partner}, para una visita que se inició en ${computer}.`,
+    warning:
+      'Sigue solo si la iniciaste tú y tienes esa pantalla delante. Si alguien te envió esta dirección, cierra la página.',
+    code: 'Código de esa pantalla',
+    codeHint: 'Seis cifras, junto a la imagen que escaneaste',
+    wrong: 'Ese no es el código. Tras tres errores, la dirección deja de servir.',
+    submit: 'Continuar',
+    confirm: {
+      title: '¿Es este tu ordenador?',
+      lead: (partner) =>
+        `Estás verificado. Todavía no se ha compartido nada. Las respuestas para ${partner} irán a este ordenador:`,
+      began: 'Iniciado',
+      warning: 'Si no lo tienes delante, puede que alguien intente hacerse pasar por ti: elige No.',
+      yes: 'Sí, es mi ordenador',
+      no: 'No, detener aquí',
+    },
+    done: { title: 'Listo', text: 'Sigue en tu ordenador. Puedes cerrar esta página.' },
+    ended: {
+      title: 'Aquí ha terminado',
+      text: 'Tu ordenador indica cómo seguir. Puedes cerrar esta página.',
+    },
+  },
+  devices: {
+    named: (browser, system) => `${browser} en ${system}`,
+    browser: 'un navegador',
+    system: 'un sistema desconocido',
+  },
+  done: {
+    title: 'Listo',
+    text: (partner) => `Vuelves a ${partner}.`,
+    stopped: 'Sin verificar',
+    stoppedText: (partner) => `Vuelves a ${partner}.`,
+    go: (partner) => `Continuar a ${partner}`,
+  },
+  cancel: (partner) => `Cancelar y volver a ${partner}`,
+  footer: 'Guardamos las respuestas, nunca tus documentos.',
+  reference: 'Referencia',
+  retry: 'Intentar de nuevo',
+  back: (host) => `Volver a ${host}`,
+  developer: 'Para quien desarrolla la aplicación',
+  outcome: {
+    nothingShared: 'No se ha compartido nada sobre ti.',
+    nothingHere: 'No se ha compartido nada desde este navegador.',
+    answersShared: (partner) => `${partner} pudo leer las respuestas que permitiste, y nada más.`,
+  },
+  problems: {
+    expired: {
+      title: 'Esta verificación ha caducado',
+      text: 'Una verificación permanece abierta 30 minutos. Vuelve al sitio del que viniste y empieza de nuevo.',
+    },
+    otherBrowser: {
+      title: 'Continúa en el navegador donde empezaste',
+      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio del que viniste.',
+    },
+    finished: {
+      title: 'Esta verificación ya ha terminado',
+      text: 'Aquí no queda nada por hacer. Puedes cerrar esta página.',
+    },
+    cancelled: {
+      title: 'Esta verificación se canceló',
+      text: 'Aquí no queda nada por hacer. Puedes empezar de nuevo desde el sitio del que viniste.',
+    },
+    declined: {
+      title: 'No lo permitiste',
+      text: 'La solicitud se rechazó. Si cambias de opinión, empieza de nuevo desde el sitio del que viniste.',
+    },
+    rejected: {
+      title: 'La verificación no se superó',
+      text: 'Lo presentado no se pudo aceptar. Puedes intentarlo con otro documento, desde el sitio del que viniste.',
+    },
+    sourceFailed: {
+      title: 'La verificación no se pudo completar',
+      text: 'El servicio que comprueba identidades no dio una respuesta utilizable. Empieza de nuevo desde el sitio del que viniste.',
+    },
+    sourceDown: {
+      title: 'El servicio de verificación no responde',
+      text: 'Ahora mismo no se puede contactar con el servicio que comprueba identidades. Espera un momento e inténtalo de nuevo, o cancela.',
+    },
+    linkDead: {
+      title: 'Esta dirección ya no sirve',
+      text: 'Las direcciones para el teléfono sirven una vez, durante 2 minutos. Crea una nueva en tu ordenador.',
+    },
+    forged: {
+      title: 'No pudimos aceptar este formulario',
+      text: 'No venía de su propia página, o la página era demasiado antigua. Nada ha cambiado: inténtalo de nuevo.',
+    },
+    notFound: {
+      title: 'Esa página no existe',
+      text: 'Comprueba la dirección, o vuelve al sitio del que viniste.',
+    },
+    invalid: {
+      title: 'Esta solicitud no se puede usar',
+      text: 'La aplicación que te envió aquí cometió un error. No es culpa tuya: vuelve y avisa a quien la gestiona.',
+    },
+    unavailable: {
+      title: 'Ahora mismo no podemos continuar',
+      text: 'Es culpa nuestra, no tuya. No se ha perdido nada: espera un momento e inténtalo de nuevo.',
+    },
+  },
+};

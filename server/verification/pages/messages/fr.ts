@@ -1,0 +1,208 @@
+import type { Messages } from './messages.ts';
+
+export const fr: Messages = {
+  language: 'fr',
+  direction: 'ltr',
+  testMode: { title: 'Mode test :', text: 'aucune identité n’est réellement vérifiée ici.' },
+  steps: { label: 'Progression', consent: 'Accord', verify: 'Vérification', done: 'Terminé' },
+  time: {
+    left: (time) => `Il reste environ ${time}`,
+    ending: (time) => `Il reste moins de ${time}`,
+    consequence: (partner) =>
+      `Ensuite, cette vérification se ferme et rien n’est transmis. Vous pourrez recommencer depuis ${partner}.`,
+  },
+  consent: {
+    title: (partner) => `Transmettre une réponse vérifiée à ${partner} ?`,
+    lead: (partner) =>
+      `${partner} nous demande de confirmer ce qui suit à votre sujet. C’est vous qui décidez si nous le pouvons.`,
+    shared: (partner) => `${partner} apprendra`,
+    notShared: (partner) => `${partner} n’apprendra pas`,
+    withheld: [
+      'Votre nom ni votre date de naissance',
+      'Votre adresse, votre e-mail ni votre téléphone',
+      'Vos documents ni des photos de vous',
+    ],
+    purpose: {
+      title: 'À quoi cela sert',
+      text: (partner) =>
+        `${partner} décide d’après ces réponses de ce qui peut vous être proposé, sans voir aucun document.`,
+    },
+    returnTo: (host) => `Vous reviendrez ensuite sur ${host}.`,
+    accept: 'Autoriser et continuer',
+    decline: 'Ne pas autoriser',
+  },
+  claims: {
+    age_16_plus: { title: 'Si vous avez 16 ans ou plus', text: 'Seulement oui ou non, jamais votre âge' },
+    age_18_plus: { title: 'Si vous avez 18 ans ou plus', text: 'Seulement oui ou non, jamais votre âge' },
+    age_21_plus: { title: 'Si vous avez 21 ans ou plus', text: 'Seulement oui ou non, jamais votre âge' },
+    identity_verified: {
+      title: 'Que votre identité a été vérifiée',
+      text: 'Seulement oui ou non, pas qui vous êtes',
+    },
+    country: { title: 'Votre pays', text: 'Seulement son code, par exemple DE ou US' },
+    assurance_level: { title: 'Le degré de la vérification', text: 'Un niveau de 1 à 3' },
+  },
+  people: {
+    title: 'Choisissez qui vous êtes',
+    lead: (partner) =>
+      `En mode test, vous vous connectez comme l’une de ces personnes. Chacune mène ${partner} à un résultat précis.`,
+    outcomes: 'Résultats de la vérification',
+    refusals: {
+      title: 'Refus de l’échange',
+      text: 'La vérification réussit ; l’échange du code est ensuite refusé comme indiqué.',
+    },
+    names: {
+      adult: { title: 'Adulte', text: 'Plus de 21 ans, toutes les réponses positives' },
+      teen: { title: 'Adolescent', text: '17 ans : 16 ans révolus, pas 18' },
+      'unknown-country': { title: 'Pays inconnu', text: 'Un adulte dont le pays est null' },
+      'new-adult': { title: 'Nouvel adulte', text: 'À chaque fois une personne encore inconnue' },
+      duplicate: { title: 'Doublon', text: 'Connu sous une autre identité : inscription bloquée' },
+      rejected: { title: 'Refusé', text: 'Le document n’est pas accepté' },
+      'source-down': { title: 'Source en panne', text: 'La source de vérification ne répond pas' },
+      'low-balance': { title: 'Solde insuffisant', text: '402, le solde ne suffit pas' },
+      'minute-cap': { title: 'Plafond minute', text: '429, le plafond de cette minute est atteint' },
+      'hour-cap': { title: 'Plafond horaire', text: '429, le plafond de cette heure est atteint' },
+      unavailable: { title: 'Indisponible', text: '503, les plafonds ne peuvent être contrôlés' },
+    },
+  },
+  provider: {
+    title: (source) => `Vérification avec ${source}`,
+    lead: (source, partner) =>
+      `${source} vérifie qui vous êtes et nous le dit. Nous ne transmettons à ${partner} que ce que vous venez d’autoriser.`,
+    points: [
+      (source) => `Vous vous connectez sur le site de ${source}. Nous ne voyons jamais votre mot de passe.`,
+      (source, partner) => `${source} n’apprend pas que c’est pour ${partner}.`,
+      () => 'Nous gardons les réponses, pas ce qui a servi à les établir.',
+    ],
+    go: (source) => `Continuer vers ${source}`,
+  },
+  handoff: {
+    offer: {
+      title: 'Plutôt avec votre téléphone ?',
+      text: 'Vérifiez-vous là-bas, puis revenez sur cette page.',
+      button: 'Continuer sur mon téléphone',
+    },
+    title: 'Continuez sur votre téléphone',
+    lead: 'Gardez cette page ouverte. Elle avancera d’elle-même quand vous aurez terminé sur le téléphone.',
+    scan: 'Scannez ceci avec l’appareil photo du téléphone',
+    link: 'Ou ouvrez-y cette adresse',
+    code: 'Saisissez ensuite ce code sur le téléphone',
+    codeText:
+      'Ne le donnez à personne. Nous ne le demandons ni par téléphone, ni par e-mail, ni par messagerie.',
+    lifetime: 'L’adresse et le code servent une seule fois, pendant 2 minutes.',
+    stay: 'Continuer plutôt sur cet ordinateur',
+    expired: {
+      title: 'Cette adresse a expiré',
+      text: 'Les adresses pour le téléphone durent 2 minutes. Créez-en une nouvelle ou continuez ici.',
+      button: 'Créer une nouvelle adresse',
+    },
+    taken: {
+      title: 'Poursuivez sur votre téléphone',
+      text: (phone) => `Ouvert dans ${phone}. Gardez cette page ouverte : elle avancera d’elle-même.`,
+    },
+  },
+  phone: {
+    title: (partner) => `Vérification pour ${partner}`,
+    lead: (partner, computer) =>
+      `Vous allez prouver quelque chose sur vous à ${partner}, pour une visite commencée dans ${computer}.`,
+    warning:
+      'Ne continuez que si vous l’avez commencée vous-même et si cet écran est devant vous. Si quelqu’un vous a envoyé cette adresse, fermez la page.',
+    code: 'Code affiché sur cet écran',
+    codeHint: 'Six chiffres, à côté de l’image que vous avez scannée',
+    wrong: 'Ce n’est pas le code. Après trois erreurs, l’adresse ne fonctionne plus.',
+    submit: 'Continuer',
+    confirm: {
+      title: 'Est-ce votre ordinateur ?',
+      lead: (partner) =>
+        `Vous êtes vérifié. Rien n’a encore été transmis. Les réponses pour ${partner} iront à cet ordinateur :`,
+      began: 'Commencé',
+      warning:
+        'Si vous ne l’avez pas sous les yeux, quelqu’un essaie peut-être de se faire passer pour vous : choisissez Non.',
+      yes: 'Oui, c’est mon ordinateur',
+      no: 'Non, arrêter ici',
+    },
+    done: { title: 'Terminé', text: 'Continuez sur votre ordinateur. Vous pouvez fermer cette page.' },
+    ended: {
+      title: 'Cela s’arrête ici',
+      text: 'Votre ordinateur indique la suite. Vous pouvez fermer cette page.',
+    },
+  },
+  devices: {
+    named: (browser, system) => `${browser} sous ${system}`,
+    browser: 'un navigateur',
+    system: 'un système inconnu',
+  },
+  done: {
+    title: 'Terminé',
+    text: (partner) => `Vous retournez chez ${partner}.`,
+    stopped: 'Non vérifié',
+    stoppedText: (partner) => `Vous retournez chez ${partner}.`,
+    go: (partner) => `Continuer vers ${partner}`,
+  },
+  cancel: (partner) => `Annuler et revenir à ${partner}`,
+  footer: 'Nous gardons les réponses, jamais vos documents.',
+  reference: 'Référence',
+  retry: 'Réessayer',
+  back: (host) => `Revenir à ${host}`,
+  developer: 'Pour le développeur de l’application',
+  outcome: {
+    nothingShared: 'Rien n’a été transmis à votre sujet.',
+    nothingHere: 'Rien n’a été transmis depuis ce navigateur.',
+    answersShared: (partner) =>
+      `${partner} a pu lire les réponses que vous avez autorisées, et rien d’autre.`,
+  },
+  problems: {
+    expired: {
+      title: 'Cette vérification a expiré',
+      text: 'Une vérification reste ouverte 30 minutes. Retournez là d’où vous venez et recommencez.',
+    },
+    otherBrowser: {
+      title: 'Continuez dans le navigateur où vous avez commencé',
+      text: 'Cette vérification appartient à un autre navigateur ou appareil, ou elle a expiré. Ouvrez-la là-bas, ou recommencez depuis le site d’où vous venez.',
+    },
+    finished: {
+      title: 'Cette vérification est déjà terminée',
+      text: 'Il n’y a plus rien à faire ici. Vous pouvez fermer cette page.',
+    },
+    cancelled: {
+      title: 'Cette vérification a été annulée',
+      text: 'Il n’y a plus rien à faire ici. Vous pouvez recommencer depuis le site d’où vous venez.',
+    },
+    declined: {
+      title: 'Vous ne l’avez pas autorisé',
+      text: 'La demande a été refusée. Si vous changez d’avis, recommencez depuis le site d’où vous venez.',
+    },
+    rejected: {
+      title: 'La vérification n’a pas abouti',
+      text: 'Ce qui a été présenté n’a pu être accepté. Vous pouvez réessayer avec un autre document, depuis le site d’où vous venez.',
+    },
+    sourceFailed: {
+      title: 'La vérification n’a pu être achevée',
+      text: 'Le service qui vérifie les identités n’a pas donné de réponse utilisable. Recommencez depuis le site d’où vous venez.',
+    },
+    sourceDown: {
+      title: 'Le service de vérification ne répond pas',
+      text: 'Le service qui vérifie les identités est injoignable pour l’instant. Attendez un moment et réessayez, ou annulez.',
+    },
+    linkDead: {
+      title: 'Cette adresse ne fonctionne plus',
+      text: 'Les adresses pour le téléphone servent une seule fois, pendant 2 minutes. Créez-en une nouvelle sur votre ordinateur.',
+    },
+    forged: {
+      title: 'Nous n’avons pas pu accepter ce formulaire',
+      text: 'Il ne venait pas de sa propre page, ou la page était trop ancienne. Rien n’a changé : veuillez réessayer.',
+    },
+    notFound: {
+      title: 'Cette page n’existe pas',
+      text: 'Vérifiez l’adresse, ou retournez là d’où vous venez.',
+    },
+    invalid: {
+      title: 'Cette demande est inutilisable',
+      text: 'L’application qui vous a envoyé ici a commis une erreur. Vous n’y êtes pour rien : revenez en arrière et prévenez son exploitant.',
+    },
+    unavailable: {
+      title: 'Nous ne pouvons pas continuer pour l’instant',
+      text: 'C’est notre faute, pas la vôtre. Rien n’est perdu : attendez un moment et réessayez.',
+    },
+  },
+};

@@ -1,0 +1,101 @@
+import type { ClaimName } from '../../../../contracts/claims.ts';
+import type { PersonName } from '../../sources/sandbox.ts';
+
+/** Pages that say why nothing, or nothing more, can be done here. */
+export type ProblemName =
+  | 'expired'
+  | 'otherBrowser'
+  | 'finished'
+  | 'cancelled'
+  | 'declined'
+  | 'rejected'
+  | 'sourceFailed'
+  | 'sourceDown'
+  | 'linkDead'
+  | 'forged'
+  | 'notFound'
+  | 'invalid'
+  | 'unavailable';
+
+export interface Titled {
+  title: string;
+  text: string;
+}
+
+/** A text about the partner, by its name. */
+type AboutPartner = (partner: string) => string;
+/** `time` is a number of minutes in words, with its unit. */
+type AboutTime = (time: string) => string;
+
+/**
+ * Every text of the pages. A language without one of them does not compile. `host` is where the browser
+ * returns to, `source` the name of a verification source, `computer` a browser as `devices` calls it.
+ */
+export interface Messages {
+  language: string;
+  direction: 'ltr' | 'rtl';
+  testMode: Titled;
+  steps: { label: string; consent: string; verify: string; done: string };
+  time: { left: AboutTime; ending: AboutTime; consequence: AboutPartner };
+  consent: {
+    title: AboutPartner;
+    lead: AboutPartner;
+    shared: AboutPartner;
+    notShared: AboutPartner;
+    withheld: string[];
+    purpose: { title: string; text: AboutPartner };
+    returnTo: (host: string) => string;
+    accept: string;
+    decline: string;
+  };
+  claims: Record<ClaimName, Titled>;
+  people: {
+    title: string;
+    lead: AboutPartner;
+    outcomes: string;
+    refusals: Titled;
+    names: Record<PersonName, Titled>;
+  };
+  provider: {
+    title: (source: string) => string;
+    lead: (source: string, partner: string) => string;
+    points: ((source: string, partner: string) => string)[];
+    go: (source: string) => string;
+  };
+  handoff: {
+    offer: Titled & { button: string };
+    title: string;
+    lead: string;
+    scan: string;
+    link: string;
+    code: string;
+    codeText: string;
+    lifetime: string;
+    stay: string;
+    expired: Titled & { button: string };
+    taken: { title: string; text: (phone: string) => string };
+  };
+  phone: {
+    title: AboutPartner;
+    lead: (partner: string, computer: string) => string;
+    warning: string;
+    code: string;
+    codeHint: string;
+    wrong: string;
+    submit: string;
+    confirm: { title: string; lead: AboutPartner; began: string; warning: string; yes: string; no: string };
+    done: Titled;
+    ended: Titled;
+  };
+  devices: { named: (browser: string, system: string) => string; browser: string; system: string };
+  done: { title: string; text: AboutPartner; stopped: string; stoppedText: AboutPartner; go: AboutPartner };
+  cancel: AboutPartner;
+  footer: string;
+  reference: string;
+  retry: string;
+  back: (host: string) => string;
+  developer: string;
+  /** What became of the user's data. */
+  outcome: { nothingShared: string; nothingHere: string; answersShared: AboutPartner };
+  problems: Record<ProblemName, Titled>;
+}

@@ -1,0 +1,67 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
+import type { FailureReason } from '../../contracts/verification.ts';
+import type { ApiError } from '../platform/errors.ts';
+import type { Messages, ProblemName } from './pages/messages/messages.ts';
+import type { Session } from './sessions.ts';
+
+/** Which page tells of an error; what a person can do nothing about is all the same to them. */
+const byCode: Partial<Record<ErrorCode, ProblemName>> = {
+  session_not_found: 'expired',
+  unauthorized: 'otherBrowser',
+  conflict: 'finished',
+  cross_site_request: 'forged',
+  route_not_found: 'notFound',
+  method_not_allowed: 'notFound',
+  invalid_request: 'invalid',
+  invalid_redirect_uri: 'invalid',
+};
+
+/** Which page tells of a session that ended in failure, to somebody who comes back much later. */
+const byFailure: Record<FailureReason, ProblemName> = {
+  abandoned: 'cancelled',
+  consent_declined: 'declined',
+  document_rejected: 'rejected',
+  source_error: 'sourceFailed',
+};
+
+/** Problems that showing the session's page again may solve. */
+const retryable: readonly ProblemName[] = ['forged', 'sourceDown', 'unavailable'];
+
+export interface Problem {
+  name: ProblemName;
+  /** What became of the user's data; undefined where it cannot be said. */
+  outcome: keyof Messages['outcome'] | undefined;
+  retry: boolean;
+  /** For the developer of the partner's application. */
+  detail: string | undefined;
+}
+
+interface Place {
+  /** Whether the request was about a session, which then may be known or not. */
+  inSession: boolean;
+  session: Session | undefined;
+}
+
+function nameOf({ code }: ApiError, { inSession, session }: Place): ProblemName {
+  if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
+  // Within a session it is a form that is wrong, not the request of the partner's application.
+  if (inSession && code === 'invalid_request') return 'forged';
+  return byCode[code] ?? 'unavailable';
+}
+
+function outcomeOf(name: ProblemName, { inSession, session }: Place): Problem['outcome'] {
+  if (name === 'otherBrowser') return 'nothingHere';
+  if (session?.status === 'complete') return 'answersShared';
+  return inSession && !session && name === 'unavailable' ? undefined : 'nothingShared';
+}
+
+/** What a page has to say about an error, to the person in front of it. */
+export function problemOf(error: ApiError, place: Place): Problem {
+  const name = nameOf(error, place);
+  return {
+    name,
+    outcome: outcomeOf(name, place),
+    retry: place.inSession && retryable.includes(name),
+    detail: name === 'invalid' ? error.message : undefined,
+  };
+}

@@ -1,0 +1,39 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { accessibilityFaults } from './axe.ts';
+import { keepScreenshot } from './chromium.ts';
+
+/** The same page again without loading it: what the style sheets make of each. */
+const everywhere = [
+  { name: 'light', width: 1280, colorScheme: 'light' },
+  { name: 'dark', width: 1280, colorScheme: 'dark' },
+  { name: 'narrow', width: 320, colorScheme: 'light' },
+  { name: 'narrow-dark', width: 320, colorScheme: 'dark' },
+] as const;
+
+const fits = 'document.documentElement.scrollWidth <= innerWidth';
+/** Bytes of the page and all that it loads, before any compression. */
+const weight = `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
+  .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)`;
+const lightest = 30_000;
+
+/** Judges a page wide and narrow, light and dark, keeping a picture of each. */
+export async function judge(
+  page: Page,
+  name: string,
+  where = everywhere.map((each) => each.name),
+): Promise<void> {
+  expect(await page.evaluate(weight), `${name} in bytes`).toBeLessThan(lightest);
+  for (const { name: place, width, colorScheme } of everywhere.filter((each) => where.includes(each.name))) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await keepScreenshot(page, `${name}-${place}`);
+    expect(await accessibilityFaults(page), `${name} ${place}`).toEqual([]);
+    expect(await page.evaluate(fits), `${name} ${place}`).toBe(true);
+  }
+  // WCAG 1.4.4: text twice as large, where a wide window has room for it.
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.evaluate("document.documentElement.style.fontSize = '200%'");
+  expect(await page.evaluate(fits), `${name} zoomed`).toBe(true);
+  await page.evaluate("document.documentElement.style.fontSize = ''");
+}
