@@ -103,6 +103,7 @@ export function createServices(foundation: Foundation) {
     clock,
     idKey: keyring.id,
     publish: webhooks.publish,
+    record: stores.admin.audit.add,
     logger,
     standardPrice: config.priceCents,
     prices: {

@@ -146,6 +146,7 @@ export async function startServer(
       await sweeper.stop();
       await services.webhooks.stop();
       await services.billing.drain();
+      await services.admin.flush();
       clock.stop();
       await client.close();
       await engine?.stop();

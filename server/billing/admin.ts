@@ -59,6 +59,12 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
     return wallet;
   }
 
+  /** Who moves the money, for the books and for the audit log. */
+  function actBy(actor: Actor, target: string, after: Record<string, unknown>) {
+    const audit = { ...actor, id: `${actor.requestId}:${target}`, at: new Date(clock.now()), target, after };
+    return { actor: actor.operatorId, audit };
+  }
+
   const walletRouter = router({
     show: procedure
       .input(WalletReference)
@@ -69,22 +75,22 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
       .output(MovedView)
       .mutation(async ({ input: { amount, reference, ...wallet }, ctx }) => {
         const { id } = await walletOf(wallet);
-        return viewMoved(await movements.fund(id, amount, { reference, actor: ctx.actor.operatorId }));
+        const memo = { reference, ...actBy(ctx.actor, id, { amount, reference }) };
+        return viewMoved(await movements.fund(id, amount, memo));
       }),
     adjust: procedure
       .input(AdjustWallet)
       .output(MovedView)
       .mutation(async ({ input: { amount, reason, reference = randomRequestId(), ...wallet }, ctx }) => {
         const { id } = await walletOf(wallet);
-        return viewMoved(
-          await movements.adjust(id, amount, { reference, reason, actor: ctx.actor.operatorId }),
-        );
+        const memo = { reference, reason, ...actBy(ctx.actor, id, { amount, reference, reason }) };
+        return viewMoved(await movements.adjust(id, amount, memo));
       }),
     refund: procedure
       .input(RefundCharge)
       .output(MovedView)
       .mutation(async ({ input: { entryId, reason }, ctx }) =>
-        viewMoved(await movements.refund(entryId, { reason, actor: ctx.actor.operatorId })),
+        viewMoved(await movements.refund(entryId, { reason, ...actBy(ctx.actor, entryId, { reason }) })),
       ),
     statement: procedure
       .input(ReadStatement)

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../admin/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Publish } from '../platform/outbox.ts';
@@ -17,6 +18,8 @@ interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
   /** Derives the ids of charges and movements. */
   idKey: Uint8Array;
   publish: Publish;
+  /** Adds entries to the audit log; twice is once. */
+  record: (entries: readonly AuditEntry[]) => Promise<void>;
   logger: Logger;
   /** Milliseconds until an uncommitted hold may be reversed. */
   holdLifetime?: number;
@@ -24,10 +27,10 @@ interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
 
 /** Wallets, the exchange core that charges them, the ledger, and what support does with them. */
 export function createBillingFeature(dependencies: Dependencies) {
-  const { stores, clock, idKey, publish, logger, holdLifetime, prices, standardPrice } = dependencies;
+  const { stores, clock, idKey, publish, record, logger, holdLifetime, prices, standardPrice } = dependencies;
   const { wallets, accesses, ledger } = stores;
   const wallet = createWallet({ wallets });
-  const settlement = createSettlement({ ledger, accesses, wallet, publish, clock });
+  const settlement = createSettlement({ ledger, accesses, wallet, publish, record, clock });
   const movements = createMovements({ wallet, ledger, settlement, clock, idKey });
 
   return {

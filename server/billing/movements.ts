@@ -89,7 +89,7 @@ export function createMovements(settings: MovementSettings) {
      * Adds prepaid money. The same reference and amount twice is one funding.
      * @param amount cents, at least 5000 @throws ApiError conflict for a reference used with another amount
      */
-    async fund(walletId: string, amount: number, memo: { reference: string; actor: string }): Promise<Moved> {
+    async fund(walletId: string, amount: number, memo: Memo & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['funding', walletId, memo.reference]);
       return sameAmount(await move({ id, walletId, kind: 'funding', amount, memo }), amount);
     },
@@ -98,11 +98,7 @@ export function createMovements(settings: MovementSettings) {
      * Corrects a balance by signed cents. The same reference and amount twice is one adjustment.
      * @throws ApiError refused where the balance would fall below zero; conflict as for funding
      */
-    async adjust(
-      walletId: string,
-      amount: number,
-      memo: Required<Pick<Memo, 'reference' | 'reason' | 'actor'>>,
-    ): Promise<Moved> {
+    async adjust(walletId: string, amount: number, memo: Memo & { reference: string }): Promise<Moved> {
       const id = deriveId(idKey, 'entry', ['adjustment', walletId, memo.reference]);
       return sameAmount(await move({ id, walletId, kind: 'adjustment', amount, memo }), amount);
     },
@@ -112,7 +108,7 @@ export function createMovements(settings: MovementSettings) {
      * @throws ApiError not_found for an unknown or not yet settled charge; refused for anything but a charge,
      *   for one that was reversed, and for one that cost nothing
      */
-    async refund(chargeId: string, memo: { reason: string; actor: string }): Promise<Moved> {
+    async refund(chargeId: string, memo: Memo): Promise<Moved> {
       const charge = await ledger.find(chargeId);
       if (!charge) throw new ApiError('not_found', { description: `No settled ledger entry ${chargeId}` });
       if (charge.amount >= 0 || !isBillable(charge.kind)) {

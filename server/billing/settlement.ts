@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../admin/procedures.ts';
 import type { EventDraft, Publish } from '../platform/outbox.ts';
 import { createStage } from '../platform/stage.ts';
 import type { Access, AccessStore } from './access-store.ts';
@@ -18,6 +19,8 @@ interface SettlementSettings {
   accesses: Pick<AccessStore, 'markSettled'>;
   wallet: Pick<WalletPort, 'release'>;
   publish: Publish;
+  /** Adds entries to the audit log; twice is once. */
+  record: (entries: readonly AuditEntry[]) => Promise<void>;
   clock: { now(): number };
 }
 
@@ -47,11 +50,13 @@ const owesEvent = ({ record }: Settled): Access[] =>
  * lets its record expire, and last its leave from the wallet. Every step is idempotent; a crash in between
  * leaves the hold, and the sweeper starts over.
  */
-export function createSettlement({ ledger, accesses, wallet, publish, clock }: SettlementSettings) {
+export function createSettlement(settings: SettlementSettings) {
+  const { ledger, accesses, wallet, publish, record, clock } = settings;
   const settleOne = createStage<Settled, null>({
     async run(batch) {
       await ledger.append(batch.map(({ walletId, hold }) => entryOf(walletId, hold)));
       await publish(batch.flatMap(owesEvent).map(verifiedAccessEvent));
+      await record(batch.flatMap(({ hold }) => hold.memo?.audit ?? []));
       const records = batch.flatMap(({ record }) => record?._id ?? []);
       if (records.length > 0) await accesses.markSettled(records, new Date(clock.now() + keepFor));
       for (const { walletId, hold } of batch) wallet.release(walletId, [hold.id]);

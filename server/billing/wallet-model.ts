@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../admin/procedures.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
 
 /**
@@ -22,6 +23,8 @@ export interface Memo {
   actor?: string;
   /** The charge that a refund or a reversal gives back. */
   of?: string;
+  /** The operator's act, for the audit log: written down with the money, copied when the entry is posted. */
+  audit?: AuditEntry;
 }
 
 /** Money that has moved but has no ledger entry yet: the wallet's outbox. */

@@ -65,6 +65,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     stores: createBillingStores(database.db),
     clock,
     idKey,
+    record: createAdminStores(database.db).audit.add,
     publish: webhooks.publish,
     logger: log,
     standardPrice: 50,
