@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { join, relative } from 'node:path';
 import closeWithGrace from 'close-with-grace';
+import { adminHostFault } from './admin/bind.ts';
 import { type Config, ConfigError, readConfig } from './platform/config.ts';
 import { createLogger } from './platform/logging.ts';
 import { type RunningServer, startServer } from './start.ts';
@@ -12,7 +13,13 @@ const graceful = 20_000;
 
 function configuration(): Config {
   try {
-    return readConfig(process.env);
+    const read = readConfig(process.env);
+    const fault = read.admin.allowPublic ? undefined : adminHostFault(read.admin.host);
+    if (fault)
+      throw new ConfigError([
+        `SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`,
+      ]);
+    return read;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -33,6 +33,7 @@ const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
   SVC_ADMIN_PORT: port.default(8081),
   SVC_ADMIN_HOST: z.string().default('127.0.0.1'),
+  SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
   SVC_ROLES: list(role).default(['api', 'admin', 'worker']),
@@ -56,7 +57,8 @@ const Environment = z.object({
 export interface Config {
   environment: 'development' | 'staging' | 'production';
   public: { host: string; port: number };
-  admin: { host: string; port: number };
+  /** `allowPublic`: something in front of it adds TLS. */
+  admin: { host: string; port: number; allowPublic: boolean };
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
   roles: ReadonlySet<Role>;
@@ -114,7 +116,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze({
     environment: env.SVC_ENVIRONMENT,
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
-    admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
+    admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT, allowPublic: env.SVC_ADMIN_ALLOW_PUBLIC },
     baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,
