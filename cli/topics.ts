@@ -14,6 +14,7 @@ export const topics: Readonly<Record<string, { description: string }>> = {
   prices: { description: 'what billable events cost' },
   profiles: { description: 'servers that you signed in to' },
   sessions: { description: 'users on their way through verification' },
+  users: { description: 'people, as far as anything is kept of them' },
   wallets: { description: 'money of partners' },
   webhooks: { description: 'where events of an API key go' },
 };

@@ -1,6 +1,7 @@
 import type { Mode } from '../contracts/identifiers.ts';
 import { createAdmin } from './admin/feature.ts';
 import { createAdminStores } from './admin/store.ts';
+import { createAccessErasure } from './billing/erasure-store.ts';
 import { createBillingFeature } from './billing/feature.ts';
 import { type PriceOverrides, priceOf } from './billing/prices.ts';
 import type { Order, Purchase } from './billing/purchase.ts';
@@ -35,6 +36,7 @@ import { authenticateKey } from './verification/session-query.ts';
 import { createVerificationStores } from './verification/store.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
 import { createWebhookProcedures } from './webhooks/admin.ts';
+import { createEventErasure } from './webhooks/erasure-store.ts';
 import { checkWebhookUrl } from './webhooks/url.ts';
 import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts';
 
@@ -73,6 +75,7 @@ export function createStores(db: Database['db']) {
     partners: createPartnersStores(db),
     integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
     verification: createVerificationStores(db),
+    erasure: { accesses: createAccessErasure(db), events: createEventErasure(db) },
   };
 }
 
@@ -143,6 +146,12 @@ export function createServices(foundation: Foundation) {
     async chargeOf(codeHash) {
       const history = await billing.purchases.history(codeHash);
       return history.state === 'used' ? { id: history.access._id, at: history.access.at } : undefined;
+    },
+    async eraseElsewhere({ subs, enrollmentIds, codeHashes }) {
+      const histories = await Promise.all(codeHashes.map(billing.purchases.history));
+      const ids = histories.flatMap((history) => (history.state === 'used' ? history.access._id : []));
+      const accesses = await stores.erasure.accesses.erase({ ids, enrollmentIds }, new Date(clock.now()));
+      return { accesses, events: await stores.erasure.events.erase(subs) };
     },
   });
 
@@ -251,7 +260,7 @@ export function createServices(foundation: Foundation) {
     admin,
     billing,
     webhooks,
-    sweeps: [billing.sweep, verification.sweep, webhooks.sweep, admin.sweep],
+    sweeps: [billing.sweep, verification.sweep, verification.erasureSweep, webhooks.sweep, admin.sweep],
   };
 }
 export type Services = ReturnType<typeof createServices>;

@@ -57,6 +57,8 @@ export const permissions: Readonly<Record<string, Row>> = {
   'enrollments.show': everybody,
   'enrollments.block': support,
   'enrollments.unblock': support,
+  'users.show': support,
+  'users.erase': ownersOnly,
   'events.list': everybody,
   'events.show': everybody,
   'events.why': everybody,

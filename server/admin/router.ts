@@ -36,6 +36,7 @@ export function createAdminRouter({ partners, billing, verification, ...parts }:
     prices: billing.prices,
     sessions: verification.sessions,
     enrollments: verification.enrollments,
+    users: verification.users,
     events: webhooks.events,
     deliveries: webhooks.deliveries,
     jobs: webhooks.jobs,

@@ -8,21 +8,30 @@ import {
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
 import { type Actor, type AuditEntry, procedure, router } from '../admin/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
+import { createUserProcedures } from './admin-users.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { Erasure } from './erasure.ts';
+import type { IsFresh } from './freshness.ts';
 import type { SessionStore } from './session-store.ts';
+import type { UserStore } from './user-store.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'find'>;
+  sessions: Pick<SessionStore, 'find' | 'ofUser'>;
   enrollments: EnrollmentStore;
+  users: Pick<UserStore, 'find'>;
+  erasure: Erasure;
+  isFresh: IsFresh;
   /** The charge that the exchange of a code made, where there was one. */
   chargeOf: (codeHash: string) => Promise<Charge | undefined>;
   clock: { now(): number };
 }
 
-/** What `svcadmin sessions` and `svcadmin enrollments` call. */
-export function createVerificationProcedures({ sessions, enrollments, chargeOf, clock }: Dependencies) {
+/** What `svcadmin sessions`, `svcadmin enrollments` and `svcadmin users` call. */
+export function createVerificationProcedures(dependencies: Dependencies) {
+  const { sessions, enrollments, chargeOf, clock } = dependencies;
   return {
+    users: createUserProcedures(dependencies),
     sessions: router({
       show: procedure
         .input(SessionReference)

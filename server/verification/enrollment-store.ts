@@ -37,6 +37,7 @@ const collection = 'enrollments';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { sub: 1 } },
+  { collection, key: { userId: 1 } },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
 ];
@@ -50,6 +51,10 @@ export interface EnrollmentStore {
     filter: { partnerId: string; sub?: string },
     page: { limit: number; after?: Enrollment | undefined },
   ): Promise<Enrollment[]>;
+  ofUser(userId: string): Promise<Enrollment[]>;
+  /** A user whom some partner knows by this subject. */
+  userOfSubject(sub: string): Promise<string | undefined>;
+  remove(ids: readonly string[]): Promise<void>;
   /** `entry` where an operator does it. @throws ApiError `not_found` */
   block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment>;
   /** @throws ApiError `not_found` */
@@ -108,6 +113,14 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         .sort({ createdAt: -1, _id: -1 })
         .limit(limit)
         .toArray();
+    },
+
+    ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
+
+    userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
+
+    async remove(ids) {
+      await enrollments.deleteMany({ _id: { $in: [...ids] } });
     },
 
     block: (id, reason, entry) =>

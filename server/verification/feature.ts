@@ -7,7 +7,9 @@ import { createEnding } from './ending.ts';
 import { createEnrolledUsers } from './enrolled.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import { createEnrolling } from './enrollments.ts';
+import { createErasure, type Erased, type Traces } from './erasure.ts';
 import { createFlow } from './flow.ts';
+import { createFreshness, type Lifetimes } from './freshness.ts';
 import { createGrants, type Grants } from './grants.ts';
 import { createOutbox } from './outbox.ts';
 import { createPages } from './pages.ts';
@@ -39,6 +41,10 @@ interface Dependencies {
   hasIntegration?: (clientId: string) => Promise<boolean>;
   /** Verification sources besides the sandbox. */
   sources?: readonly VerificationSource[];
+  /** How long claims hold. */
+  claimLifetimes?: Lifetimes;
+  /** Takes a person out of what other features keep. */
+  eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
 }
 
 export interface Verification {
@@ -50,6 +56,8 @@ export interface Verification {
   rememberCustomer: EnrollmentStore['rememberCustomer'];
   enrolled: ReturnType<typeof createEnrolledUsers>;
   sweep: Sweep;
+  /** Finishes erasures. */
+  erasureSweep: Sweep;
   procedures: ReturnType<typeof createVerificationProcedures>;
 }
 
@@ -61,6 +69,9 @@ export function createVerification(dependencies: Dependencies): Verification {
   const sources = new Map(
     [createSandbox(), ...(dependencies.sources ?? [])].map((source) => [source.name, source]),
   );
+  const isFresh = createFreshness(dependencies.claimLifetimes);
+  const { eraseElsewhere } = dependencies;
+  const erasure = createErasure({ users, enrollments, sessions, eraseElsewhere, clock });
   const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
   const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
   const pages = createPages({ directory, clock, basePath: new URL(baseUrl).pathname.replace(/\/$/, '') });
@@ -68,7 +79,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     sessions,
     sources,
     enrol: createEnrolling({ users, enrollments, keyring }),
-    verify: createVerifying({ users, enrollments, clock }),
+    verify: createVerifying({ users, enrollments, isFresh, clock }),
     ending: createEnding({ directory, keyring, isCodeUsed, issuer: baseUrl, clock }),
     drain: { session: sessionOutbox.drain, enrollment: enrollmentOutbox.drain },
     keyring,
@@ -86,7 +97,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
     grants: createGrants(sessions),
     rememberCustomer: enrollments.rememberCustomer,
-    enrolled: createEnrolledUsers({ enrollments, users, clock }),
+    enrolled: createEnrolledUsers({ enrollments, users, isFresh, clock }),
     sweep: {
       name: 'verification events',
       async sweep() {
@@ -94,6 +105,15 @@ export function createVerification(dependencies: Dependencies): Verification {
         await sessionOutbox.sweep();
       },
     },
-    procedures: createVerificationProcedures({ sessions, enrollments, chargeOf, clock }),
+    erasureSweep: erasure.sweep,
+    procedures: createVerificationProcedures({
+      sessions,
+      enrollments,
+      users,
+      erasure,
+      isFresh,
+      chargeOf,
+      clock,
+    }),
   };
 }

@@ -31,7 +31,7 @@ function toGrant(session: SessionWithUser): IssuedGrant | undefined {
   const { code, userId, sub, enrollments, users } = session;
   const [enrollment] = enrollments;
   const [user] = users;
-  if (!code || !userId || !sub || !enrollment || !user) return undefined;
+  if (!code || !userId || !sub || !enrollment || !user || user.erasedAt) return undefined;
   const { blockReason, rehearse } = enrollment;
   return {
     sessionId: session._id,

@@ -7,6 +7,7 @@ import type { User } from './user-store.ts';
 const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { 'code.hash': 1 }, unique: true, sparse: true },
+  { collection, key: { userId: 1 }, sparse: true },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
@@ -27,6 +28,9 @@ export interface SessionStore {
   findByCodeHashes(hashes: readonly string[]): Promise<SessionWithUser[]>;
   /** @returns the new count; undefined for an unknown code */
   countWrongVerifier(codeHash: string): Promise<number | undefined>;
+  ofUser(userId: string): Promise<Session[]>;
+  /** Takes out of the sessions of a user who the user is. */
+  forgetUser(userId: string): Promise<void>;
   owing(before: Date, limit: number): Promise<Session[]>;
   settle(paid: readonly Session[]): Promise<void>;
 }
@@ -84,6 +88,13 @@ export function createSessionStore(db: Db): SessionStore {
         { returnDocument: 'after', projection: { code: 1 } },
       );
       return after?.code?.wrongVerifiers;
+    },
+
+    ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
+
+    async forgetUser(userId) {
+      const links = { userId: '', sub: '', enrollmentId: '', returning: '', carried: '' } as const;
+      await sessions.updateMany({ userId }, { $unset: links });
     },
 
     owing: (before, limit) =>

@@ -1,27 +1,13 @@
-import type { ClaimName } from '../../contracts/claims.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
+import type { IsFresh } from './freshness.ts';
 import { claimsAskedFor, failed, type Session, type Transition, verified } from './sessions.ts';
 import type { VerificationSource } from './sources/source.ts';
-import type { User, UserStore } from './user-store.ts';
-
-/** How long a verified claim holds for further sessions: 365 days. */
-const freshFor = 365 * 86_400_000;
-
-/** Whether a claim was evaluated lately enough at `now` (ms); one that came to null counts as evaluated. */
-export function isFresh({ evaluatedAt }: { evaluatedAt: Date }, now: number): boolean {
-  return now - evaluatedAt.getTime() < freshFor;
-}
-
-function areFresh(claims: User['claims'], wanted: readonly ClaimName[], now: number): boolean {
-  return wanted.every((name) => {
-    const claim = claims[name];
-    return claim !== undefined && isFresh(claim, now);
-  });
-}
+import type { UserStore } from './user-store.ts';
 
 interface Dependencies {
   users: UserStore;
   enrollments: Pick<EnrollmentStore, 'block'>;
+  isFresh: IsFresh;
   clock: { now(): number };
 }
 
@@ -32,13 +18,15 @@ export type Verifying = (session: Session, source: VerificationSource) => Promis
  * Verifies an authenticated user; one whose claims are fresh is not verified again. A duplicate identity
  * blocks the enrollment, and the flow goes on: the exchange refuses it (decisions.md, "Session states").
  */
-export function createVerifying({ users, enrollments, clock }: Dependencies): Verifying {
+export function createVerifying({ users, enrollments, isFresh, clock }: Dependencies): Verifying {
   return async function verify(session, source) {
     const { userId, enrollmentId, clientId, mode, carried } = session;
     if (!userId || !enrollmentId) throw new Error(`session ${session._id} is authenticated without a user`);
     const user = await users.find(userId);
     const now = new Date(clock.now());
-    if (user && areFresh(user.claims, claimsAskedFor(session), now.getTime())) {
+    // Erased since they authenticated: nothing may be kept of them any more.
+    if (!user) return failed(session, 'abandoned', now);
+    if (claimsAskedFor(session).every((name) => isFresh(name, user.claims[name], now.getTime()))) {
       return verified('claims were still fresh', now);
     }
     const outcome = await source.resume({ id: session._id, clientId, mode, carried }, {});

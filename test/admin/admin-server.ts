@@ -18,6 +18,8 @@ import { createStorefrontProcedures } from '../../server/storefront/admin.ts';
 import { type Integration, integrationCollection } from '../../server/storefront/integration-store.ts';
 import { createIntegrations } from '../../server/storefront/integrations.ts';
 import { createVerificationProcedures } from '../../server/verification/admin.ts';
+import { createErasure } from '../../server/verification/erasure.ts';
+import { createFreshness } from '../../server/verification/freshness.ts';
 import { createVerificationStores } from '../../server/verification/store.ts';
 import { webhookEndpoint } from '../../server/webhook-endpoint.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
@@ -75,10 +77,14 @@ export async function startAdminServer(): Promise<AdminServer> {
         (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
     },
   });
-  const { sessions, enrollments } = createVerificationStores(database.db);
+  const { sessions, enrollments, users } = createVerificationStores(database.db);
+  const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
   const verification = createVerificationProcedures({
     sessions,
     enrollments,
+    users,
+    erasure: createErasure({ users, enrollments, sessions, eraseElsewhere, clock }),
+    isFresh: createFreshness(),
     chargeOf: async () => undefined,
     clock,
   });

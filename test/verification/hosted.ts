@@ -15,6 +15,7 @@ import { createLogger } from '../../server/platform/logging.ts';
 import type { EventDraft } from '../../server/platform/outbox.ts';
 import { createRequestLimits } from '../../server/platform/request-limits.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
+import type { Traces } from '../../server/verification/erasure.ts';
 import { createVerification } from '../../server/verification/feature.ts';
 import { createVerificationStores, indexes } from '../../server/verification/store.ts';
 import { freshDatabase } from '../harness/database.ts';
@@ -39,6 +40,7 @@ export async function startHosted() {
   const usedCodes = new Set<string>();
   const integrated = new Set<string>();
   const outage = { publishing: false };
+  const erasedTraces: Traces[] = [];
 
   const verification = createVerification({
     stores,
@@ -55,6 +57,10 @@ export async function startHosted() {
     isCodeUsed: async (hash) => usedCodes.has(hash),
     chargeOf: async (hash) => (usedCodes.has(hash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined),
     hasIntegration: async (clientId) => integrated.has(clientId),
+    async eraseElsewhere(traces) {
+      erasedTraces.push(traces);
+      return { accesses: traces.codeHashes.length, events: traces.subs.length };
+    },
   });
   const app = createHttpServer({ logger, trustProxy: false });
   await app.register(
@@ -81,6 +87,7 @@ export async function startHosted() {
     usedCodes,
     integrated,
     outage,
+    erasedTraces,
     events: (type: EventDraft['type']) => [...published.values()].filter((draft) => draft.type === type),
     async close() {
       await app.close();

@@ -1,0 +1,24 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class UsersErase extends CarefulCommand<typeof UsersErase> {
+  static override summary =
+    'Erase a person: claims, enrollments, and what kept tokens and events say of them.';
+  static override description =
+    'Tokens of the person end at once. The ledger keeps its charges, which name nobody. Should the same person come again, they are a new user with a new sub.';
+  static override examples = [
+    '<%= config.bin %> users erase SUB',
+    '<%= config.bin %> users erase usr_… --dry-run',
+  ];
+  static override args = {
+    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const { id, mode, claims, enrollments } = await api.users.show.query({ user: this.args.user });
+    const consequence = `Erases the ${mode} user ${id}: ${claims.length} claims, ${enrollments.length} enrollments, and every token and event that tells of them. This cannot be undone.`;
+    const intent = { id, consequence, live: mode === 'live' };
+    return this.confirmed(intent, async () => this.one(await api.users.erase.mutate({ userId: id })));
+  }
+}

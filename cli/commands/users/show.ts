@@ -1,0 +1,25 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { formatValue, localTime } from '../../output/format.ts';
+
+export default class UsersShow extends AdminCommand<typeof UsersShow> {
+  static override summary = 'Show all that is kept of a person: claims, and where they are enrolled.';
+  static override examples = ['<%= config.bin %> users show SUB', '<%= config.bin %> users show enr_…'];
+  static override args = {
+    user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const user = await api.users.show.query({ user: this.args.user });
+    const { claims, enrollments, ...rest } = user;
+    this.one(rest);
+    for (const { name, value, evaluatedAt, fresh } of claims) {
+      const age = `evaluated ${localTime(evaluatedAt)}${fresh ? '' : ', no longer fresh'}`;
+      this.log(`  ${name} = ${formatValue(name, value)}  ${age}`);
+    }
+    for (const { id, clientId, sub, status } of enrollments)
+      this.log(`  ${id}  ${clientId}  ${status}  sub ${sub}`);
+    return user;
+  }
+}

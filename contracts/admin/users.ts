@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { ClaimName, ClaimValue } from '../claims.ts';
+import { DateTime, Mode } from '../identifiers.ts';
+import { EnrollmentStatus } from './enrollments.ts';
+import { wrongKind } from './references.ts';
+
+/** All that is kept of a person. */
+export const UserView = z.strictObject({
+  id: z.string(),
+  mode: Mode,
+  /** `fresh`: a session that asks for it does not verify it again. */
+  claims: z.array(
+    z.strictObject({ name: ClaimName, value: ClaimValue, evaluatedAt: DateTime, fresh: z.boolean() }),
+  ),
+  enrollments: z.array(
+    z.strictObject({
+      id: z.string(),
+      partnerId: z.string(),
+      clientId: z.string(),
+      sub: z.string(),
+      status: EnrollmentStatus,
+    }),
+  ),
+  sessions: z.number().int(),
+  createdAt: DateTime,
+});
+export type UserView = z.infer<typeof UserView>;
+
+/** A user by `usr_…`, by one of their enrollments, or by the `sub` that a partner knows. */
+export const FindUser = z.strictObject({
+  user: z
+    .string()
+    .min(1)
+    .max(128)
+    .superRefine((text, context) => {
+      const message = text.startsWith('enr_') ? undefined : wrongKind(text, 'user');
+      if (message) context.addIssue({ code: 'custom', message });
+    }),
+});
+
+export const UserReference = z.strictObject({
+  // Not a subject: the audit log keeps the input of what was done, and shall not keep the person in it.
+  userId: z.string().regex(/^usr_[0-9A-Za-z]{22}$/, { error: 'expected the id of a user, usr_…' }),
+});
+
+/** How much was emptied. Kept tokens end at once; the ledger keeps its charges. */
+export const ErasedUser = z.strictObject({
+  id: z.string(),
+  enrollments: z.number().int(),
+  sessions: z.number().int(),
+  accesses: z.number().int(),
+  events: z.number().int(),
+});
+export type ErasedUser = z.infer<typeof ErasedUser>;

@@ -1,0 +1,74 @@
+import { ErasedUser, FindUser, UserReference, UserView } from '../../contracts/admin/users.ts';
+import type { ClaimName } from '../../contracts/claims.ts';
+import { procedure, router } from '../admin/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { EnrollmentStore } from './enrollment-store.ts';
+import type { Erasure } from './erasure.ts';
+import type { IsFresh } from './freshness.ts';
+import type { SessionStore } from './session-store.ts';
+import type { User, UserStore } from './user-store.ts';
+
+interface Dependencies {
+  users: Pick<UserStore, 'find'>;
+  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'userOfSubject'>;
+  sessions: Pick<SessionStore, 'ofUser'>;
+  erasure: Erasure;
+  isFresh: IsFresh;
+  clock: { now(): number };
+}
+
+/** What `svcadmin users` calls. */
+export function createUserProcedures(dependencies: Dependencies) {
+  const { users, enrollments, sessions, erasure, isFresh, clock } = dependencies;
+
+  async function idOf(reference: string): Promise<string | undefined> {
+    if (reference.startsWith('usr_')) return reference;
+    if (reference.startsWith('enr_')) return (await enrollments.find(reference))?.userId;
+    return enrollments.userOfSubject(reference);
+  }
+
+  async function view(user: User): Promise<UserView> {
+    const [enrolled, visits] = await Promise.all([enrollments.ofUser(user._id), sessions.ofUser(user._id)]);
+    const now = clock.now();
+    return {
+      id: user._id,
+      mode: user.mode,
+      claims: Object.entries(user.claims).map(([name, claim]) => ({
+        name: name as ClaimName,
+        value: claim.value,
+        evaluatedAt: claim.evaluatedAt.toISOString(),
+        fresh: isFresh(name as ClaimName, claim, now),
+      })),
+      enrollments: enrolled.map(({ _id, partnerId, clientId, sub, status }) => ({
+        id: _id,
+        partnerId,
+        clientId,
+        sub,
+        status,
+      })),
+      sessions: visits.length,
+      createdAt: user.createdAt.toISOString(),
+    };
+  }
+
+  return router({
+    show: procedure
+      .input(FindUser)
+      .output(UserView)
+      .query(async ({ input }) => {
+        const id = await idOf(input.user);
+        const user = id && (await users.find(id));
+        if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
+        return view(user);
+      }),
+
+    erase: procedure
+      .input(UserReference)
+      .output(ErasedUser)
+      .mutation(async ({ input: { userId } }) => {
+        const erased = await erasure.erase(userId);
+        if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
+        return { id: userId, ...erased };
+      }),
+  });
+}
