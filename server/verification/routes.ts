@@ -85,7 +85,9 @@ export function pageRoutes({
     void reply.header('vary', 'accept, accept-language');
     if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
     const { session_id: sessionId } = request.params as { session_id?: string };
-    const session = sessionId ? await findSession(sessionId).catch(() => undefined) : undefined;
+    // A database that is away has cost the person the wait already.
+    const known = sessionId !== undefined && error.status < 500;
+    const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
     const language = languageOf(request, session);
     const place = { inSession: sessionId !== undefined, session };
     const html = await pages.error(error, { language, requestId: request.id, ...place });
