@@ -1,5 +1,6 @@
 import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
 import type { Logger } from '../logging.ts';
+import { failCommandsOfEndedConnections } from './ended-connections.ts';
 
 export { isDuplicateKey, isUnavailable } from './failures.ts';
 
@@ -24,6 +25,8 @@ type Target = {
   answerWithinMs?: number;
   logger?: Pick<Logger, 'info'>;
 };
+
+failCommandsOfEndedConnections();
 
 const defaultDatabase = 'svc';
 const embeddedFeatures: DatabaseFeatures = { retryableWrites: false, expiresDocuments: false };

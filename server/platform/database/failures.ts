@@ -45,6 +45,12 @@ const unavailableCodes = new Set<unknown>([
   14031, // OutOfDiskSpace
 ]);
 
+/** What a bulk write met where it did not get as far as an answer: the driver wraps it as if a server had said it. */
+const beneath = (error: MongoError): MongoError =>
+  error instanceof MongoBulkWriteError && (error.errorResponse as unknown) instanceof MongoError
+    ? (error.errorResponse as unknown as MongoError)
+    : error;
+
 const failedWriteConcern = (error: MongoServerError): boolean =>
   error instanceof MongoWriteConcernError ||
   (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
@@ -53,8 +59,9 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
  * Whether an error says that the database is away, or that the fate of a write is not known: the answer to the
  * caller is then a 503, and what the write would have done has to be read before it is done again.
  */
-export const isUnavailable = (error: unknown): boolean => {
-  if (!(error instanceof MongoError)) return false;
+export const isUnavailable = (thrown: unknown): boolean => {
+  if (!(thrown instanceof MongoError)) return false;
+  const error = beneath(thrown);
   if (error.hasErrorLabel('RetryableWriteError') || internalErrors.has(error.name)) return true;
   if (error instanceof MongoServerError) return failedWriteConcern(error) || unavailableCodes.has(error.code);
   return (

@@ -1,0 +1,52 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { MongoBulkWriteError } from 'mongodb';
+import { expect, it, onTestFinished } from 'vitest';
+import { connect, isDuplicateKey, isUnavailable } from '../../../server/platform/database/connect.ts';
+import { freshDatabase } from '../../harness/database.ts';
+
+interface Row {
+  _id: string;
+}
+
+/** A connection of its own, and what ends all its sockets at once, as a database process that dies does. */
+async function breakable() {
+  const sockets: Socket[] = [];
+  const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+  const { uri } = await freshDatabase();
+  subscribe('net.client.socket', note);
+  const { client, db } = await connect({ uri, embedded: false, appName: 'test' });
+  unsubscribe('net.client.socket', note);
+  onTestFinished(() => client.close());
+  const rows = db.collection<Row>('rows');
+  await rows.insertOne({ _id: 'one' });
+  return { rows, end: () => sockets.forEach((socket) => void socket.destroy()) };
+}
+
+type Rows = Awaited<ReturnType<typeof breakable>>['rows'];
+const commands: [string, (rows: Rows) => Promise<unknown>][] = [
+  ['find', (rows) => rows.findOne()],
+  ['insertMany', (rows) => rows.insertMany([{ _id: 'two' }])],
+  ['updateOne', (rows) => rows.updateOne({ _id: 'one' }, { $set: { _id: 'one' } })],
+];
+
+it.each(commands)('%s on a connection that has just ended comes to an end itself', async (_name, command) => {
+  const { rows, end } = await breakable();
+  end();
+  const outcome = await command(rows).then(
+    () => 'done',
+    (error: unknown) => isUnavailable(error),
+  );
+  expect([true, 'done']).toContain(outcome);
+  expect(await rows.findOne({ _id: 'one' })).toEqual({ _id: 'one' });
+});
+
+it('a bulk write without an answer is told from one that was refused', async () => {
+  const { rows, end } = await breakable();
+  const refused: unknown = await rows.insertMany([{ _id: 'one' }]).catch((error: unknown) => error);
+  expect([isDuplicateKey(refused), isUnavailable(refused)]).toEqual([true, false]);
+  end();
+  const broken: unknown = await rows.insertMany([{ _id: 'two' }]).catch((error: unknown) => error);
+  expect(broken).toBeInstanceOf(MongoBulkWriteError);
+  expect([isDuplicateKey(broken), isUnavailable(broken)]).toEqual([false, true]);
+});
