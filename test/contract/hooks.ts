@@ -1,0 +1,73 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished } from 'vitest';
+import { type EventType, eventSchemas } from '../../contracts/events.ts';
+import type { TestPartner } from '../harness/partner.ts';
+import { conformEvent } from './conformance.ts';
+import type { World } from './world.ts';
+
+export interface Delivered {
+  headers: IncomingHttpHeaders;
+  raw: Buffer;
+  body: Record<string, unknown>;
+}
+
+/** Interface 5.5: over the raw body, lengths first, then in constant time. */
+export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, secret: string): boolean {
+  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
+  const sent = Buffer.from(String(headers['x-svc-signature']));
+  return sent.length === expected.length && timingSafeEqual(sent, expected);
+}
+
+/**
+ * The URL that a partner has saved on its key, listening until the test ends; every body is held against the
+ * contract and the document. `answer` gets what was delivered before too, and may leave a request unanswered.
+ */
+export async function receive(
+  world: World,
+  partner: TestPartner,
+  answer: (response: ServerResponse, delivered: readonly Delivered[]) => void = (response) =>
+    response.writeHead(204).end(),
+) {
+  const delivered: Delivered[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      delivered.push({ headers: request.headers, raw, body: JSON.parse(raw.toString('utf8')) });
+      answer(response, delivered);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://localhost:${(server.address() as AddressInfo).port}/hooks`;
+  const { signingSecret } = await world.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
+
+  return {
+    url,
+    signingSecret,
+    delivered,
+    /** The first delivery of an event of this type, once it is there. */
+    async event(type: EventType): Promise<Delivered> {
+      const found = () => delivered.find(({ body }) => body['event'] === type);
+      await expect.poll(found, { timeout: 10_000 }).toBeDefined();
+      const event = found();
+      if (!event) throw new Error('it was there');
+      conformEvent(type, event.body);
+      eventSchemas[type].parse(event.body);
+      return event;
+    },
+    /** What was delivered of this type, oldest first. */
+    of: (type: EventType) => delivered.filter(({ body }) => body['event'] === type),
+    /** The newest delivery of a type, as operators see it. */
+    async delivery(type: EventType) {
+      const list = await world.admin.deliveries.list.query({ partnerId: partner.partnerId, event: type });
+      return list[0];
+    },
+  };
+}

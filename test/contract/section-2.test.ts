@@ -1,0 +1,249 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
+import { SessionStatus } from '../../contracts/verification.ts';
+import type { TestPartner } from '../harness/partner.ts';
+import { codeFor, fields, type Shop } from '../storefront/shop.ts';
+import { row } from './row.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+let partner: TestPartner;
+let shop: Shop;
+beforeAll(async () => {
+  world = await startWorld();
+  [partner, shop] = [await world.partner({ funds: 100_000 }), await world.shop()];
+});
+afterAll(() => world.stop());
+beforeEach(() => world.next());
+
+const unused = {
+  code: 'svc_code_unused',
+  codeVerifier: 'v'.repeat(43),
+  state: '',
+  end: new URL('http://x/'),
+};
+
+/** The field is required, in a form and in JSON, and the answer names it. */
+async function expectRequired(
+  ask: (as: 'form' | 'json') => Promise<{ status: number; body: unknown }>,
+  name: string,
+) {
+  for (const as of ['form', 'json'] as const) {
+    const { status, body } = await ask(as);
+    expect(status).toBe(400);
+    expect(body).toEqual({ error: 'invalid_request', error_description: `${name} is required` });
+  }
+}
+
+describe('OAuth token request', () => {
+  const without = (name: string) => (as: 'form' | 'json') =>
+    world.exchange(partner, unused, { [name]: undefined }, as);
+
+  row('2.2 grant_type', async () => {
+    await expectRequired(without('grant_type'), 'grant_type');
+    const answer = await world.exchange(partner, unused, { grant_type: 'client_credentials' });
+    expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
+  });
+  row('2.2 code', () => expectRequired(without('code'), 'code'));
+  row('2.2 client_id', () => expectRequired(without('client_id'), 'client_id'));
+  row('2.2 client_secret', () => expectRequired(without('client_secret'), 'client_secret'));
+  row('2.2 redirect_uri', async () => {
+    await expectRequired(without('redirect_uri'), 'redirect_uri');
+    const visit = await world.visit(partner);
+    const other = await world.exchange(partner, visit, { redirect_uri: 'http://localhost:9999/callback/' });
+    expect(other).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } });
+    expect((await world.exchange(partner, visit)).status).toBe(200);
+  });
+  row('2.2 code_verifier', async () => {
+    await expectRequired(without('code_verifier'), 'code_verifier');
+    for (const verifier of ['v'.repeat(42), 'v'.repeat(129), `${'v'.repeat(43)}!`]) {
+      const answer = await world.exchange(partner, unused, { code_verifier: verifier });
+      expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    }
+  });
+});
+
+describe('OAuth token response', () => {
+  const answered = async () =>
+    TokenResponse.parse((await world.exchange(partner, await world.visit(partner), {}, 'json')).body);
+
+  row('2.3 access_token', async () => {
+    const { access_token: token } = await answered();
+    expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
+    expect(decodeJwt(token)).toMatchObject({
+      iss: world.baseUrl,
+      aud: world.baseUrl,
+      client_id: partner.clientId,
+    });
+  });
+  row('2.3 token_type', async () => expect((await answered()).token_type).toBe('Bearer'));
+  row('2.3 expires_in', async () => expect((await answered()).expires_in).toBe(3600));
+  row('2.3 scope', async () => {
+    const visit = await world.visit(partner, 'adult', 'country shoe_size age_18_plus');
+    expect((await world.exchange(partner, visit)).body).toMatchObject({ scope: 'country age_18_plus' });
+  });
+});
+
+describe('Userinfo response', () => {
+  const read = async (by = partner, person = 'unknown-country') => {
+    const token = await world.token(by, person, 'country age_18_plus shoe_size');
+    return { token, info: UserinfoResponse.parse((await world.userinfo(`Bearer ${token}`)).body) };
+  };
+
+  row('2.5 sub', async () => {
+    const [first, again] = [await read(), await read()];
+    expect(first.info.sub).toMatch(/^[\w-]{43}$/);
+    expect(again.info.sub).toBe(first.info.sub);
+    const other = await read(await world.partner());
+    expect(other.info.sub).not.toBe(first.info.sub);
+  });
+  row('2.5 evaluated_at', async () => {
+    const issued = new Date(world.clock.now()).toISOString();
+    const { token, info } = await read();
+    expect(info.evaluated_at).toBe(issued);
+    world.clock.advance(3_599_000);
+    expect((await world.userinfo(`Bearer ${token}`)).body).toEqual(info);
+  });
+  row('2.5 claims', async () => {
+    const { token, info } = await read();
+    expect(info.claims).toEqual({ country: null, age_18_plus: true });
+    // A snapshot: what the client may see later does not change it.
+    await world.admin.clients.update.mutate({ clientId: partner.clientId, claims: ['age_18_plus'] });
+    expect((await world.userinfo(`Bearer ${token}`)).body).toEqual(info);
+    const claims = ['age_18_plus', 'identity_verified', 'country'] as const;
+    await world.admin.clients.update.mutate({ clientId: partner.clientId, claims: [...claims] });
+  });
+  row('2.5 meta.claims_requested', async () =>
+    expect((await read()).info.meta.claims_requested).toEqual(['country', 'age_18_plus', 'shoe_size']),
+  );
+  row('2.5 meta.claims_resolved', async () =>
+    expect((await read()).info.meta.claims_resolved).toEqual(['age_18_plus']),
+  );
+  row('2.5 meta.claims_null', async () => expect((await read()).info.meta.claims_null).toEqual(['country']));
+  row('2.5 meta.claims_ignored', async () =>
+    expect((await read()).info.meta.claims_ignored).toEqual(['shoe_size']),
+  );
+});
+
+describe('Revoke request', () => {
+  const without = (name: string) => (as: 'form' | 'json') =>
+    world.revoke(partner, 'x', { [name]: undefined }, as);
+
+  row('2.6 token', () => expectRequired(without('token'), 'token'));
+  row('2.6 token_type_hint', async () => {
+    expect((await world.revoke(partner, 'x', { token_type_hint: 'access_token' }, 'json')).status).toBe(200);
+    const other = await world.revoke(partner, 'x', { token_type_hint: 'refresh_token' });
+    expect(other).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+  row('2.6 client_id', () => expectRequired(without('client_id'), 'client_id'));
+  row('2.6 client_secret', () => expectRequired(without('client_secret'), 'client_secret'));
+});
+
+describe('Hosted verification session', () => {
+  const read = async (by: TestPartner, sessionId: string) => {
+    const { status, body } = await world.session(sessionId, `Bearer ${by.apiKey}`);
+    expect(status).toBe(200);
+    return body as { session: Record<string, unknown> };
+  };
+  const open = async () => {
+    const { sessionId } = await world.open(partner, 'country shoe_size age_18_plus');
+    return { sessionId, ...(await read(partner, sessionId)).session };
+  };
+
+  row('2.7 sessionId', async () => {
+    const session = await open();
+    expect(session).toMatchObject({ sessionId: expect.stringMatching(/^ses_[0-9A-Za-z]{22}$/) });
+  });
+  row('2.7 status', async () => {
+    const { browser, first, sessionId } = await world.open(partner);
+    const status = async () => SessionStatus.parse((await read(partner, sessionId)).session['status']);
+    const seen = [await status()];
+    await browser.press(await browser.press(first, 'decision=accept'), 'person=adult');
+    seen.push(await status());
+    expect(seen).toEqual(['pending', 'complete']);
+    const failing = await world.open(partner);
+    await failing.browser.press(
+      await failing.browser.press(failing.first, 'decision=accept'),
+      'person=rejected',
+    );
+    // A failed session keeps the last status that it reached.
+    expect((await read(partner, failing.sessionId)).session['status']).toBe('authenticated');
+  });
+  row('2.7 scopes', async () =>
+    expect(await open()).toMatchObject({ scopes: ['country', 'shoe_size', 'age_18_plus'] }),
+  );
+  row('2.7 isTestMode', async () => expect(await open()).toMatchObject({ isTestMode: true }));
+  row('2.7 createdAt', async () =>
+    expect(await open()).toMatchObject({ createdAt: new Date(world.clock.now()).toISOString() }),
+  );
+  row('2.7 expiresAt', async () => {
+    const expiresAt = new Date(world.clock.now() + 30 * 60_000).toISOString();
+    expect(await open()).toMatchObject({ expiresAt });
+  });
+});
+
+describe('Storefront exchange request', () => {
+  const expectNamed = async (name: string) => {
+    const answer = await world.storefront(shop, fields('svc_code_unused', { [name]: undefined }));
+    expect(answer).toMatchObject({ status: 400, body: { error: `${name} is required` } });
+  };
+  row('2.8 code', () => expectNamed('code'));
+  row('2.8 redirect_uri', async () => {
+    await expectNamed('redirect_uri');
+    const code = await codeFor(world, shop);
+    const other = await world.storefront(shop, fields(code, { redirect_uri: 'http://localhost:9999/' }));
+    expect(other.status).toBe(400);
+    expect((await world.storefront(shop, fields(code))).status).toBe(200);
+  });
+  row('2.8 shop_domain', () => expectNamed('shop_domain'));
+  row('2.8 customer_id', () => expectNamed('customer_id'));
+});
+
+describe('Storefront exchange response', () => {
+  const answered = async (person = 'adult') =>
+    (await world.storefront(shop, fields(await codeFor(world, shop, person)))).body;
+
+  row('2.9 verified', async () => expect(await answered()).toMatchObject({ verified: true }));
+  row('2.9 claims', async () =>
+    expect(await answered('unknown-country')).toMatchObject({ claims: { age_18_plus: true, country: null } }),
+  );
+  row('2.9 verification_level', async () =>
+    expect(await answered()).toMatchObject({ verification_level: 'document' }),
+  );
+  row('2.9 enrollment_id', async () => {
+    const answer = await answered('new-adult');
+    expect(answer).toMatchObject({ enrollment_id: await world.enrollment(shop) });
+  });
+});
+
+describe('Other records', () => {
+  row('2.10 rule 1', async () => {
+    const own = await world.partner();
+    const list = () => world.admin.enrollments.list.query({ partnerId: own.partnerId });
+    const { browser, first } = await world.open(own);
+    const people = await browser.press(first, 'decision=accept');
+    expect(await list()).toEqual([]);
+    await browser.press(people, 'person=adult');
+    await world.visit(own, 'adult');
+    expect(await list()).toMatchObject([{ id: expect.stringMatching(/^enr_/), clientId: own.clientId }]);
+  });
+  row('2.10 rule 2', async () => {
+    const { partnerId } = await world.partner();
+    for (const mode of ['test', 'live'] as const) {
+      const { id: keyId, ...key } = await world.admin.keys.create.mutate({ partnerId, mode });
+      expect(key).toMatchObject({ mode, webhookUrl: null });
+      const url = 'https://shop.example/hooks';
+      const set = await world.admin.webhooks.set.mutate({ keyId, url });
+      expect(set).toMatchObject({ url, signingSecret: expect.stringMatching(/^whsec_/) });
+    }
+  });
+  row('2.10 rule 3', async () => {
+    const own = await world.partner({ funds: 5000 });
+    await world.token(own);
+    expect(await world.balance(own)).toBe(4950);
+    const { partnerId } = own;
+    const less = { partnerId, mode: 'test' as const, amount: 4999, reference: 'too little' };
+    await expect(world.admin.wallets.fund.mutate(less)).rejects.toThrow(/least funding is 50\.00 USD/);
+  });
+});

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import type { TestPartner } from '../harness/partner.ts';
+import { fields } from '../storefront/shop.ts';
+import { isSigned, receive } from './hooks.ts';
+import { row } from './row.ts';
+import { minute, startWorld, type World } from './world.ts';
+
+let world: World;
+let partner: TestPartner;
+beforeAll(async () => {
+  world = await startWorld();
+  partner = await world.partner();
+});
+afterAll(() => world.stop());
+beforeEach(() => world.next());
+
+describe('client credentials', () => {
+  row('5.1 Client credentials (token and revoke endpoints)', async () => {
+    const own = await world.partner();
+    const visit = await world.visit(own);
+    const wrong = { client_secret: 'wrong' };
+    expect(await world.exchange(own, visit, wrong)).toMatchObject({
+      status: 401,
+      body: { error: 'invalid_client' },
+    });
+    expect((await world.revoke(own, 'x', wrong)).status).toBe(401);
+    await world.admin.partners.suspend.mutate({ partnerId: own.partnerId });
+    const inactive = { status: 403, body: { error: 'client_inactive' } };
+    expect(await world.exchange(own, visit)).toMatchObject(inactive);
+    expect(await world.revoke(own, 'x')).toMatchObject(inactive);
+  });
+});
+
+describe('bearer access token', () => {
+  row('5.2 Bearer access token (userinfo)', async () => {
+    const token = await world.token(partner);
+    expect((await world.userinfo(`Bearer ${token}`)).status).toBe(200);
+    const [head = '', payload = '', signature = ''] = token.split('.');
+    const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
+    const forged = [
+      `${none}.${payload}.`,
+      `${head}.${payload}.${signature.slice(0, -4)}AAAA`,
+      'x',
+      `${token}x`,
+    ];
+    for (const one of forged) expect((await world.userinfo(`Bearer ${one}`)).status).toBe(401);
+    for (const header of [undefined, token, `Basic ${token}`])
+      expect((await world.userinfo(header)).status).toBe(401);
+  });
+});
+
+describe('partner API key', () => {
+  const fault = (error: string) => ({ success: false, error });
+  const missing = fault('Missing API key. Use Authorization: Bearer {key}');
+  const invalid = fault('Invalid or inactive API key');
+
+  row('5.3 Partner API key (session query)', async () => {
+    const { sessionId } = await world.open(partner);
+    expect((await world.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(200);
+    expect(partner.apiKey).toMatch(/^svc_test_[0-9A-Za-z]{49}$/);
+  });
+  row('5.3 rule 1', async () => {
+    for (const header of [undefined, '', 'Bearer', `Basic ${partner.apiKey}`, partner.apiKey])
+      expect(await world.session('ses_x', header)).toMatchObject({ status: 401, body: missing });
+  });
+  row('5.3 rule 2', async () => {
+    const own = await world.partner();
+    const ask = (key: string) => world.session('ses_x', `Bearer ${key}`);
+    expect(await ask('svc_test_unknown')).toMatchObject({ status: 401, body: invalid });
+    const { apiKey } = await world.admin.keys.rotate.mutate({ keyId: own.keyId });
+    expect(await ask(own.apiKey)).toMatchObject({ status: 401, body: invalid });
+    expect((await ask(apiKey)).status).toBe(404);
+    await world.admin.partners.suspend.mutate({ partnerId: own.partnerId });
+    expect(await ask(apiKey)).toMatchObject({ status: 401, body: invalid });
+    await world.admin.partners.activate.mutate({ partnerId: own.partnerId });
+    await world.admin.keys.revoke.mutate({ keyId: own.keyId });
+    expect(await ask(apiKey)).toMatchObject({ status: 401, body: invalid });
+  });
+  row('5.3 rule 3', async () => {
+    const { sessionId } = await world.open(partner);
+    const other = await world.admin.keys.create.mutate({ partnerId: partner.partnerId, mode: 'test' });
+    expect((await world.session(sessionId, `Bearer ${other.apiKey}`)).status).toBe(403);
+  });
+});
+
+describe('signed requests', () => {
+  row('5.4 Signed requests (storefront exchange)', async () => {
+    const shop = await world.shop();
+    const ask = (changes: Record<string, string | undefined>) =>
+      world.storefront(shop, fields('svc_code_unused'), changes);
+    for (const name of ['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])
+      expect((await ask({ [name]: undefined })).status).toBe(401);
+    expect((await ask({ 'x-svc-signature': `sha256=${'0'.repeat(64)}` })).status).toBe(401);
+    // The timestamp is part of what is signed.
+    expect((await ask({ 'x-svc-timestamp': String(world.clock.now() / 1000 + 1) })).status).toBe(401);
+    expect((await ask({})).status).toBe(404);
+  });
+});
+
+describe('webhook signatures', () => {
+  const type = 'verification.session.completed';
+
+  row('5.5 Webhook signatures', async () => {
+    const own = await world.partner();
+    const hooks = await receive(world, own);
+    await world.visit(own);
+    expect(isSigned(await hooks.event(type), hooks.signingSecret)).toBe(true);
+  });
+  row('5.5 rule 1', async () => {
+    const { keyId } = await world.partner();
+    const url = 'https://shop.example/hooks';
+    const first = await world.admin.webhooks.set.mutate({ keyId, url });
+    const again = await world.admin.webhooks.set.mutate({ keyId, url });
+    expect(again.signingSecret).toMatch(/^whsec_/);
+    expect(again.signingSecret).not.toBe(first.signingSecret);
+    expect(await world.admin.webhooks.show.query({ keyId })).not.toHaveProperty('signingSecret');
+  });
+  row('5.5 rule 2', async () => {
+    const own = await world.partner();
+    const hooks = await receive(world, own);
+    await world.visit(own);
+    const event = await hooks.event(type);
+    expect(event.headers['x-svc-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
+    expect(isSigned(event, hooks.signingSecret)).toBe(true);
+    expect(isSigned({ ...event, raw: Buffer.from(`${event.raw.toString()} `) }, hooks.signingSecret)).toBe(
+      false,
+    );
+  });
+  row('5.5 rule 3', async () => {
+    const own = await world.partner();
+    const hooks = await receive(world, own);
+    await world.visit(own);
+    const event = await hooks.event(type);
+    // Parsed and written again the same way, it is still the bytes that count.
+    const pretty = Buffer.from(JSON.stringify(event.body, null, 1));
+    expect(isSigned({ ...event, raw: pretty }, hooks.signingSecret)).toBe(false);
+    const short = { ...event, headers: { ...event.headers, 'x-svc-signature': 'sha256=00' } };
+    expect(isSigned(short, hooks.signingSecret)).toBe(false);
+  });
+  row('5.5 rule 4', async () => {
+    const { partnerId, keyId } = await world.partner();
+    const live = await world.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const save = (id: string, url: string) => world.admin.webhooks.set.mutate({ keyId: id, url });
+    for (const url of ['http://shop.example/hooks', 'http://localhost:3000/hooks'])
+      await expect(save(live.id, url)).rejects.toThrow(/https/);
+    expect(await save(live.id, 'https://shop.example/hooks')).toMatchObject({ mode: 'live' });
+    expect(await save(keyId, 'http://localhost:3000/hooks')).toMatchObject({ mode: 'test' });
+    await expect(save(keyId, 'http://shop.example/hooks')).rejects.toThrow(/https/);
+  });
+  row('5.5 rule 5', async () => {
+    const own = await world.partner();
+    const hooks = await receive(world, own, (response, delivered) =>
+      response.writeHead(delivered.length > 2 ? 200 : 500).end(),
+    );
+    await world.visit(own);
+    await expect.poll(() => hooks.delivered.length).toBe(2);
+    const { signingSecret } = await world.admin.webhooks.rotateSecret.mutate({ keyId: own.keyId });
+    world.clock.advance(minute);
+    await world.server.sweep();
+    // Attempts still to come of events before the rotation are signed with the new secret.
+    await expect.poll(() => hooks.delivered.length).toBe(4);
+    const [first, , third] = hooks.delivered;
+    expect(first && isSigned(first, hooks.signingSecret)).toBe(true);
+    expect(third && isSigned(third, signingSecret)).toBe(true);
+    expect(third && isSigned(third, hooks.signingSecret)).toBe(false);
+  });
+});

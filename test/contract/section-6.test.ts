@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { eventTypes } from '../../contracts/events.ts';
+import { FailureReason } from '../../contracts/verification.ts';
+import { receive } from './hooks.ts';
+import { row } from './row.ts';
+import { minute, startWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(() => world.next());
+
+const now = () => new Date(world.clock.now()).toISOString();
+
+async function subOf(partnerId: string): Promise<string> {
+  const [enrollment] = await world.admin.enrollments.list.query({ partnerId });
+  return enrollment?.sub ?? '';
+}
+
+describe('events', () => {
+  const envelope = (event: string, partnerId: string) => ({
+    event,
+    event_id: expect.stringMatching(/^evt_[0-9A-Za-z]{22}$/),
+    partner_id: partnerId,
+  });
+
+  row('6 verification.session.completed', async () => {
+    const partner = await world.partner();
+    const hooks = await receive(world, partner);
+    await world.visit(partner, 'adult', 'age_18_plus shoe_size');
+    const { body } = await hooks.event('verification.session.completed');
+    expect(body).toEqual({
+      ...envelope('verification.session.completed', partner.partnerId),
+      session_id: expect.stringMatching(/^ses_/),
+      user_id: await subOf(partner.partnerId),
+      status: 'complete',
+      scopes: ['age_18_plus', 'shoe_size'],
+      completed_at: now(),
+    });
+  });
+
+  row('6 verification.session.failed', async () => {
+    const reasons: [button: string, reason: string][] = [
+      ['decision=decline', 'consent_declined'],
+      ['decision=cancel', 'abandoned'],
+      ['person=rejected', 'document_rejected'],
+      ['person=source-down', 'source_error'],
+    ];
+    expect(reasons.map(([, reason]) => reason).sort()).toEqual([...FailureReason.options].sort());
+    for (const [button, reason] of reasons) {
+      const partner = await world.partner();
+      const hooks = await receive(world, partner);
+      const { browser, first, sessionId } = await world.open(partner);
+      const page = button.startsWith('person') ? await browser.press(first, 'decision=accept') : first;
+      await browser.press(page, button);
+      expect((await hooks.event('verification.session.failed')).body).toEqual({
+        ...envelope('verification.session.failed', partner.partnerId),
+        session_id: sessionId,
+        failure_reason: reason,
+        failed_at: now(),
+      });
+    }
+  });
+
+  row('6 enrollment.created', async () => {
+    const partner = await world.partner();
+    const hooks = await receive(world, partner);
+    await world.visit(partner);
+    await world.visit(partner);
+    expect((await hooks.event('enrollment.created')).body).toEqual({
+      ...envelope('enrollment.created', partner.partnerId),
+      enrollment_id: await world.enrollment(partner),
+      user_id: await subOf(partner.partnerId),
+      created_at: now(),
+    });
+    await expect.poll(() => hooks.of('verification.session.completed').length).toBe(2);
+    await world.server.sweep();
+    expect(hooks.of('enrollment.created')).toHaveLength(1);
+  });
+
+  row('6 vae.resolved', async () => {
+    const partner = await world.partner();
+    const hooks = await receive(world, partner);
+    await world.token(partner);
+    await world.server.sweep();
+    expect(hooks.of('vae.resolved')).toEqual([]);
+    await world.token(partner, 'adult', 'country shoe_size');
+    expect((await hooks.event('vae.resolved')).body).toEqual({
+      ...envelope('vae.resolved', partner.partnerId),
+      user_id: await subOf(partner.partnerId),
+      claims: { country: 'DE' },
+      resolved_at: now(),
+    });
+  });
+
+  row('2.10 rule 4', async () => {
+    const partner = await world.partner();
+    const hooks = await receive(world, partner);
+    // Operators can have each of them sent as a sample: the fields are those of section 6 as well.
+    for (const event of eventTypes)
+      await world.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
+    for (const event of eventTypes) await hooks.event(event);
+  });
+});
+
+describe('delivery rules', () => {
+  row('6 rule 1', async () => {
+    const partner = await world.partner();
+    await world.visit(partner);
+    // Nothing that is asked for waits for a receiver that never answers.
+    const hooks = await receive(world, partner, () => undefined);
+    const before = await world.balance(partner);
+    const visit = await world.visit(partner);
+    expect(visit.end.searchParams.get('code')).toMatch(/^svc_code_/);
+    expect((await world.exchange(partner, visit)).status).toBe(200);
+    expect(await world.balance(partner)).toBe(before - 50);
+    await hooks.event('vae.resolved');
+    expect((await hooks.delivery('vae.resolved'))?.status).toBe('in_flight');
+  });
+
+  row('6 rule 2', async () => {
+    const partner = await world.partner();
+    await receive(world, partner, (response) => response.writeHead(500).end());
+    const before = await world.balance(partner);
+    await world.token(partner);
+    await world.token(partner);
+    expect(await world.balance(partner)).toBe(before - 100);
+  });
+
+  row('6 rule 3', async () => {
+    const partner = await world.partner();
+    const type = 'verification.session.completed';
+    const hooks = await receive(world, partner, (response, delivered) => {
+      const attempts = delivered.filter(({ body }) => body['event'] === type).length;
+      if (attempts === 1) response.destroy();
+      else response.writeHead(500).end();
+    });
+    await world.visit(partner);
+    const errors = async () => (await hooks.delivery(type))?.attempts.map(({ error }) => error);
+    await expect.poll(errors).toEqual(['reset']);
+    world.clock.advance(minute);
+    await world.server.sweep();
+    await expect.poll(errors).toEqual(['reset', 'http']);
+    world.clock.advance(5 * minute);
+    await world.server.sweep();
+    await expect.poll(errors).toEqual(['reset', 'http', 'http']);
+    await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('failed');
+  });
+
+  row('6 rule 4', async () => {
+    const partner = await world.partner();
+    const hooks = await receive(world, partner);
+    await world.visit(partner);
+    const type = 'verification.session.completed';
+    const first = await hooks.event(type);
+    await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('delivered');
+    const { id } = (await hooks.delivery(type)) ?? { id: '' };
+    await world.admin.deliveries.resend.mutate({ deliveryIds: [id] });
+    await expect.poll(() => hooks.of(type).length).toBe(2);
+    const [, second] = hooks.of(type);
+    expect(second?.body['event_id']).toBe(first.body['event_id']);
+    expect(second?.raw.equals(first.raw)).toBe(true);
+  });
+});

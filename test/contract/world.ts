@@ -1,0 +1,152 @@
+import { TokenResponse } from '../../contracts/oauth.ts';
+import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer } from '../harness/server.ts';
+import { createBrowser } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { createShop, type Shop, sign } from '../storefront/shop.ts';
+import { type Answer, conform } from './conformance.ts';
+
+export const minute = 60_000;
+export const hour = 3_600_000;
+const redirectUri = 'http://localhost:9999/callback';
+
+/** Headers or fields of which undefined leaves one out. */
+type Changes = Record<string, string | undefined>;
+
+const present = (fields: Changes): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
+  );
+
+type Settings = Parameters<typeof startTestServer>[0];
+
+/** The service as a partner meets it, every answer of it held against the contract; only tests move its clock. */
+export async function startWorld(settings: Settings = {}) {
+  let trusted = true;
+  // Ten seconds into an hour: the windows of the limits are where a test wants them.
+  const start = Math.ceil(Date.now() / hour) * hour + 10_000;
+  const clock = { ...manualClock(start), trusted: () => trusted };
+  const server = await startTestServer({ clock, ...settings });
+  const { baseUrl, admin } = server;
+  const url = (path: string) => `${baseUrl}${path}`;
+  const call = async (endpoint: string, response: Promise<Response>): Promise<Answer> =>
+    conform(endpoint, await response);
+
+  const world = {
+    server,
+    baseUrl,
+    admin,
+    clock,
+    stop: server.stop,
+    trust: (on: boolean) => {
+      trusted = on;
+    },
+    /** To the beginning of the next minute, or hour, where all windows are empty. */
+    next: (length = minute) => clock.set((Math.floor(clock.now() / length) + 1) * length),
+
+    /** An active partner whose clients are not limited at the token endpoint. */
+    partner: ({ client = {}, ...wanted }: Parameters<typeof createPartner>[1] = {}) =>
+      createPartner(server, { ...wanted, client: { tokenRequestsPerMinute: 100_000, ...client } }),
+    shop: (wanted?: Parameters<typeof createShop>[1]) => createShop(server, wanted),
+    visit: (by: TestPartner, person = 'adult', scope = 'age_18_plus country') =>
+      visit(server, by, person, scope),
+    balance: async ({ partnerId }: Pick<TestPartner, 'partnerId'>) =>
+      (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance,
+
+    /** Interface 4.1, as a program would see it; a browser where `accept` says so. */
+    start(by: TestPartner, changes: Changes = {}, accept = 'application/json') {
+      const { codeChallenge, state } = newVisit();
+      const whole = startUrl({
+        baseUrl,
+        clientId: by.clientId,
+        redirectUri,
+        scope: 'age_18_plus country',
+        state,
+        codeChallenge,
+      });
+      const query = present({ ...Object.fromEntries(new URL(whole).searchParams), ...changes });
+      const address = `${url('/verify/start')}?${new URLSearchParams(query).toString()}`;
+      return call('GET /verify/start', fetch(address, { redirect: 'manual', headers: { accept } }));
+    },
+
+    /** A browser on the first page of a fresh session. */
+    async open(by: TestPartner, scope = 'age_18_plus country') {
+      const browser = createBrowser(baseUrl);
+      const { codeChallenge, state } = newVisit();
+      const { clientId } = by;
+      const first = await browser.open(
+        startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }),
+      );
+      const [sessionId = ''] = /ses_[0-9A-Za-z]+/.exec(first.url) ?? [];
+      return { browser, first, sessionId, state };
+    },
+
+    exchange: (by: TestPartner, code: Visit, changes: Changes = {}, as: 'form' | 'json' = 'form') =>
+      call(
+        'POST /api/oauth/token',
+        post(url('/api/oauth/token'), present({ ...tokenForm(by, code), ...changes }), as),
+      ),
+
+    userinfo: (authorization: string | undefined, query = '') =>
+      call(
+        'GET /api/oauth/userinfo',
+        fetch(url(`/api/oauth/userinfo${query}`), { headers: present({ authorization }) }),
+      ),
+
+    revoke: (
+      by: TestPartner,
+      token: string | undefined,
+      changes: Changes = {},
+      as: 'form' | 'json' = 'form',
+    ) =>
+      call(
+        'POST /api/oauth/revoke',
+        post(
+          url('/api/oauth/revoke'),
+          present({ token, client_id: by.clientId, client_secret: by.clientSecret, ...changes }),
+          as,
+        ),
+      ),
+
+    session: (sessionId: string, authorization: string | undefined) =>
+      call(
+        'GET /api/verify/hvf-session/{session_id}',
+        fetch(url(`/api/verify/hvf-session/${sessionId}`), { headers: present({ authorization }) }),
+      ),
+
+    storefront(by: Shop, fields: Record<string, unknown>, changes: Changes = {}) {
+      const body = JSON.stringify(fields);
+      const headers = { 'content-type': 'application/json', ...sign(by, body, clock.now()), ...changes };
+      const path = '/api/integrations/storefront/verify/exchange';
+      return call(`POST ${path}`, fetch(url(path), { method: 'POST', headers: present(headers), body }));
+    },
+
+    checkbox: (by: TestPartner, fields: Record<string, unknown>, idempotencyKey: string) =>
+      call(
+        'POST /api/checkbox/resolve',
+        fetch(url('/api/checkbox/resolve'), {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${by.apiKey}`,
+            'idempotency-key': idempotencyKey,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify(fields),
+        }),
+      ),
+
+    /** A token of a fresh visit. */
+    async token(by: TestPartner, person?: string, scope?: string): Promise<string> {
+      const answer = await world.exchange(by, await world.visit(by, person, scope));
+      return TokenResponse.parse(answer.body).access_token;
+    },
+
+    /** The enrollment that a visit of this partner made last. */
+    async enrollment({ partnerId }: Pick<TestPartner, 'partnerId'>): Promise<string> {
+      const [newest] = await admin.enrollments.list.query({ partnerId, limit: 1 });
+      return newest?.id ?? '';
+    },
+  };
+  return world;
+}
+export type World = Awaited<ReturnType<typeof startWorld>>;
