@@ -1,0 +1,48 @@
+import type { Crowd } from './contenders/contender.ts';
+import type { Options, Section } from './options.ts';
+
+/** One row of the table: what is asked, and by how many callers at once. */
+export interface Case {
+  id: string;
+  title: string;
+  section: Section;
+  callers: number;
+  crowd: Crowd;
+}
+
+const callersInCrowd = 64;
+
+/** The rows of a run, in order. `userinfo` stands for two of them, cold and warm. */
+export function casesOf({
+  sections,
+  callers,
+  smoke,
+}: Pick<Options, 'sections' | 'callers' | 'smoke'>): Case[] {
+  const many = smoke ? 16 : callersInCrowd;
+  const all: Case[] = [
+    ...callers.map(
+      (count): Case => ({
+        id: `hot-${count}`,
+        title: `exchange, one partner, ${count} ${count === 1 ? 'caller' : 'callers'}`,
+        section: 'exchange',
+        callers: count,
+        crowd: 'one',
+      }),
+    ),
+    {
+      id: `crowd-${many}`,
+      title: `exchange, 200 partners, ${many} callers`,
+      section: 'crowd',
+      callers: many,
+      crowd: 'many',
+    },
+    {
+      id: `userinfo-${many}`,
+      title: `userinfo, ${many} callers`,
+      section: 'userinfo',
+      callers: many,
+      crowd: 'one',
+    },
+  ];
+  return all.filter(({ section }) => sections.has(section));
+}

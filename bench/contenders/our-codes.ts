@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { randomId, sha256 } from '../../server/platform/ids.ts';
+import type { Enrollment } from '../../server/verification/enrollment-store.ts';
+import type { Session } from '../../server/verification/sessions.ts';
+import type { User } from '../../server/verification/user-store.ts';
+import { codeChallenge, redirectUri, scope } from './contender.ts';
+import type { Owner } from './our-partners.ts';
+
+interface Visit {
+  code: string;
+  user: User;
+  enrollment: Enrollment;
+  session: Session;
+}
+
+const hour = 3_600_000;
+const month = 30 * 24 * hour;
+
+/** What the hosted flow leaves behind for a new user of `owner`, up to the code in the redirect. */
+function visitOf({ partnerId, keyId, clientId }: Owner, at: Date): Visit {
+  const code = `svc_code_${randomBytes(32).toString('hex')}`;
+  const userId = randomId('user');
+  const sessionId = randomId('session');
+  const enrollmentId = randomId('enrollment');
+  const sub = randomBytes(32).toString('base64url');
+  const common = { partnerId, keyId, clientId, mode: 'test' as const, createdAt: at };
+  const known = { value: true, evaluatedAt: at };
+  const names = ['age_18_plus', 'identity_verified'] as const;
+  const expiresAt = new Date(at.getTime() + hour);
+  return {
+    code,
+    user: {
+      _id: userId,
+      mode: 'test',
+      identity: randomBytes(32).toString('base64url'),
+      claims: { age_18_plus: known, identity_verified: known },
+      createdAt: at,
+    },
+    enrollment: {
+      ...common,
+      _id: enrollmentId,
+      userId,
+      sub,
+      status: 'active',
+      consentedClaims: [...names],
+      firstSession: sessionId,
+      outbox: [],
+      audit: [],
+    },
+    session: {
+      ...common,
+      _id: sessionId,
+      source: 'sandbox',
+      redirectUri,
+      state: 'bench',
+      scope: scope.split(' '),
+      codeChallenge,
+      status: 'complete',
+      browserHash: sha256(sessionId),
+      consentedAt: at,
+      userId,
+      sub,
+      enrollmentId,
+      returning: false,
+      code: { hash: sha256(code), keyId: 'code-1', issuedAt: at, expiresAt, wrongVerifiers: 0 },
+      timeline: (['started', 'consented', 'authenticated', 'verified', 'completed'] as const).map(
+        (event) => ({
+          at,
+          event,
+        }),
+      ),
+      outbox: [],
+      completedAt: at,
+      expiresAt,
+      purgeAt: new Date(at.getTime() + month),
+    },
+  };
+}
+
+/** Puts visits that wait for their exchange straight into the database, in turn for each owner. */
+export async function insertCodes(
+  db: Db,
+  { count, owners }: { count: number; owners: readonly Owner[] },
+): Promise<{ code: string; owner: Owner }[]> {
+  const at = new Date();
+  const made = Array.from({ length: count }, (_, n) => {
+    const owner = owners[n % owners.length];
+    if (!owner) throw new Error('nobody owns these codes');
+    return { owner, ...visitOf(owner, at) };
+  });
+  const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
+  await db.collection<User>('users').insertMany(
+    made.map(({ user }) => user),
+    options,
+  );
+  await db.collection<Enrollment>('enrollments').insertMany(
+    made.map(({ enrollment }) => enrollment),
+    options,
+  );
+  await db.collection<Session>('sessions').insertMany(
+    made.map(({ session }) => session),
+    options,
+  );
+  return made.map(({ code, owner }) => ({ code, owner }));
+}

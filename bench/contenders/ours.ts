@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import type { TokenResponse } from '../../contracts/oauth.ts';
+import type { DatabaseServer } from '../database.ts';
+import type { Load } from '../load/load.ts';
+import { freePort, launch, type Program, temporaryDirectory } from '../processes.ts';
+import { names } from '../targets.ts';
+import { type Contender, partnersInCrowd, tokenRequest, userinfoRequest } from './contender.ts';
+import { checkBooks } from './our-books.ts';
+import { insertCodes } from './our-codes.ts';
+import { openPartners } from './our-partners.ts';
+
+interface Settings {
+  database: DatabaseServer;
+  load: Load;
+  /** Of its database. */
+  name: string;
+  /** Options of node for the first server, such as `--cpu-prof`. */
+  nodeOptions?: readonly string[];
+  /** Server processes on the one database. */
+  processes: 1 | 2;
+  /** Partners beside the hot one. */
+  crowd?: number | undefined;
+}
+
+interface Ours {
+  /** One server process alone; and both, where there are two. */
+  contenders: Contender[];
+  /** Ends the servers; a profile is written then. */
+  stop(): Promise<void>;
+}
+
+const answers = (url: string) =>
+  fetch(url).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** SVC Gateway as it is installed: `dist/server/main.js`, set up through its admin API. */
+export async function startOurs(settings: Settings): Promise<Ours> {
+  const { database, load, name, nodeOptions = [], processes, crowd = partnersInCrowd } = settings;
+  const dataDir = temporaryDirectory();
+  const db = database.db(name);
+  const adminToken = `svc_admin_${randomBytes(24).toString('hex')}`;
+  const masterKey = randomBytes(32).toString('base64');
+  const [adminPort, ...ports] = await Promise.all([
+    freePort(),
+    ...Array.from({ length: processes }, freePort),
+  ]);
+  const origins = ports.map((port) => `http://127.0.0.1:${port}`);
+
+  function startServer(port: number, n: number): Promise<Program> {
+    const env = {
+      MONGODB_URI: database.uri(name),
+      SVC_ENVIRONMENT: 'production',
+      SVC_ROLES: n === 0 ? 'api,admin,worker' : 'api,worker',
+      SVC_PORT: String(port),
+      SVC_ADMIN_PORT: String(adminPort),
+      SVC_BASE_URL: origins[0],
+      SVC_DATA_DIR: dataDir,
+      SVC_MASTER_KEY: masterKey,
+      SVC_ADMIN_TOKEN: adminToken,
+      SVC_LOG_LEVEL: 'error',
+    };
+    const args = [...(n === 0 ? nodeOptions : []), 'dist/server/main.js'];
+    return launch({ args, env, ready: () => answers(`http://127.0.0.1:${port}/readyz`) });
+  }
+
+  const programs: Program[] = [];
+  for (const [n, port] of ports.entries()) programs.push(await startServer(port, n));
+  const partners = await openPartners({ url: `http://127.0.0.1:${adminPort}`, token: adminToken }, crowd);
+  let redeemed = 0;
+
+  function contender(title: string, servers: number): Contender {
+    const self: Contender = {
+      name: title,
+      origins: origins.slice(0, servers),
+      pids: programs.slice(0, servers).map(({ pid }) => pid),
+      tokenPath: '/api/oauth/token',
+      userinfoPath: '/api/oauth/userinfo',
+
+      async prepareExchanges(count, crowd) {
+        const owners = crowd === 'one' ? [partners.hot] : partners.many;
+        const codes = await insertCodes(db, { count, owners });
+        return codes.map(({ code, owner }) => tokenRequest(owner, code));
+      },
+
+      async prepareUserinfo(count) {
+        const requests = await self.prepareExchanges(count, 'one');
+        const { origins: at, tokenPath: path } = self;
+        const { bodies } = await load.run({ origins: at, path, requests, callers: 64, keepBodies: true });
+        await self.settle(count);
+        return bodies.map((body) => userinfoRequest((JSON.parse(body) as TokenResponse).access_token));
+      },
+
+      async settle(count) {
+        redeemed += count;
+        await checkBooks(db, { tokens: redeemed, funded: partners.funded, price: partners.price });
+      },
+    };
+    return self;
+  }
+
+  return {
+    contenders: [contender(names.ours, 1), ...(processes === 2 ? [contender(names.oursTwice, 2)] : [])],
+    async stop() {
+      await Promise.all(programs.map((program) => program.stop()));
+    },
+  };
+}

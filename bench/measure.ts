@@ -1,0 +1,84 @@
+import type { Case } from './cases.ts';
+import type { Contender } from './contenders/contender.ts';
+import type { Load, LoadRequest } from './load/load.ts';
+import { cpuSeconds, pause } from './processes.ts';
+import { median } from './statistics.ts';
+
+/** Requests per second, milliseconds, and microseconds of processor time per request. */
+export interface Measurement {
+  rate: number;
+  p50: number;
+  p99: number;
+  serverCpu: number;
+  databaseCpu: number;
+  loadCpu: number;
+}
+
+/** What was prepared is given this long in milliseconds to reach the disk. */
+const rest = 250;
+/** Times that each token is shown in a warm round. */
+const repetitions = 3;
+
+export function medianOf(measurements: readonly Measurement[]): Measurement {
+  const of = (key: keyof Measurement) => median(measurements.map((one) => one[key]));
+  return {
+    rate: of('rate'),
+    p50: of('p50'),
+    p99: of('p99'),
+    serverCpu: of('serverCpu'),
+    databaseCpu: of('databaseCpu'),
+    loadCpu: of('loadCpu'),
+  };
+}
+
+/** Measures one contender once: `count` requests, all prepared before the clock starts. */
+export function createMeasure({ load, databasePid }: { load: Load; databasePid: number | undefined }) {
+  const database = databasePid === undefined ? [] : [databasePid];
+
+  async function send(
+    { origins, pids }: Contender,
+    order: { path: string; requests: readonly LoadRequest[]; callers: number },
+  ): Promise<Measurement> {
+    await pause(rest);
+    const before = { server: cpuSeconds(pids), database: cpuSeconds(database) };
+    const { seconds, p50, p99, cpuSeconds: ofLoad } = await load.run({ origins, ...order });
+    const count = order.requests.length;
+    const perRequest = (cpu: number) => (cpu / count) * 1e6;
+    return {
+      rate: count / seconds,
+      p50,
+      p99,
+      serverCpu: perRequest(cpuSeconds(pids) - before.server),
+      databaseCpu: perRequest(cpuSeconds(database) - before.database),
+      loadCpu: perRequest(ofLoad),
+    };
+  }
+
+  return {
+    async exchange(
+      contender: Contender,
+      { callers, crowd }: Pick<Case, 'callers' | 'crowd'>,
+      count: number,
+    ): Promise<Measurement> {
+      const requests = await contender.prepareExchanges(count, crowd);
+      const measured = await send(contender, { path: contender.tokenPath, requests, callers });
+      await contender.settle(count);
+      return measured;
+    },
+
+    /** Cold: tokens that the server never saw. Warm: the same again. */
+    async userinfo(
+      contender: Contender,
+      { callers }: Pick<Case, 'callers'>,
+      count: number,
+    ): Promise<{ cold: Measurement; warm: Measurement }> {
+      const { userinfoPath: path } = contender;
+      if (path === undefined) throw new Error(`${contender.name} has no userinfo endpoint`);
+      const requests = await contender.prepareUserinfo(count);
+      const cold = await send(contender, { path, requests, callers });
+      const again = Array.from({ length: repetitions }, () => requests).flat();
+      return { cold, warm: await send(contender, { path, requests: again, callers }) };
+    },
+  };
+}
+export type Measure = ReturnType<typeof createMeasure>;

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** A short run that only shows that everything works. */
+  smoke: boolean;
+  /** Only profile our server under 64 callers; keeps the profile. */
+  profile: boolean;
+  sections: ReadonlySet<Section>;
+  rounds: number;
+  /** Aimed length of a round. */
+  seconds: number;
+  callers: readonly number[];
+  /** Nothing was left out: worth keeping as RESULTS.md. */
+  whole: boolean;
+}
+
+const sections = ['exchange', 'crowd', 'userinfo'] as const;
+export type Section = (typeof sections)[number];
+
+const help = `npm run bench -- [options]
+
+  --smoke            a few requests of each kind: shows that everything works (< 20 s)
+  --only LIST        of ${sections.join(',')}; RESULTS.md is left as it is
+  --callers LIST     exchange with these numbers of callers (1,16,64,128)
+  --rounds N         interleaved rounds, whose medians are shown (3)
+  --seconds N        aimed length of a round (2)
+  --profile          profile our server under 64 callers, and nothing else
+  MONGODB_URI        database server to use in place of the embedded engine
+`;
+
+function isSection(name: string): name is Section {
+  return (sections as readonly string[]).includes(name);
+}
+
+/** @throws where an option is unknown; prints help and ends where that is asked for */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      smoke: { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
+      only: { type: 'string', default: sections.join(',') },
+      callers: { type: 'string', default: '1,16,64,128' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '2' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(help);
+    process.exit();
+  }
+  const wanted = values.only.split(',');
+  const unknown = wanted.filter((name) => !isSection(name));
+  if (unknown.length > 0) throw new Error(`--only takes ${sections.join(', ')}, not ${unknown.join(', ')}`);
+  const { smoke, profile } = values;
+  const callers = (smoke ? '1,16' : values.callers).split(',').map(Number);
+  return {
+    smoke,
+    profile,
+    sections: new Set(wanted.filter(isSection)),
+    rounds: smoke ? 1 : Number(values.rounds),
+    seconds: Number(values.seconds),
+    callers,
+    whole: !smoke && !profile && new Set(wanted).size === sections.length && callers.length === 4,
+  };
+}

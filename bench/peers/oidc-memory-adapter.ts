@@ -1,0 +1,38 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import type { OidcStorage } from './oidc-mongo-adapter.ts';
+
+/**
+ * oidc-provider's storage in the memory of its process: a map a model. Its own adapter for memory forgets all
+ * but the last 1,000 records, which is less than one round. A new bulk begins empty, so that what garbage
+ * collection costs does not grow from round to round.
+ */
+export function createMemoryAdapter(): OidcStorage {
+  const models = new Map<string, Map<string, AdapterPayload>>();
+
+  function adapter(model: string): Adapter {
+    const records = new Map<string, AdapterPayload>();
+    models.set(model, records);
+    return {
+      upsert: async (id, payload) => void records.set(id, payload),
+      find: async (id) => records.get(id),
+      findByUserCode: async () => undefined,
+      findByUid: async () => undefined,
+      async consume(id) {
+        const payload = records.get(id);
+        if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+      },
+      destroy: async (id) => void records.delete(id),
+      async revokeByGrantId(grantId) {
+        for (const [id, payload] of records) if (payload.grantId === grantId) records.delete(id);
+      },
+    };
+  }
+
+  return {
+    adapter,
+    inBulk(make) {
+      for (const records of models.values()) records.clear();
+      return make();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import { Provider } from 'oidc-provider';
+import { type Crowd, codeChallenge, redirectUri, scope } from '../contenders/contender.ts';
+import type { PeerAddress } from '../contenders/peer.ts';
+import { freePort } from '../processes.ts';
+import { answerCalls } from '../remote.ts';
+import { peerClient, peerClients } from './clients.ts';
+import { connectPeer } from './mongo-storage.ts';
+import { createMemoryAdapter } from './oidc-memory-adapter.ts';
+import { createMongoAdapter, type OidcStorage } from './oidc-mongo-adapter.ts';
+
+/**
+ * A program: oidc-provider, in memory or, where a connection string is given, on MongoDB. Exchanges are plain
+ * OAuth 2.0: an opaque access token, and no ID token to be signed; clients come from its configuration.
+ */
+const [uri] = process.argv.slice(2);
+
+const hour = 3600;
+const claims = { age_18_plus: true, identity_verified: true };
+
+function createProvider(origin: string, adapter: OidcStorage['adapter']): Provider {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return new Provider(origin, {
+    adapter,
+    clients: peerClients.map(({ clientId, clientSecret }) => ({
+      client_id: clientId,
+      client_secret: clientSecret,
+      redirect_uris: [redirectUri],
+      grant_types: ['authorization_code'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'client_secret_post',
+      id_token_signed_response_alg: 'ES256',
+    })),
+    clientAuthMethods: ['client_secret_post'],
+    scopes: ['openid', ...scope.split(' ')],
+    claims: { openid: ['sub'], age_18_plus: ['age_18_plus'], identity_verified: ['identity_verified'] },
+    findAccount: (_context, accountId) => ({
+      accountId,
+      claims: async () => ({ sub: accountId, ...claims }),
+    }),
+    features: { devInteractions: { enabled: false } },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
+    cookies: { keys: ['bench'] },
+    ttl: { AccessToken: hour, AuthorizationCode: hour, Grant: hour },
+  });
+}
+
+async function start(): Promise<PeerAddress & { provider: Provider; storage: OidcStorage }> {
+  const storage = uri ? await createMongoAdapter(await connectPeer(uri)) : createMemoryAdapter();
+  const port = await freePort();
+  const origin = `http://127.0.0.1:${port}`;
+  const provider = createProvider(origin, storage.adapter);
+  const handle = provider.callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return { origin, provider, storage };
+}
+
+const started = start();
+
+/** As after a login with consent: a user with a grant, and what `make` makes of it. */
+async function makeForUsers(
+  { count, crowd, scopes }: { count: number; crowd: Crowd; scopes: string },
+  make: (user: { accountId: string; grantId: string; clientId: string }) => Promise<string>,
+): Promise<string[]> {
+  const { provider, storage } = await started;
+  const run = Date.now().toString(36);
+  return storage.inBulk(async () => {
+    const made: string[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const { clientId } = peerClient(n, crowd);
+      const accountId = `user-${run}-${n}`;
+      const grant = new provider.Grant({ accountId, clientId });
+      grant.addOIDCScope(scopes);
+      made.push(await make({ accountId, clientId, grantId: await grant.save() }));
+    }
+    return made;
+  });
+}
+
+async function clientOf(clientId: string) {
+  const client = await (await started).provider.Client.find(clientId);
+  if (!client) throw new Error(`no client ${clientId}`);
+  return client;
+}
+
+answerCalls({
+  start: async () => ({ origin: (await started).origin }),
+
+  makeCodes: ({ count, crowd }: { count: number; crowd: Crowd }) =>
+    makeForUsers({ count, crowd, scopes: scope }, async ({ accountId, grantId, clientId }) => {
+      const { provider } = await started;
+      const code = new provider.AuthorizationCode({
+        accountId,
+        grantId,
+        client: await clientOf(clientId),
+        gty: 'authorization_code',
+        redirectUri,
+        scope,
+        codeChallenge,
+        codeChallengeMethod: 'S256',
+      });
+      return code.save();
+    }),
+
+  makeTokens: ({ count }: { count: number }) => {
+    const scopes = `openid ${scope}`;
+    return makeForUsers({ count, crowd: 'one', scopes }, async ({ accountId, grantId, clientId }) => {
+      const { provider } = await started;
+      const token = new provider.AccessToken({
+        accountId,
+        grantId,
+        client: await clientOf(clientId),
+        gty: 'authorization_code',
+        scope: scopes,
+      });
+      return token.save();
+    });
+  },
+});

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Root of the project: this file runs as bench/dist/bench/processes.js. */
+export const root = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
+
+const children = new Set<ChildProcess>();
+const directories: string[] = [];
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+/** A directory that goes when the bench ends. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  directories.push(directory);
+  return directory;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface Program {
+  pid: number;
+  /** Asks it to end, and waits. */
+  stop(): Promise<void>;
+}
+
+interface Launch {
+  /** Arguments of node: options, then the program below the project's root. */
+  args: readonly string[];
+  env?: NodeJS.ProcessEnv;
+  /** Whether it is up; asked until it is. */
+  ready: () => Promise<boolean>;
+}
+
+/** Starts a node program and waits until it is ready. @throws where it ends first, or is not ready in 30 s */
+export async function launch({ args, env = {}, ready }: Launch): Promise<Program> {
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, NODE_ENV: 'production', ...env },
+    // Standard input stays open as long as the bench lives; what they print goes to its standard error.
+    stdio: ['pipe', process.stderr, process.stderr],
+  });
+  children.add(child);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  void ended.then(() => children.delete(child));
+  const deadline = Date.now() + 30_000;
+  while (!(await ready())) {
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`${args.at(-1)} did not start`);
+    }
+    await pause(50);
+  }
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Linux counts processor time in hundredths of a second. */
+const ticksPerSecond = 100;
+
+/** Seconds of processor time that these processes have used so far; NaN where the system does not tell. */
+export function cpuSeconds(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    try {
+      // After the name, which may hold spaces: user time is the 12th field, system time the 13th.
+      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+      return sum + (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    } catch {
+      return Number.NaN;
+    }
+  }, 0);
+}

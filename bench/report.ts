@@ -1,0 +1,109 @@
+import type { Ceiling } from './load/ceiling.ts';
+import type { Measurement } from './measure.ts';
+import type { ProfileSummary } from './profile.ts';
+import type { Row } from './rounds.ts';
+import type { Verdict } from './targets.ts';
+
+export interface Facts {
+  machine: string;
+  versions: string;
+  rounds: number;
+  seconds: number;
+  ceiling: Ceiling | undefined;
+}
+
+const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+const ms = (value: number) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
+const micros = (value: number) => (Number.isNaN(value) ? '?' : value.toFixed(0));
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  const rule = head.map((_, n) => (n === 0 ? '---' : '--:'));
+  return [head, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** A line a case, a column a contender. */
+function byContender(rows: readonly Row[], cell: (result: Measurement) => string): string {
+  const names = [...new Set(rows.flatMap(({ results }) => [...results.keys()]))];
+  const lines = rows.map(({ title, results }) => [
+    title,
+    ...names.map((name) => {
+      const result = results.get(name);
+      return result ? cell(result) : '–';
+    }),
+  ]);
+  return table(['', ...names], lines);
+}
+
+function targetLine({ title, measure, peer, bound, ratio, met }: Verdict): string[] {
+  const wanted = measure === 'rate' ? `≥ ${bound.toFixed(1)}×` : `≤ ${bound.toFixed(1)}×`;
+  return [`${title}: ${measure} ÷ ${peer}`, wanted, `${ratio.toFixed(2)}×`, met ? 'met' : '**missed**'];
+}
+
+function profileText({ functions, places }: ProfileSummary): string {
+  const top = (shares: ProfileSummary['functions'], count: number) =>
+    shares.slice(0, count).map(({ name, share }) => [`\`${name}\``, percent(share)]);
+  return [
+    table(['package or folder', 'own time'], top(places, 15)),
+    table(['function', 'own time'], top(functions, 25)),
+  ].join('\n\n');
+}
+
+interface Figures {
+  rows: readonly Row[];
+  verdicts: readonly Verdict[];
+  profile?: ProfileSummary | undefined;
+}
+
+/** The figures, as the terminal and RESULTS.md show them. */
+export function renderTables({ rows, verdicts, profile }: Figures): string {
+  return [
+    '## Requests per second (p50 / p99 in ms)',
+    byContender(rows, ({ rate, p50, p99 }) => `${whole(rate)} (${ms(p50)} / ${ms(p99)})`),
+    ...(verdicts.length > 0
+      ? [
+          '## Ratios against the targets',
+          table(['one server process', 'target', 'measured', ''], verdicts.map(targetLine)),
+        ]
+      : []),
+    '## Processor time per request in µs: server + database + load generator',
+    byContender(
+      rows,
+      ({ serverCpu, databaseCpu, loadCpu }) =>
+        `${micros(serverCpu)} + ${micros(databaseCpu)} + ${micros(loadCpu)}`,
+    ),
+    ...(profile
+      ? ['## Where our server spends its time (64 callers, one partner)', profileText(profile)]
+      : []),
+  ].join('\n\n');
+}
+
+export const renderProfile = profileText;
+
+/** RESULTS.md. */
+export function renderResults(facts: Facts, tables: string): string {
+  const { machine, versions, rounds, seconds, ceiling } = facts;
+  const limit = ceiling
+    ? `The load generator reaches ${whole(ceiling.rate)} requests/s against an HTTP server that does nothing, at ${micros(ceiling.loadCpu)} µs of processor time each.`
+    : '';
+  return `# Results of \`npm run bench\`
+
+Written by the bench; run it again to replace it.
+
+- Machine: ${machine}.
+- Versions: ${versions}.
+- Each figure is the median of ${rounds} interleaved rounds (every contender once, then every contender again) of about ${seconds} s, after one that counts for nothing.
+
+How to read it: figures of shared machines vary from run to run; **ratios within one run** are what counts.
+All processes share the machine's cores: server, database and load generator. Every request of the exchange rows
+redeems a fresh code by \`authorization_code\` with PKCE and \`client_secret_post\`, exactly once; codes are prepared
+before the clock starts. Every write that an answer relies on is confirmed from the journal (\`w: 1, j: true\`).
+Each exchange of ours also charges the partner's wallet and is written to its ledger, and after every round tokens =
+charges = ledger rows and every balance is the sum of its ledger, or the run fails. The peers bill nothing. They are
+given their best case: clients from memory instead of the database, no ID token, no log. Userinfo is cold when the
+server sees each token for the first time, warm when it has seen all of them before. Processor time per request
+depends less on what else the machine does than requests per second do. ${limit}
+
+${tables}
+`;
+}
