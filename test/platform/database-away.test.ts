@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBooks, soundBooks } from '../billing/books.ts';
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
+
+let database: FreshDatabase;
+let proxy: TcpProxy;
+let server: TestServer;
+let partner: TestPartner;
+let walletId: string;
+
+/** Interface section 7.6 and decisions.md: a billable endpoint answers within 5 s. */
+const soonEnough = 5_000;
+/** Milliseconds until an uncommitted hold may be reversed: no request is on its way for longer. */
+const holdLifetime = 6_000;
+
+beforeAll(async () => {
+  database = await freshDatabase({ keep: true });
+  const url = new URL(database.uri);
+  proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  url.searchParams.set('directConnection', 'true');
+  const replacements = { foundation: () => ({ holdLifetime }) };
+  server = await startTestServer({ env: { MONGODB_URI: url.href }, replacements });
+  partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
+  walletId = `${partner.partnerId}:test`;
+  const limits = { partnerId: partner.partnerId, mode: 'test' as const, perMinute: 10_000, perHour: 10_000 };
+  await server.admin.limits.set.mutate(limits);
+});
+afterAll(async () => {
+  await proxy.restore();
+  await server.stop();
+  await proxy.stop();
+  await database.drop();
+});
+
+interface Answer {
+  status: number;
+  retryAfter: string | null;
+  ms: number;
+  body: Record<string, string>;
+}
+
+async function timed(call: () => Promise<Response>): Promise<Answer> {
+  const since = performance.now();
+  const response = await call();
+  const text = await response.text();
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    ms: performance.now() - since,
+    body: text.startsWith('{') ? JSON.parse(text) : {},
+  };
+}
+
+const exchange = (of: Visit) =>
+  timed(() => post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, of)));
+const get = (path: string, headers: Record<string, string> = {}) =>
+  timed(() => fetch(`${server.baseUrl}${path}`, { headers, redirect: 'manual' }));
+
+describe.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
+  it('503 within 5 s at every endpoint but the session query, nothing debited; then all is well again', async () => {
+    const used = await visit(server, partner);
+    const { access_token: token = '' } = (await exchange(used)).body;
+    const waiting = await visit(server, partner);
+    await soundBooks(database.db, walletId);
+    const session = await database.db.collection<{ _id: string }>('sessions').findOne();
+    const before = await readBooks(database.db, walletId);
+
+    await proxy[how]();
+    const bearer = { authorization: `Bearer ${token}` };
+    const start = new URL('/verify/start', server.baseUrl);
+    start.search = new URLSearchParams({
+      client_id: partner.clientId,
+      redirect_uri: 'http://localhost:9999/callback',
+      state: 's'.repeat(16),
+      scope: 'country',
+      code_challenge: 'c'.repeat(43),
+      code_challenge_method: 'S256',
+    }).toString();
+    const { client_id, client_secret } = tokenForm(partner, waiting);
+    const [exchanged, userinfo, revoked, started, query, ready, alive, keys] = await Promise.all([
+      exchange(waiting),
+      get('/api/oauth/userinfo', bearer),
+      timed(() => post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret })),
+      get(`${start.pathname}${start.search}`),
+      get(`/api/verify/hvf-session/${session?._id}`, { authorization: `Bearer ${partner.apiKey}` }),
+      get('/readyz'),
+      get('/healthz'),
+      get('/.well-known/jwks.json'),
+    ]);
+    for (const answer of [exchanged, userinfo, revoked]) {
+      expect(answer).toMatchObject({
+        status: 503,
+        retryAfter: '5',
+        body: { error: 'service_unavailable' },
+      });
+    }
+    expect(exchanged.ms).toBeLessThan(soonEnough);
+    expect(started).toMatchObject({ status: 503, retryAfter: '5', body: { success: false } });
+    // Interface 7.2 lists a 500 and no 503 here.
+    expect(query).toMatchObject({
+      status: 500,
+      retryAfter: null,
+      body: { success: false, error: 'Internal server error' },
+    });
+    expect(ready).toMatchObject({ status: 503, body: { ready: false, reasons: ['the database is away'] } });
+    expect([alive.status, keys.status]).toEqual([200, 200]);
+
+    await proxy.restore();
+    await expect.poll(async () => (await exchange(waiting)).status, { timeout: 15_000 }).toBe(200);
+    const after = await soundBooks(database.db, walletId);
+    expect(after.wallet.balance).toBe(before.wallet.balance - 50);
+    expect((await get('/api/oauth/userinfo', bearer)).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+  }, 60_000);
+});
+
+describe('a database that breaks under load', () => {
+  it('leaves every code with one charge or none, and every caller with an answer within 5 s', async () => {
+    const visits = await Promise.all(Array.from({ length: 30 }, () => visit(server, partner)));
+    const before = (await soundBooks(database.db, walletId)).wallet.balance;
+    const underway = visits.map(exchange);
+    await Promise.any(underway);
+    await proxy.cut();
+    const answers = await Promise.all(underway);
+    for (const { status, retryAfter, ms } of answers) {
+      expect(ms).toBeLessThan(soonEnough);
+      if (status !== 200) expect([status, retryAfter]).toEqual([503, '5']);
+    }
+    await proxy.restore();
+
+    const tokens = new Set(answers.flatMap(({ body }) => body['access_token'] ?? []));
+    for (const [n, each] of visits.entries()) {
+      if (answers[n]?.status === 200) continue;
+      // The answer may have been lost after the commit: then the code names its charge.
+      const settle = async () => {
+        const { status, body } = await exchange(each);
+        if (body['access_token']) tokens.add(body['access_token']);
+        return status === 200 || /; charge txn_/.test(body['error_description'] ?? '');
+      };
+      await expect.poll(settle, { timeout: 15_000 }).toBe(true);
+    }
+    const sweep = async () => {
+      await server.sweep();
+      return (await readBooks(database.db, walletId)).wallet.holds.length;
+    };
+    await expect.poll(sweep, { timeout: 20_000, interval: 500 }).toBe(0);
+    const { records, wallet } = await soundBooks(database.db, walletId);
+    expect(wallet.balance).toBe(before - 30 * 50);
+    const sessions = records.map((record) => (record.state === 'live' ? record.sessionId : ''));
+    expect(new Set(sessions).size).toBe(sessions.length);
+    expect(tokens.size).toBeGreaterThan(0);
+  }, 90_000);
+});
