@@ -4,7 +4,8 @@ import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } f
 import { createServerProcess, type ServerProcess } from '../platform/server-process.ts';
 import { soundBooks } from './books.ts';
 
-const crashes = 3;
+/** What is killed, one after another, while codes are exchanged. */
+const victims = ['server', 'server', 'database'] as const;
 const codesPerCrash = 24;
 const funds = 100_000;
 /** Longest time until a hold is past its deadline and swept: 10 s, and 15 s between sweeps. */
@@ -35,31 +36,38 @@ async function newPartner({ admin }: ServerProcess): Promise<TestPartner> {
   return partner;
 }
 
-describe('a server that is killed while it exchanges codes', () => {
+describe('a server that is killed while it exchanges codes, and its database likewise', () => {
   it('loses no cent and no token, and grants nothing twice', async () => {
     const server = await createServerProcess();
     await server.start();
     const partner = await newPartner(server);
     const visits = await Promise.all(
-      Array.from({ length: crashes * codesPerCrash }, () => visit(server, partner)),
+      Array.from({ length: victims.length * codesPerCrash }, () => visit(server, partner)),
     );
     const tokens = new Map<Visit, string>();
     const keep = (of: Visit, answer: Answer | undefined) => {
       if (answer?.access_token) tokens.set(of, answer.access_token);
     };
 
-    for (let n = 0; n < crashes; n += 1) {
+    async function kill(victim: (typeof victims)[number]): Promise<void> {
+      if (victim === 'database') process.kill(server.databasePid(), 'SIGKILL');
+      else expect(await server.end('SIGKILL')).toBe('SIGKILL');
+    }
+
+    for (const [n, victim] of victims.entries()) {
       const batch = visits.slice(n * codesPerCrash, (n + 1) * codesPerCrash);
-      let ended: Promise<unknown> | undefined;
+      let killed: Promise<void> | undefined;
       const calls = [...batch, ...batch].map(async (each) => {
         const answer = await exchange(server, partner, each);
         keep(each, answer);
+        if (victim === 'database') expect([200, 400, 503]).toContain(answer?.status);
         // The first answer means that others are under way.
-        ended ??= pause(n * 4).then(() => server.end('SIGKILL'));
+        killed ??= pause(n * 4).then(() => kill(victim));
       });
       await Promise.all(calls);
-      expect(await ended).toBe('SIGKILL');
-      await server.start();
+      await killed;
+      if (victim === 'server') await server.start();
+      else await server.ready();
     }
 
     const lost = new Set<string>();

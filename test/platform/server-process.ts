@@ -47,9 +47,9 @@ export async function createServerProcess(env: Record<string, string> = {}) {
   const outputs: (() => string)[] = [];
   let child: ChildProcess | undefined;
 
-  async function isReady(): Promise<boolean> {
-    const answer = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
-    return answer?.status === 200;
+  async function ready(): Promise<void> {
+    const status = async () => (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.status;
+    await expect.poll(status, { timeout: 20_000, interval: 50 }).toBe(200);
   }
 
   return {
@@ -65,6 +65,10 @@ export async function createServerProcess(env: Record<string, string> = {}) {
     }),
     /** Where its database can be reached while it runs. */
     databaseUri: () => readFileSync(join(dataDir, 'mongodb-uri'), 'utf8').trim(),
+    /** Process id of its database: the engine writes it into its own lock. */
+    databasePid: () => Number(readFileSync(join(dataDir, 'db', 'mongod.lock'), 'utf8')),
+    /** Resolves once it can serve. */
+    ready,
     /** Everything that it has printed, over all its lives. */
     output: () => outputs.map((read) => read()).join(''),
 
@@ -79,7 +83,7 @@ export async function createServerProcess(env: Record<string, string> = {}) {
       });
       child = started.child;
       outputs.push(started.output);
-      await expect.poll(isReady, { timeout: 20_000, interval: 50 }).toBe(true);
+      await ready();
     },
 
     /** @returns its exit code, or the signal's name */
