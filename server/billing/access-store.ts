@@ -4,6 +4,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { VerificationLevel } from '../../contracts/storefront.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { unavailable } from '../platform/errors.ts';
 import { createStage } from '../platform/stage.ts';
 import type { BillableKind } from './wallet-model.ts';
 
@@ -55,8 +56,8 @@ export const indexes: IndexDeclaration[] = [
   },
 ];
 
-/** The `accesses` collection: reads by id and inserts are group-committed. */
-export function createAccessStore(db: Db) {
+/** The `accesses` collection: reads by id and inserts are group-committed. `patient` waits longer for answers. */
+export function createAccessStore(db: Db, patient: Db = db) {
   const accesses = db.collection<AccessRecord>('accesses');
 
   async function findAll(ids: readonly string[]): Promise<Map<string, AccessRecord>> {
@@ -81,7 +82,7 @@ export function createAccessStore(db: Db) {
         if (!isUnavailable(error) && !(error instanceof MongoBulkWriteError)) throw error;
         // Duplicates, or a lost reply to inserts that may have landed: what stands there decides, one by one.
         const standing = await findAll(records.map(({ _id }) => _id));
-        return records.map((record) => standing.get(record._id) ?? asError(error));
+        return records.map((record) => standing.get(record._id) ?? unavailable(error));
       }
     },
   });
@@ -92,7 +93,7 @@ export function createAccessStore(db: Db) {
 
     /**
      * Inserts unless a record of this id stands already; gives the record that stands there afterwards.
-     * @throws the database's error where it cannot be told whether anything stands there: insert again
+     * @throws ApiError service_unavailable where nothing stands there after all: insert again
      */
     insert,
 
@@ -107,7 +108,9 @@ export function createAccessStore(db: Db) {
     /** Ids of all that one wallet bought. Reads the whole collection, page by page: for audits. */
     async idsOfWallet(walletId: string): Promise<string[]> {
       const ids: string[] = [];
-      for await (const { _id } of accesses.find({ walletId, state: 'live' }, { projection: { _id: 1 } }))
+      for await (const { _id } of patient
+        .collection<AccessRecord>('accesses')
+        .find({ walletId, state: 'live' }, { projection: { _id: 1 } }))
         ids.push(_id);
       return ids;
     },
@@ -123,7 +126,3 @@ export function createAccessStore(db: Db) {
   };
 }
 export type AccessStore = ReturnType<typeof createAccessStore>;
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
-}

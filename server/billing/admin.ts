@@ -32,7 +32,7 @@ import { type Wallet, type WalletStore, walletIdOf } from './wallet-store.ts';
 
 export interface BillingAdmin {
   wallets: Pick<WalletStore, 'find' | 'ids' | 'setCaps'>;
-  ledger: Pick<LedgerStore, 'page' | 'edges' | 'balanceAt'>;
+  ledger: Pick<LedgerStore, 'page' | 'firstSeqFrom'>;
   auditing: Auditing;
   movements: Movements;
   clock: Pick<Clock, 'now'>;

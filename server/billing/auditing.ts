@@ -9,7 +9,7 @@ import type { Wallet, WalletStore } from './wallet-store.ts';
 
 interface Dependencies {
   wallets: Pick<WalletStore, 'find'>;
-  ledger: Pick<LedgerStore, 'page' | 'edges' | 'existing' | 'reversalsAmong'>;
+  ledger: Pick<LedgerStore, 'page' | 'lastSeq' | 'existing' | 'reversalsAmong'>;
   accesses: Pick<AccessStore, 'states' | 'idsOfWallet'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -81,9 +81,9 @@ export function createAuditing({ wallets, ledger, accesses, clock }: Dependencie
   return {
     /** @returns undefined for a wallet that does not exist */
     async audit(walletId: string): Promise<AuditReport | undefined> {
-      const [accessIds, [, lastSeq = 0]] = await Promise.all([
+      const [accessIds, lastSeq] = await Promise.all([
         accesses.idsOfWallet(walletId),
-        ledger.edges(walletId, {}),
+        ledger.lastSeq(walletId),
       ]);
       const wallet = await wallets.find(walletId);
       if (!wallet) return undefined;

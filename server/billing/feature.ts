@@ -37,6 +37,7 @@ export function createBillingFeature(dependencies: Dependencies) {
     purchases: createPurchases({
       wallet,
       accesses,
+      ledger,
       settlement,
       clock,
       idKey,

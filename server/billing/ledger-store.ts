@@ -36,12 +36,20 @@ export function createLedgerStore(db: Db) {
   }
 
   return {
-    /** Appends entries; those that stand already are left as they are. */
+    /**
+     * Appends entries; those that stand already are left as they are.
+     * @throws where another entry stands in an entry's place: nothing may be taken for written that is not
+     */
     async append(entries: readonly LedgerEntry[]): Promise<void> {
       if (entries.length === 0) return;
-      await ledger.insertMany(entries.map(stored), { ordered: false }).catch((error: unknown) => {
+      try {
+        await ledger.insertMany(entries.map(stored), { ordered: false });
+      } catch (error) {
         if (!onlyDuplicates(error)) throw error;
-      });
+        const standing = await ledger.find({ _id: { $in: entries.map(({ _id }) => _id) } }).toArray();
+        const seqs = new Map(standing.map(({ _id, seq }) => [_id, seq]));
+        if (entries.some(({ _id, seq }) => seqs.get(_id) !== seq)) throw error;
+      }
     },
 
     async find(id: string): Promise<LedgerEntry | undefined> {
@@ -56,26 +64,20 @@ export function createLedgerStore(db: Db) {
         .toArray();
     },
 
-    /** Lowest and highest seq with `from` ≤ at < `to`; empty where there is none. */
-    async edges(
-      walletId: string,
-      { from, to }: { from?: Date | undefined; to?: Date | undefined },
-    ): Promise<number[]> {
-      const at = { ...(from ? { $gte: from } : {}), ...(to ? { $lt: to } : {}) };
-      const filter = { walletId, ...(from || to ? { at } : {}) };
-      const edge = (order: 1 | -1) => ledger.find(filter).sort({ seq: order }).limit(1).next();
-      const [first, last] = await Promise.all([edge(1), edge(-1)]);
-      return [first, last].flatMap((entry) => entry?.seq ?? []);
+    /** Highest seq in the ledger; 0 where there is none. */
+    async lastSeq(walletId: string): Promise<number> {
+      return (await ledger.find({ walletId }).sort({ seq: -1 }).limit(1).next())?.seq ?? 0;
     },
 
-    /** Balance in cents after the last entry before `time`. */
-    async balanceAt(walletId: string, time: Date): Promise<number> {
-      const last = await ledger
-        .find({ walletId, at: { $lt: time } })
-        .sort({ seq: -1 })
-        .limit(1)
-        .next();
-      return last?.balanceAfter ?? 0;
+    /** Lowest seq of an entry at or after `time`; undefined where there is none. */
+    async firstSeqFrom(walletId: string, time: Date): Promise<number | undefined> {
+      return (
+        await ledger
+          .find({ walletId, at: { $gte: time } })
+          .sort({ seq: 1 })
+          .limit(1)
+          .next()
+      )?.seq;
     },
 
     /** Those of `ids` that have an entry. */

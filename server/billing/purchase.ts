@@ -3,12 +3,13 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
-import { unavailable } from '../platform/errors.ts';
+import { ApiError, unavailable } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logging.ts';
 import { createConvoy } from '../platform/stage.ts';
 import type { Access, AccessRecord, AccessStore } from './access-store.ts';
 import { opposite } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.ts';
 import { refusalOf, rehearse } from './refusals.ts';
 import type { Settlement } from './settlement.ts';
 import type { WalletPort } from './wallet.ts';
@@ -18,7 +19,7 @@ import type { BillableKind, Posting, Verdict } from './wallet-model.ts';
 export type History =
   | { state: 'open'; chargeId: string }
   | { state: 'used'; access: Access }
-  /** Five charges of it were reversed: it buys nothing any more. */
+  /** Five charges of it were reversed, or its record is purged: it buys nothing any more. */
   | { state: 'exhausted' };
 
 /** What shall be bought, and for whom. */
@@ -52,6 +53,7 @@ export interface Purchase<Facts> extends Order {
 interface PurchaseSettings {
   wallet: Pick<WalletPort, 'basis' | 'post'>;
   accesses: Pick<AccessStore, 'loadMany' | 'insert'>;
+  ledger: Pick<LedgerStore, 'existing'>;
   settlement: Pick<Settlement, 'settle'>;
   clock: Pick<Clock, 'now' | 'trusted'>;
   idKey: Uint8Array;
@@ -62,6 +64,8 @@ interface PurchaseSettings {
 }
 
 const charges = 5;
+const insertAgainAfter = 10;
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /**
  * Milliseconds in which a step is begun again. One that then meets an absent database fails within 3 s, so
  * that the 503 is sent within 5 s.
@@ -84,7 +88,7 @@ export function historyOf(ids: readonly string[], records: readonly AccessRecord
  * endpoints share it. Whatever crashes or repeats, one cause is charged once and grants one access.
  */
 export function createPurchases(settings: PurchaseSettings) {
-  const { wallet, accesses, settlement, clock, idKey, logger } = settings;
+  const { wallet, accesses, ledger, settlement, clock, idKey, logger } = settings;
   const { uptime = () => performance.now(), holdLifetime = 10_000 } = settings;
 
   const chargeIds = (cause: string) =>
@@ -93,6 +97,20 @@ export function createPurchases(settings: PurchaseSettings) {
   async function history(cause: string): Promise<History> {
     const ids = chargeIds(cause);
     return historyOf(ids, await accesses.loadMany(ids));
+  }
+
+  /**
+   * A code dies before its records are purged; an idempotency key can come back at any time. The ledger
+   * remembers for ever: where it has the charge and its record is gone, the cause is used up.
+   */
+  async function historyOfOrder({ cause, kind }: { cause: string; kind: BillableKind }): Promise<History> {
+    const past = await history(cause);
+    if (kind !== 'checkbox' || past.state !== 'open') return past;
+    if ((await ledger.existing([past.chargeId])).size === 0) return past;
+    // Entries follow their record: what was charged since the first look is there to be seen now.
+    const again = await history(cause);
+    const purged = again.state === 'open' && again.chargeId === past.chargeId;
+    return purged ? { state: 'exhausted' } : again;
   }
 
   async function hold(order: Order, terms: Terms, posting: Posting, until: number): Promise<Verdict> {
@@ -107,7 +125,10 @@ export function createPurchases(settings: PurchaseSettings) {
       try {
         return await accesses.insert(access);
       } catch (error) {
-        if (!isUnavailable(error) || uptime() >= until) throw error;
+        const unknown =
+          isUnavailable(error) || (error instanceof ApiError && error.code === 'service_unavailable');
+        if (!unknown || uptime() >= until) throw error;
+        await pause(insertAgainAfter);
       }
     }
   }
@@ -146,7 +167,7 @@ export function createPurchases(settings: PurchaseSettings) {
 
     for (let round = 0; round < rounds; round += 1) {
       const basis = await wallet.basis(purchase.walletId);
-      const [facts, past] = await Promise.all([purchase.read(), history(purchase.cause)]);
+      const [facts, past] = await Promise.all([purchase.read(), historyOfOrder(purchase)]);
       const terms = await purchase.decide(facts, past);
       if ('replay' in terms) return terms.replay;
       if (past.state !== 'open') throw new Error('terms were given for a cause that is used up');

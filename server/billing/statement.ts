@@ -3,7 +3,7 @@ import type { LedgerStore } from './ledger-store.ts';
 import type { Wallet } from './wallet-store.ts';
 
 interface Range {
-  /** Entries at or after this time; from the first on where undefined. */
+  /** Entries from this time on; from the first where undefined. */
   from?: Date | undefined;
   /** Entries before this time; to the last where undefined. */
   to?: Date | undefined;
@@ -22,38 +22,40 @@ export interface Statement {
   untilSeq: number;
 }
 
+type Ledger = Pick<LedgerStore, 'page' | 'firstSeqFrom'>;
+
 /**
- * The lines of a wallet in the order of `seq`, from the first entry at or after `from` to the last before
- * `to`. Money that has moved but is not in the ledger yet is read from the wallet, so nothing is missing.
+ * The lines of a wallet in the order of `seq`. A time cuts the ledger before the first entry at or after it,
+ * at both ends, so that what closes one month opens the next: `at` is taken before entries of several
+ * processes get their `seq`, and neighbours may differ by milliseconds. Money that has moved but is not in
+ * the ledger yet is read from the wallet, so nothing is missing.
  */
-export async function readStatement(
-  wallet: Wallet,
-  range: Range,
-  ledger: Pick<LedgerStore, 'page' | 'edges' | 'balanceAt'>,
-): Promise<Statement> {
+export async function readStatement(wallet: Wallet, range: Range, ledger: Ledger): Promise<Statement> {
   const held = wallet.holds.map((hold) => entryOf(wallet.id, hold));
-  const inRange = held.filter(({ at }) => (!range.from || at >= range.from) && (!range.to || at < range.to));
-  const edges = await ledger.edges(wallet.id, range);
-  const seqs = [...inRange.map(({ seq }) => seq), ...edges].filter((seq) => seq <= wallet.seq);
-  const untilSeq = range.untilSeq ?? Math.max(0, ...seqs);
-  const after = range.afterSeq ?? (seqs.length === 0 ? 0 : Math.min(...seqs) - 1);
-  const until = Math.min(untilSeq, after + range.limit);
 
-  const written = after < until ? await ledger.page(wallet.id, { after, until }) : [];
-  const ids = new Set(written.map(({ _id }) => _id));
-  const open = held.filter(({ _id, seq }) => seq > after && seq <= until && !ids.has(_id));
-  const entries = [...written, ...open].sort((a, b) => a.seq - b.seq);
+  /** Last seq before `time`. */
+  async function cut(time: Date): Promise<number> {
+    const later = held.filter(({ at }) => at >= time).map(({ seq }) => seq);
+    const written = await ledger.firstSeqFrom(wallet.id, time);
+    return Math.min(
+      wallet.seq,
+      ...[...later, ...(written === undefined ? [] : [written])].map((seq) => seq - 1),
+    );
+  }
 
-  const [first] = entries;
-  const opening = first ? first.balanceAfter - first.amount : await balanceBefore(wallet, range, ledger);
+  /** Entries with `after` < seq ≤ `until`. */
+  async function lines(after: number, until: number): Promise<LedgerEntry[]> {
+    if (after >= until) return [];
+    const written = await ledger.page(wallet.id, { after, until });
+    const ids = new Set(written.map(({ _id }) => _id));
+    const open = held.filter(({ _id, seq }) => seq > after && seq <= until && !ids.has(_id));
+    return [...written, ...open].sort((a, b) => a.seq - b.seq);
+  }
+
+  const untilSeq = range.untilSeq ?? (range.to ? await cut(range.to) : wallet.seq);
+  const after = range.afterSeq ?? (range.from ? await cut(range.from) : 0);
+  const entries = await lines(after, Math.min(untilSeq, after + range.limit));
+  const [before] = after === 0 ? [] : await lines(after - 1, after);
+  const opening = before?.balanceAfter ?? 0;
   return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq };
-}
-
-/** The balance of a range without lines. */
-async function balanceBefore(
-  wallet: Wallet,
-  { from }: Range,
-  ledger: Pick<LedgerStore, 'balanceAt'>,
-): Promise<number> {
-  return from ? ledger.balanceAt(wallet.id, from) : 0;
 }

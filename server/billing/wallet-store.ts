@@ -52,8 +52,8 @@ function viewOf(ids: readonly string[]) {
 const idsOf = (batches: readonly WalletBatch[]) =>
   batches.flatMap(({ postings }) => postings.map(({ id }) => id));
 
-/** The `wallets` collection. Numbers are cents; times are Dates of the database's clock. */
-export function createWalletStore(db: Db) {
+/** The `wallets` collection; `patient` waits longer for its answers. Numbers are cents; times are Dates of the database's clock. */
+export function createWalletStore(db: Db, patient: Db = db) {
   const wallets = db.collection<WalletDocument>('wallets');
   type View = WalletState & { _id: string };
 
@@ -141,7 +141,8 @@ export function createWalletStore(db: Db) {
     /** Wallets with holds past their deadline at `now`, each with just those. */
     async overdue(now: Date): Promise<{ walletId: string; holds: Hold[] }[]> {
       const late = { $filter: { input: '$holds', cond: { $lt: ['$$this.deadline', now] } } };
-      return wallets
+      return patient
+        .collection('wallets')
         .aggregate<{ walletId: string; holds: Hold[] }>([
           { $match: { holds: { $elemMatch: { deadline: { $lt: now } } } } },
           { $project: { _id: 0, walletId: '$_id', holds: late } },

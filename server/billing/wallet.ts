@@ -1,6 +1,7 @@
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createStage } from '../platform/stage.ts';
+import { createReleases } from './releases.ts';
 import { type Posting, type Verdict, verdictOf, type WalletState } from './wallet-model.ts';
 import type { WalletBatch } from './wallet-pipeline.ts';
 import type { WalletStore } from './wallet-store.ts';
@@ -17,17 +18,12 @@ interface WalletSettings {
   uptime?: () => number;
 }
 
-/** Longest time that a settled id waits for an update that goes out anyway. */
-const flushAfter = 700;
-const flushAtCount = 96;
-/** Settled ids that ride along with one update. */
-const largestRelease = 160;
 const resendPause = 10;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** One batch a wallet: each id once (the earliest basis holds), with the ids that are due to leave. */
-function groupByWallet(moves: readonly Move[], releases: Map<string, string[]>): WalletBatch[] {
+function groupByWallet(moves: readonly Move[], take: (walletId: string) => string[]): WalletBatch[] {
   const grouped = new Map<string, Map<string, Posting>>();
   for (const { walletId, posting } of moves) {
     const postings = grouped.get(walletId) ?? new Map<string, Posting>();
@@ -38,7 +34,7 @@ function groupByWallet(moves: readonly Move[], releases: Map<string, string[]>):
   }
   return [...grouped].map(([walletId, postings]) => ({
     walletId,
-    settled: releases.get(walletId)?.splice(0, largestRelease) ?? [],
+    settled: take(walletId),
     postings: [...postings.values()],
   }));
 }
@@ -49,9 +45,7 @@ function groupByWallet(moves: readonly Move[], releases: Map<string, string[]>):
  */
 export function createWallet({ wallets, uptime = () => performance.now() }: WalletSettings) {
   const lastSettled = new Map<string, number>();
-  const releases = new Map<string, string[]>();
-  const timers = new Map<string, NodeJS.Timeout>();
-  let lastFlush: Promise<unknown> = Promise.resolve();
+  const releases = createReleases((walletId) => send({ walletId }));
 
   function learn(walletId: string, settled: number): void {
     lastSettled.set(walletId, Math.max(settled, lastSettled.get(walletId) ?? 0));
@@ -59,38 +53,18 @@ export function createWallet({ wallets, uptime = () => performance.now() }: Wall
 
   const send = createStage<Move, WalletState | undefined>({
     async run(moves) {
-      const batches = groupByWallet(moves, releases);
+      const batches = groupByWallet(moves, releases.take);
       try {
         const states = await wallets.apply(batches);
         for (const [walletId, state] of states) learn(walletId, state.settled);
         return moves.map(({ walletId }) => states.get(walletId));
       } catch (error) {
         // Whether it landed is unknown; releasing twice is harmless, forgetting to release is not.
-        for (const { walletId, settled } of batches) if (settled.length > 0) queueRelease(walletId, settled);
+        for (const { walletId, settled } of batches) releases.add(walletId, settled);
         throw error;
       }
     },
   });
-
-  function queueRelease(walletId: string, ids: readonly string[]): void {
-    const queue = releases.get(walletId) ?? [];
-    releases.set(walletId, queue);
-    queue.push(...ids);
-    if (queue.length >= flushAtCount) flushSoon(walletId, 0);
-    else flushSoon(walletId, flushAfter);
-  }
-
-  function flushSoon(walletId: string, delay: number): void {
-    if (timers.has(walletId) && delay > 0) return;
-    clearTimeout(timers.get(walletId));
-    const timer = setTimeout(() => {
-      timers.delete(walletId);
-      if ((releases.get(walletId)?.length ?? 0) === 0) return;
-      // A flush that failed has put its ids back; the next timer or the next charge takes them.
-      lastFlush = send({ walletId }).catch(() => undefined);
-    }, delay);
-    timers.set(walletId, timer.unref());
-  }
 
   return {
     /**
@@ -117,7 +91,7 @@ export function createWallet({ wallets, uptime = () => performance.now() }: Wall
           const state = await send({ walletId, posting });
           if (!state) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
           const verdict = verdictOf(state, posting);
-          if (verdict.outcome === 'full') flushSoon(walletId, 0);
+          if (verdict.outcome === 'full') releases.hurry(walletId);
           if (verdict.outcome !== 'resend' && (verdict.outcome !== 'full' || last)) return verdict;
         } catch (error) {
           if (!isUnavailable(error) || last) throw error;
@@ -127,17 +101,10 @@ export function createWallet({ wallets, uptime = () => performance.now() }: Wall
     },
 
     /** Ids whose ledger entries are written leave `holds` with the next update, or within 700 ms. */
-    release: queueRelease,
+    release: releases.add,
 
     /** Sends what waits to leave; for a graceful stop. */
-    async drain(): Promise<void> {
-      for (const timer of timers.values()) clearTimeout(timer);
-      timers.clear();
-      // Updates go out one after another: when the last flush is done, so are those before it.
-      await lastFlush;
-      const due = [...releases].filter(([, ids]) => ids.length > 0).map(([walletId]) => walletId);
-      await Promise.allSettled(due.map((walletId) => send({ walletId })));
-    },
+    drain: releases.drain,
   };
 }
 export type WalletPort = ReturnType<typeof createWallet>;

@@ -168,6 +168,30 @@ describe('wallets statement', () => {
     }
   });
 
+  it('opens a month with what closed the month before, though times of neighbours are crossed', async () => {
+    const partner = await busyPartner();
+    const walletId = `${partner.walletId}`;
+    const cut = new Date(Date.now() - 60_000);
+    const shift = (seq: number, ms: number) =>
+      rows().updateOne({ walletId, seq } as never, { $set: { at: new Date(cut.getTime() + ms) } });
+    for (const [seq, ms] of [
+      [1, -9],
+      [2, 2],
+      [3, -2],
+      [4, 5],
+      [5, 9],
+    ] as const)
+      await shift(seq, ms);
+    const read = (range: { from?: string; to?: string }) =>
+      server.admin.wallets.statement.query({ partnerId: partner.partnerId, ...range });
+    const [before, after] = await Promise.all([
+      read({ to: cut.toISOString() }),
+      read({ from: cut.toISOString() }),
+    ]);
+    expect(before.closing).toBe(after.opening);
+    expect([...before.entries, ...after.entries].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('goes on page by page, each opening where the one before closed', async () => {
     const partner = await busyPartner();
     const first = await server.admin.wallets.statement.query({ partnerId: partner.partnerId, limit: 2 });

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { Args, Flags } from '@oclif/core';
 import { formatCents } from '../../amounts.ts';
 import { CarefulCommand } from '../../careful-command.ts';
-import { amount, given, modeRequired } from '../../flags.ts';
+import { amount, modeRequired } from '../../flags.ts';
 
 export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> {
   static override summary = 'Correct a wallet by an amount, up or down.';
-  static override description = 'With --reference, the same reference and amount twice is one adjustment.';
+  static override description =
+    'The same reference and amount twice is one adjustment. Without --reference one is made and shown: give it to try again.';
   static override examples = [
     '<%= config.bin %> wallets adjust ptr_… --mode test --amount -12.50 --reason "double funding"',
   ];
@@ -23,15 +25,16 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
   };
 
   async run() {
-    const { mode, amount: cents, reason, reference } = this.flags;
+    const { mode, amount: cents, reason, reference = `adjustment-${randomUUID()}` } = this.flags;
     const wallet = { partnerId: this.args.partner, mode };
     const api = await this.api();
     const adjust = async () => {
+      this.notice(`Reference: ${reference}`);
       const moved = await api.wallets.adjust.mutate({
         ...wallet,
         amount: cents,
         reason,
-        ...given({ reference }),
+        reference,
       });
       this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
       return this.one(moved, ['id', 'kind', 'amount', 'reason', 'at']);
