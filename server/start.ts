@@ -20,6 +20,11 @@ import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
 import { createServices, type Foundation } from './services.ts';
 
+/** Milliseconds that a stop waits for requests under way. */
+const longestRequest = 8_000;
+/** Milliseconds that an index build or the scan of a whole collection may take. */
+const longestScan = 600_000;
+
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
@@ -52,22 +57,33 @@ function rememberAdminAddress(dataDir: string, url: string): void {
   writeFileSync(join(dataDir, 'admin-url'), `${url}\n`, { mode: 0o600 });
 }
 
+/** The database twice: for requests, and `patient` for index builds and long scans. */
 async function openDatabase(
   config: Config,
   logger: Logger,
-): Promise<{ database: Database; engine?: EmbeddedDatabase }> {
-  const appName = 'svc-gateway';
-  if (config.mongodbUri) {
-    return { database: await connect({ uri: config.mongodbUri, embedded: false, appName, logger }) };
-  }
-  const engine = await startEmbedded({ dataDir: config.dataDir, logger });
-  return { engine, database: await connect({ uri: engine.uri, embedded: true, appName, logger }) };
+): Promise<{ database: Database; patient: Database; engine: EmbeddedDatabase | undefined }> {
+  const engine = config.mongodbUri ? undefined : await startEmbedded({ dataDir: config.dataDir, logger });
+  const target = {
+    uri: engine?.uri ?? config.mongodbUri ?? '',
+    embedded: engine !== undefined,
+    appName: 'svc-gateway',
+  };
+  const database = await connect({ ...target, logger });
+  const patient = await connect({ ...target, answerWithinMs: longestScan });
+  return { database, patient, engine };
 }
 
 async function listen(app: HttpServer, { host, port }: { host: string; port: number }): Promise<string> {
   await app.listen({ host, port });
   const { port: actual } = app.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+}
+
+/** Lets requests under way end; a caller that does not end its own is cut off. */
+async function closeListener(app: HttpServer): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), longestRequest);
+  await app.close();
+  clearTimeout(cut);
 }
 
 const portOf = (address: string) =>
@@ -82,11 +98,11 @@ export async function startServer(
   logger: Logger,
   replacements: Replacements = {},
 ): Promise<RunningServer> {
-  const { database, engine } = await openDatabase(config, logger);
+  const { database, patient, engine } = await openDatabase(config, logger);
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ?? createDatabaseClock({ readServerTime: () => readServerTime(db) });
-  await Promise.all([ensureIndexes(db, indexes), clock.measure()]);
+  await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));
   const keyring = await loadKeyring(db, sealing);
 
@@ -101,6 +117,7 @@ export async function startServer(
   const services = createServices({
     config,
     db,
+    patient: patient.db,
     clock,
     keyring,
     sealing,
@@ -142,13 +159,13 @@ export async function startServer(
     embedded: engine !== undefined,
     sweep: sweeper.sweep,
     async stop() {
-      await Promise.all(listeners.map((app) => app.close()));
+      await Promise.all(listeners.map(closeListener));
       await sweeper.stop();
       await services.webhooks.stop();
       await services.billing.drain();
       await services.admin.flush();
       clock.stop();
-      await client.close();
+      await Promise.all([client.close(), patient.client.close()]);
       await engine?.stop();
     },
   };

@@ -16,6 +16,9 @@ import { asGeneral, asOAuth, renderErrors } from './errors.ts';
 
 /** Largest request body in bytes. */
 const bodyLimit = 64 * 1024;
+/** Milliseconds in which a whole request has to arrive, and that a silent connection is kept. */
+const requestTimeout = 15_000;
+const connectionTimeout = 60_000;
 
 export type HttpServer = FastifyInstance;
 
@@ -43,6 +46,8 @@ export function createHttpServer({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit,
+    requestTimeout,
+    connectionTimeout,
     trustProxy,
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: 200 },
