@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
+import { randomRequestId } from './ids.ts';
 import { createStage } from './stage.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
@@ -17,6 +18,7 @@ export type RequestLimit = (name: string, id: string, max: number) => Promise<Al
 interface CounterDocument {
   _id: string;
   used: number;
+  before: Record<string, number>;
   purgeAt: Date;
 }
 
@@ -39,34 +41,33 @@ function countById(ids: readonly string[]): Map<string, number> {
  */
 export function createRequestLimits(db: Db, clock: { now(): number }): RequestLimit {
   const counters = db.collection<CounterDocument>('requestWindows', unjournaled);
+  /** Under this name a counter keeps what it stood at before this process last added to it. */
+  const self = `p${randomRequestId().slice(4)}`;
   let seenFull = { start: 0, used: new Map<string, number>() };
 
   /** Adds every request of the batch; answers each with its own number within the window. */
   const count = createStage<string, number>({
     async run(ids) {
       const added = countById(ids);
-      const purgeAt = new Date(clock.now() + 2 * minute);
-      const update = (by: number) => ({ $inc: { used: by }, $setOnInsert: { purgeAt } });
-      const used = new Map<string, number>();
-      if (added.size === 1) {
-        const [[id, by] = ['', 0]] = added;
-        const after = await counters.findOneAndUpdate({ _id: id }, update(by), {
+      const purgeAt = { $literal: new Date(clock.now() + 2 * minute) };
+      const before = { $ifNull: ['$used', 0] };
+      const writes = [...added].map(([id, by]) => ({
+        updateOne: {
+          filter: { _id: id },
+          update: [{ $set: { used: { $add: [before, by] }, [`before.${self}`]: before, purgeAt } }],
           upsert: true,
-          returnDocument: 'after',
-        });
-        used.set(id, after?.used ?? by);
-      } else {
-        const writes = [...added].map(([id, by]) => ({
-          updateOne: { filter: { _id: id }, update: update(by), upsert: true },
-        }));
-        await counters.bulkWrite(writes, { ordered: false });
-        for await (const { _id, used: total } of counters.find({ _id: { $in: [...added.keys()] } }))
-          used.set(_id, total);
+        },
+      }));
+      await counters.bulkWrite(writes, { ordered: false });
+      // Others may have added since, but only this process writes under its name, one batch at a time.
+      const last = new Map<string, number>();
+      for await (const { _id, before: stood } of counters.find({ _id: { $in: [...added.keys()] } })) {
+        last.set(_id, stood[self] ?? 0);
       }
       return ids.map((id) => {
-        const left = (added.get(id) ?? 1) - 1;
-        added.set(id, left);
-        return (used.get(id) ?? 1) - left;
+        const number = (last.get(id) ?? 0) + 1;
+        last.set(id, number);
+        return number;
       });
     },
   });
