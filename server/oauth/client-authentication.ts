@@ -98,6 +98,12 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       throw new ApiError('client_inactive');
     },
 
+    /** The client as it is now, where the one in hand may not ask for `scope`: a no is read again before it is sent. */
+    async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
+      if (scope.every((name) => client.claims.includes(name))) return client;
+      return (await findClient(client._id, { fresh: true }))?.client ?? client;
+    },
+
     /**
      * Counts this request; its key is looked up beside, never from a cache (decisions.md, "Modes").
      * @throws ApiError client_inactive where the key is revoked, then rate_limited (interface section 8, rule 5)

@@ -1,4 +1,4 @@
-import { type Grant, type GrantTerms, termsOf } from '../../contracts/grant.ts';
+import { type Grant, type GrantTerms, grantedScope, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import { sha256 } from '../platform/ids.ts';
@@ -28,7 +28,7 @@ export interface BoughtAccess {
 type History = { state: 'open' } | { state: 'used'; access: BoughtAccess } | { state: 'exhausted' };
 
 interface Dependencies {
-  clients: Pick<ClientAuthentication, 'authenticate' | 'admit'>;
+  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted'>;
   /** Charges the partner's wallet once for `cause` and commits the access: the exchange core in billing. */
   buy: (
     purchase: Authenticated & {
@@ -90,9 +90,10 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
         requireLive(grant, clock.now());
         requireSameRedirect(grant, request);
         await requireVerifier(grant, request, codeHash);
-        requirePermittedScope(grant, client);
+        const current = await clients.permitted(client, grantedScope(grant));
+        requirePermittedScope(grant, current);
         requireActiveEnrollment(grant);
-        return { ...termsOf(grant, client), lifetime: accessTokenLifetime };
+        return { ...termsOf(grant, current), lifetime: accessTokenLifetime };
       },
     });
     return {

@@ -1,8 +1,8 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 
 const loopback = new Set(['localhost', '127.0.0.1']);
-/** Browsers and proxies read these differently (RFC 3986 allows none of them raw). */
-const unsafeCharacter = /[\s\p{Cc}\\]/u;
+/** RFC 3986 allows none of them raw; browsers and proxies read them differently, and headers not at all. */
+const unsafeCharacter = /[^\x21-\x7e]|\\/;
 
 function parse(uri: string): URL | undefined {
   try {
@@ -17,7 +17,8 @@ function parse(uri: string): URL | undefined {
  * What passes is kept and compared byte for byte, so nothing is normalised here.
  */
 export function redirectUriFault(uri: string, mode: Mode): string | undefined {
-  if (unsafeCharacter.test(uri)) return 'must not contain spaces, backslashes or control characters';
+  if (unsafeCharacter.test(uri))
+    return 'must be ASCII without spaces, backslashes or control characters; percent-encode others';
   const url = parse(uri);
   // `https:example.com` parses, as does `https:///example.com`: an absolute URI of ours spells out its authority.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\/[^/]/i.test(uri))
