@@ -44,6 +44,8 @@ import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts';
 export interface Foundation {
   config: Config;
   db: Database['db'];
+  /** The same database through connections that wait longer for an answer. */
+  patient?: Database['db'];
   clock: Clock;
   keyring: Keyring;
   sealing: Sealing;
@@ -67,11 +69,11 @@ interface Payer {
 
 export type Stores = ReturnType<typeof createStores>;
 
-/** Everything that touches the database, one object a feature. */
-export function createStores(db: Database['db']) {
+/** Everything that touches the database, one object a feature; long scans go through `patient`. */
+export function createStores(db: Database['db'], patient = db) {
   return {
-    admin: createAdminStores(db),
-    billing: createBillingStores(db),
+    admin: createAdminStores(db, patient),
+    billing: createBillingStores(db, patient),
     partners: createPartnersStores(db),
     integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
     verification: createVerificationStores(db),
@@ -81,9 +83,9 @@ export function createStores(db: Database['db']) {
 
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
-  const { config, db, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
+  const { config, db, patient, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
   const { holdLifetime, stores: replaced } = foundation;
-  const stores = { ...createStores(db), ...replaced };
+  const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits(db, clock);
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
