@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimNames } from '../../contracts/claims.ts';
+import { eventTypes } from '../../contracts/events.ts';
+import { FailureReason, Rehearsal } from '../../contracts/verification.ts';
+import { createPartner, redirectUri, visit } from '../harness/partner.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { createBrowser, passFlow } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { codeFor, createShop, shopDomain } from '../storefront/shop.ts';
+import { codeBlocks, fileBlock, readDoc } from './markdown.ts';
+import { freePort, hasProgram, start, workspace } from './programs.ts';
+
+const docs = new URL('../../docs/', import.meta.url);
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+function save(directory: string, file: string, text: string): void {
+  mkdirSync(dirname(join(directory, file)), { recursive: true });
+  writeFileSync(join(directory, file), text);
+}
+
+describe('docs/quickstart.md', () => {
+  it('leads to the first claim, typed as it stands', { timeout: 60_000 }, async () => {
+    const cwd = workspace();
+    symlinkSync(join(repository, 'cli'), join(cwd, 'cli'));
+    const port = await freePort();
+    // Another test may use the port of the page.
+    const adapted = (text: string) => text.replaceAll('3000', String(port));
+    const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
+    const blocks = codeBlocks('quickstart.md');
+    for (const { file, code } of blocks) if (file) save(cwd, file, adapted(code));
+    for (const { role, code } of blocks) {
+      if (role !== 'run') continue;
+      const command = promisify(execFile)('bash', ['-euc', adapted(code)], {
+        cwd,
+        env: { ...process.env, ...env },
+      });
+      await command;
+    }
+    const staying = blocks.find(({ role }) => role === 'start')?.code.trim() ?? '';
+    const app = await start(staying.split(' '), { cwd, env: {}, port });
+
+    for (const event of ['enrollment.created', 'vae.resolved']) {
+      const begin = await fetch(`http://localhost:${port}/`, { redirect: 'manual' });
+      const cookie = begin.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const end = await passFlow(createBrowser(server.baseUrl), begin.headers.get('location') ?? '', 'adult');
+      const page = await fetch(end, { headers: { cookie } });
+      expect(await page.json()).toMatchObject({ claims: { age_18_plus: true, country: 'DE' } });
+      await expect.poll(app.lines, { timeout: 10_000 }).toContain(`event ${event}`);
+      expect((await fetch(end, { headers: { cookie } })).status).toBe(400);
+    }
+  });
+});
+
+describe('docs/webhooks.md', () => {
+  it.for([
+    { file: 'receiver.mjs', command: ['node', 'receiver.mjs'], version: '--version' },
+    { file: 'receiver.py', command: ['python3', 'receiver.py'], version: '--version' },
+    { file: 'receiver.php', command: ['php', '-S', '127.0.0.1:PORT', 'receiver.php'], version: '--version' },
+    { file: 'receiver.go', command: ['go', 'run', 'receiver.go'], version: 'version' },
+  ])('$file takes a real delivery once, and nothing else', async ({ file, command, version }, { skip }) => {
+    const code = fileBlock('webhooks.md', file);
+    if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
+    const [cwd, port] = [workspace(), await freePort()];
+    save(cwd, file, code);
+    const partner = await createPartner(server);
+    const url = `http://localhost:${port}/hooks`;
+    const { keyId, partnerId } = partner;
+    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
+    const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
+    const whole = command.map((part) => part.replace('PORT', String(port)));
+    const receiver = await start(whole, { cwd, env, port });
+
+    await visit(server, partner);
+    const list = () => server.admin.deliveries.list.query({ partnerId });
+    const delivered = async () => (await list()).filter(({ status }) => status === 'delivered').length;
+    await expect.poll(delivered, { timeout: 10_000 }).toBe(2);
+    const [first] = await list();
+    await server.admin.deliveries.resend.mutate({ deliveryIds: [first?.id ?? ''] });
+    await expect.poll(delivered, { timeout: 10_000 }).toBe(3);
+    const printed = () => receiver.lines().filter((line) => / evt_/.test(line));
+    await expect.poll(() => printed().length).toBe(2);
+    for (const { event, eventId } of await list()) expect(printed()).toContain(`${event} ${eventId}`);
+
+    const forged = { 'x-svc-signature': `sha256=${'0'.repeat(64)}` };
+    for (const headers of [{}, forged, { 'x-svc-signature': 'sha256=' }])
+      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401);
+  });
+});
+
+describe('docs/storefront.md', () => {
+  const caller = {
+    mjs: `import { exchange } from './exchange.mjs';
+      const [account, fields] = JSON.parse(process.argv[2]);
+      console.log(JSON.stringify(await exchange(account, fields)));`,
+    py: `import json, sys
+from exchange import exchange
+account, fields = json.loads(sys.argv[1])
+status, body = exchange(account["baseUrl"], account["integrationId"], account["integrationSecret"], fields)
+print(json.dumps({"status": status, "body": body}))`,
+  };
+
+  it.for([
+    ['node', 'mjs'],
+    ['python3', 'py'],
+  ] as const)('has a call in %s that exchanges a code', async ([program, ending], { skip }) => {
+    if (!hasProgram(program)) skip(`this machine has no ${program}`);
+    const cwd = workspace();
+    save(cwd, `exchange.${ending}`, fileBlock('storefront.md', `exchange.${ending}`));
+    save(cwd, `caller.${ending}`, caller[ending]);
+    const shop = await createShop(server);
+    const exchange = async (code: string) => {
+      const account = { baseUrl: server.baseUrl, ...shop };
+      const fields = { code, redirect_uri: redirectUri, shop_domain: shopDomain, customer_id: '40217' };
+      const argument = JSON.stringify([account, fields]);
+      const { stdout } = await promisify(execFile)(program, [`caller.${ending}`, argument], { cwd });
+      const answer: unknown = JSON.parse(stdout);
+      return answer;
+    };
+    const code = await codeFor(server, shop);
+    expect(await exchange(code)).toMatchObject({ status: 200, body: { verified: true } });
+    expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
+  });
+});
+
+describe('docs', () => {
+  const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
+
+  it('name every claim, event, reason and person of the sandbox', async () => {
+    const claims = readDoc('tokens-and-claims.md');
+    for (const name of claimNames) expect(claims).toContain(`\`${name}\``);
+    const webhooks = readDoc('webhooks.md');
+    for (const name of [...eventTypes, ...FailureReason.options]) expect(webhooks).toContain(`\`${name}\``);
+    const testing = readDoc('testing.md');
+    for (const name of Rehearsal.options) expect(testing).toContain(`\`${name}\``);
+    const partner = await createPartner(server);
+    const { codeChallenge, state } = newVisit();
+    const { clientId } = partner;
+    const scope = 'age_18_plus';
+    const browser = createBrowser(server.baseUrl);
+    const first = startUrl({ baseUrl: server.baseUrl, clientId, redirectUri, scope, state, codeChallenge });
+    const people = await browser.press(await browser.open(first), 'decision=accept');
+    const names = people.forms.flatMap(({ buttons }) => buttons).filter((name) => name.startsWith('person='));
+    expect(names.length).toBeGreaterThan(8);
+    for (const name of names) expect(testing).toContain(`| \`${name.slice('person='.length)}\` |`);
+  });
+
+  it('answer each "not shown" of the interface', () => {
+    const places = readDoc('interface-0.8.0.md').match(/not shown/g)?.length ?? 0;
+    const [table = ''] = readDoc('choices.md').split('## Where it is silent');
+    const rows = table.split('\n').filter((line) => /^\| \d/.test(line));
+    expect(rows).toHaveLength(places);
+    expect(table).toContain(`in ${places} places`);
+  });
+
+  it('have links that lead somewhere', () => {
+    const anchors = (name: string) =>
+      [...readDoc(name).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N} -]/gu, '')
+          .replaceAll(' ', '-'),
+      );
+    for (const page of pages) {
+      const links = [...readDoc(page).matchAll(/\]\(([\w.-]*)(?:#([\w-]+))?\)/g)];
+      for (const [link, target = '', anchor] of links) {
+        const file = target === '' ? page : target;
+        expect(readdirSync(docs), `${page}: ${link}`).toContain(file);
+        if (anchor) expect(anchors(file), `${page}: ${link}`).toContain(anchor);
+      }
+    }
+  });
+
+  it('have examples that are JSON', () => {
+    for (const page of pages)
+      for (const { language, code } of codeBlocks(page))
+        if (language === 'json' && !code.includes('…')) expect(() => JSON.parse(code), page).not.toThrow();
+  });
+});

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+
+/** Whether this machine has a program, by asking for its version. */
+export function hasProgram(program: string, argument = '--version'): boolean {
+  return spawnSync(program, [argument]).status === 0;
+}
+
+/** An empty directory until the test ends. */
+export function workspace(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface Program {
+  /** What it has printed, line by line. */
+  lines: () => string[];
+}
+
+/** A program that stays until the test ends; resolves when something answers on `port`. */
+export async function start(
+  [command = '', ...args]: readonly string[],
+  options: { cwd: string; env: Record<string, string>; port: number },
+): Promise<Program> {
+  const child: ChildProcess = spawn(command, args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    detached: true,
+  });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  onTestFinished(() => {
+    // Its own group: what it started itself, such as a compiled program, ends with it.
+    if (child.pid && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+  });
+  const answers = async () => {
+    if (child.exitCode !== null) throw new Error(`${command} ended: ${printed}`);
+    const response = await fetch(`http://127.0.0.1:${options.port}/none`, { method: 'POST' });
+    await response.text();
+    return true;
+  };
+  await expect.poll(answers, { timeout: 25_000 }).toBe(true);
+  return { lines: () => printed.split('\n').filter(Boolean) };
+}
