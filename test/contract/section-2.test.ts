@@ -38,7 +38,7 @@ async function expectRequired(
 
 describe('OAuth token request', () => {
   const without = (name: string) => (as: 'form' | 'json') =>
-    world.exchange(partner, unused, { [name]: undefined }, as);
+    world.exchange(partner, unused, { [name]: undefined, as });
 
   row('2.2 grant_type', async () => {
     await expectRequired(without('grant_type'), 'grant_type');
@@ -66,7 +66,7 @@ describe('OAuth token request', () => {
 
 describe('OAuth token response', () => {
   const answered = async () =>
-    TokenResponse.parse((await world.exchange(partner, await world.visit(partner), {}, 'json')).body);
+    TokenResponse.parse((await world.exchange(partner, await world.visit(partner), { as: 'json' })).body);
 
   row('2.3 access_token', async () => {
     const { access_token: token } = await answered();
@@ -128,11 +128,13 @@ describe('Userinfo response', () => {
 
 describe('Revoke request', () => {
   const without = (name: string) => (as: 'form' | 'json') =>
-    world.revoke(partner, 'x', { [name]: undefined }, as);
+    world.revoke(partner, 'x', { [name]: undefined, as });
 
   row('2.6 token', () => expectRequired(without('token'), 'token'));
   row('2.6 token_type_hint', async () => {
-    expect((await world.revoke(partner, 'x', { token_type_hint: 'access_token' }, 'json')).status).toBe(200);
+    expect((await world.revoke(partner, 'x', { token_type_hint: 'access_token', as: 'json' })).status).toBe(
+      200,
+    );
     const other = await world.revoke(partner, 'x', { token_type_hint: 'refresh_token' });
     expect(other).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });

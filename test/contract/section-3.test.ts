@@ -51,7 +51,7 @@ describe('Access token', () => {
   });
   row('3.2 issued / revoke request with valid client credentials', async () => {
     const token = await world.token(partner);
-    expect((await world.revoke(partner, token, {}, 'json')).status).toBe(200);
+    expect((await world.revoke(partner, token, { as: 'json' })).status).toBe(200);
     expect((await world.userinfo(`Bearer ${token}`)).status).toBe(401);
   });
   row('3.2 unknown, expired or revoked / revoke request', async () => {

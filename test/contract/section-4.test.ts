@@ -32,7 +32,7 @@ describe('endpoints', () => {
   row('4.2 POST /api/oauth/token', async () => {
     for (const as of ['form', 'json'] as const) {
       const before = await world.balance(partner);
-      expect((await world.exchange(partner, await world.visit(partner), {}, as)).status).toBe(200);
+      expect((await world.exchange(partner, await world.visit(partner), { as })).status).toBe(200);
       expect(await world.balance(partner)).toBe(before - 50);
     }
   });
@@ -44,7 +44,7 @@ describe('endpoints', () => {
   });
   row('4.4 POST /api/oauth/revoke', async () => {
     for (const as of ['form', 'json'] as const) {
-      const answer = await world.revoke(partner, await world.token(partner), {}, as);
+      const answer = await world.revoke(partner, await world.token(partner), { as });
       expect(answer).toMatchObject({ status: 200, text: '' });
     }
     expect((await world.revoke(partner, undefined)).status).toBe(400);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { OAuthError } from '../../contracts/oauth.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { breakable } from './breakable.ts';
 import type { Answer } from './conformance.ts';
@@ -15,11 +16,12 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.next());
 
-/** The answer has this status and error, and nothing was debited. */
-async function expectRefused(ask: () => Promise<Answer>, status: number, error: string, by = partner) {
+/** The answer is this status and error, and nothing was debited. */
+async function expectRefused(ask: () => Promise<Answer>, expected: `${number} ${string}`, by = partner) {
   const before = await world.balance(by);
   const answer = await ask();
-  expect(answer).toMatchObject({ status, body: { error } });
+  const { error } = OAuthError.parse(answer.body);
+  expect(`${answer.status} ${error}`).toBe(expected);
   expect(await world.balance(by)).toBe(before);
   return answer;
 }
@@ -28,7 +30,7 @@ describe('token endpoint errors', () => {
   row('7.4 400 / invalid_request', async () => {
     const visit = await world.visit(partner);
     const leave = () => world.exchange(partner, visit, { code_verifier: 'short' });
-    await expectRefused(leave, 400, 'invalid_request');
+    await expectRefused(leave, '400 invalid_request');
     expect((await world.exchange(partner, visit)).status).toBe(200);
   });
 
@@ -39,62 +41,62 @@ describe('token endpoint errors', () => {
       await world.visit(partner),
     ];
     expect((await world.exchange(partner, used)).status).toBe(200);
-    const again = await expectRefused(() => world.exchange(partner, used), 400, 'invalid_grant');
+    const again = await expectRefused(() => world.exchange(partner, used), '400 invalid_grant');
     expect(again.body).toMatchObject({
       error_description: expect.stringMatching(/^Authorization code already used at .*; charge txn_/),
     });
     const wrong = { code_verifier: 'w'.repeat(43) };
-    await expectRefused(() => world.exchange(partner, mismatched, wrong), 400, 'invalid_grant');
+    await expectRefused(() => world.exchange(partner, mismatched, wrong), '400 invalid_grant');
     world.clock.advance(10 * minute);
-    await expectRefused(() => world.exchange(partner, expired), 400, 'invalid_grant');
+    await expectRefused(() => world.exchange(partner, expired), '400 invalid_grant');
   });
 
   row('7.4 400 / unsupported_grant_type', async () => {
     const visit = await world.visit(partner);
     const ask = () => world.exchange(partner, visit, { grant_type: 'refresh_token' });
-    await expectRefused(ask, 400, 'unsupported_grant_type');
+    await expectRefused(ask, '400 unsupported_grant_type');
   });
 
   row('7.4 400 / invalid_scope', async () => {
     const own = await world.partner();
     const visit = await world.visit(own, 'adult', 'age_18_plus country');
     await world.admin.clients.update.mutate({ clientId: own.clientId, claims: ['age_18_plus'] });
-    await expectRefused(() => world.exchange(own, visit), 400, 'invalid_scope', own);
+    await expectRefused(() => world.exchange(own, visit), '400 invalid_scope', own);
   });
 
   row('7.4 400 / invalid_redirect_uri', async () => {
     const visit = await world.visit(partner);
     const ask = () => world.exchange(partner, visit, { redirect_uri: 'http://localhost:9999/callback?' });
-    await expectRefused(ask, 400, 'invalid_redirect_uri');
+    await expectRefused(ask, '400 invalid_redirect_uri');
   });
 
   row('7.4 401 / invalid_client', async () => {
     const visit = await world.visit(partner);
     for (const changes of [{ client_id: 'cli_unknown' }, { client_secret: 'wrong' }])
-      await expectRefused(() => world.exchange(partner, visit, changes), 401, 'invalid_client');
+      await expectRefused(() => world.exchange(partner, visit, changes), '401 invalid_client');
   });
 
   row('7.4 402 / payment_required', async () => {
     const poor = await world.partner({ funds: 0 });
     const visit = await world.visit(poor);
-    await expectRefused(() => world.exchange(poor, visit), 402, 'payment_required', poor);
+    await expectRefused(() => world.exchange(poor, visit), '402 payment_required', poor);
     const { partnerId } = poor;
     await world.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5000, reference: 'now' });
     expect((await world.exchange(poor, visit)).status).toBe(200);
     const rehearsed = await world.visit(partner, 'low-balance');
-    await expectRefused(() => world.exchange(partner, rehearsed), 402, 'payment_required');
+    await expectRefused(() => world.exchange(partner, rehearsed), '402 payment_required');
   });
 
   row('7.4 403 / access_denied', async () => {
     const visit = await world.visit(partner, 'duplicate');
-    await expectRefused(() => world.exchange(partner, visit), 403, 'access_denied');
+    await expectRefused(() => world.exchange(partner, visit), '403 access_denied');
   });
 
   row('7.4 403 / client_inactive', async () => {
     const own = await world.partner();
     const visit = await world.visit(own);
     await world.admin.partners.suspend.mutate({ partnerId: own.partnerId });
-    await expectRefused(() => world.exchange(own, visit), 403, 'client_inactive', own);
+    await expectRefused(() => world.exchange(own, visit), '403 client_inactive', own);
   });
 
   row('7.4 429 / rate_limited', async () => {
@@ -105,13 +107,13 @@ describe('token endpoint errors', () => {
       ['hour-cap', 'Spend limit exceeded: hour bucket', undefined],
     ] as const) {
       const visit = await world.visit(own, person);
-      const answer = await expectRefused(() => world.exchange(own, visit), 429, 'rate_limited', own);
+      const answer = await expectRefused(() => world.exchange(own, visit), '429 rate_limited', own);
       expect(answer.body).toMatchObject({ error_description: text });
       if (seconds) expect(answer.headers.get('retry-after')).toBe(seconds);
     }
     const visit = await world.visit(own);
     expect((await world.exchange(own, visit)).status).toBe(200);
-    const over = await expectRefused(() => world.exchange(own, visit), 429, 'rate_limited', own);
+    const over = await expectRefused(() => world.exchange(own, visit), '429 rate_limited', own);
     expect(over.body).toMatchObject({ error_description: 'Token endpoint rate limit exceeded' });
     expect(over.headers.get('retry-after')).toBe('47');
   });
@@ -119,7 +121,7 @@ describe('token endpoint errors', () => {
   row('7.4 500 / server_error', async () => {
     const visit = await world.visit(partner);
     fault.break('accesses', 'fault');
-    const answer = await expectRefused(() => world.exchange(partner, visit), 500, 'server_error');
+    const answer = await expectRefused(() => world.exchange(partner, visit), '500 server_error');
     // Nothing of what went wrong inside.
     expect(answer.text).not.toContain('bug');
     fault.mend();

@@ -18,6 +18,11 @@ const present = (fields: Changes): Record<string, string> =>
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
 
+/** How a body is sent. */
+interface Encoding {
+  as?: 'form' | 'json' | undefined;
+}
+
 type Settings = Parameters<typeof startTestServer>[0];
 
 /** The service as a partner meets it, every answer of it held against the contract; only tests move its clock. */
@@ -81,7 +86,7 @@ export async function startWorld(settings: Settings = {}) {
       return { browser, first, sessionId, state };
     },
 
-    exchange: (by: TestPartner, code: Visit, changes: Changes = {}, as: 'form' | 'json' = 'form') =>
+    exchange: (by: TestPartner, code: Visit, { as, ...changes }: Changes & Encoding = {}) =>
       call(
         'POST /api/oauth/token',
         post(url('/api/oauth/token'), present({ ...tokenForm(by, code), ...changes }), as),
@@ -93,12 +98,7 @@ export async function startWorld(settings: Settings = {}) {
         fetch(url(`/api/oauth/userinfo${query}`), { headers: present({ authorization }) }),
       ),
 
-    revoke: (
-      by: TestPartner,
-      token: string | undefined,
-      changes: Changes = {},
-      as: 'form' | 'json' = 'form',
-    ) =>
+    revoke: (by: TestPartner, token: string | undefined, { as, ...changes }: Changes & Encoding = {}) =>
       call(
         'POST /api/oauth/revoke',
         post(
