@@ -10,6 +10,9 @@ import { expect, onTestFinished } from 'vitest';
 import type { AdminRouter } from '../../server/admin/router.ts';
 import { adminToken } from '../harness/server.ts';
 
+/** A database whose server was killed is still letting go of its files. */
+const removal = { recursive: true, force: true, maxRetries: 30, retryDelay: 100 };
+
 const program = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 
 export async function freePort(): Promise<number> {
@@ -41,7 +44,7 @@ export async function endOf(child: ChildProcess): Promise<number | string | null
 /** The service as a process of its own with the embedded engine, which can be killed and started again. */
 export async function createServerProcess(env: Record<string, string> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-process-'));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(dataDir, removal));
   const [port, adminPort] = [await freePort(), await freePort()];
   const baseUrl = `http://localhost:${port}`;
   const outputs: (() => string)[] = [];

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDatabaseClock, type DatabaseClock } from '../../server/platform/clock.ts';
+
+/** A machine whose clock is `off` milliseconds from the database's, which answers after `delay`. */
+function machine({ off = 0, delay = 0 } = {}) {
+  const state = { server: 1_800_000_000_000, uptime: 0, off, away: false };
+  const pass = (ms: number): void => {
+    state.server += ms;
+    state.uptime += ms;
+  };
+  const clock: DatabaseClock = createDatabaseClock({
+    async readServerTime() {
+      if (state.away) throw new Error('away');
+      pass(delay / 2);
+      const read = state.server;
+      pass(delay / 2);
+      return read;
+    },
+    localTime: () => state.server + state.off,
+    uptime: () => state.uptime,
+  });
+  return { state, pass, clock };
+}
+
+describe('the clock that decides money', () => {
+  it.each([0, 1_500, -1_500, 86_400_000])(
+    'says the database time on a machine that is %i ms off',
+    async (off) => {
+      const { state, pass, clock } = machine({ off });
+      await clock.measure();
+      pass(12_345);
+      expect(clock.now()).toBe(state.server);
+      expect(clock.offset()).toBe(off === 0 ? 0 : -off);
+    },
+  );
+
+  it('takes half of the round trip for the way back', async () => {
+    const { state, clock } = machine({ off: 300, delay: 800 });
+    await clock.measure();
+    expect(clock.now()).toBe(state.server);
+  });
+
+  it('is not trusted before it was measured', () => {
+    expect(machine().clock.trusted()).toBe(false);
+  });
+
+  it.each([
+    [2_000, true],
+    [-2_000, true],
+    [2_001, false],
+    [-2_001, false],
+  ])('on a machine that is %i ms off: trusted %s', async (off, trusted) => {
+    const { clock } = machine({ off });
+    await clock.measure();
+    expect(clock.trusted()).toBe(trusted);
+  });
+
+  it('is not trusted two minutes after the last measurement, and is again after the next', async () => {
+    const { state, pass, clock } = machine();
+    await clock.measure();
+    pass(120_000);
+    expect(clock.trusted()).toBe(true);
+    pass(1);
+    expect(clock.trusted()).toBe(false);
+    state.away = true;
+    await expect(clock.measure()).rejects.toThrow('away');
+    expect(clock.trusted()).toBe(false);
+    state.away = false;
+    await clock.measure();
+    expect(clock.trusted()).toBe(true);
+  });
+
+  it('keeps the offset of the last measurement while the database is away', async () => {
+    const { state, pass, clock } = machine({ off: 700 });
+    await clock.measure();
+    state.away = true;
+    await clock.measure().catch(() => undefined);
+    pass(5_000);
+    expect(clock.now()).toBe(state.server);
+  });
+
+  it('follows a machine whose clock is set', async () => {
+    const { state, clock } = machine();
+    await clock.measure();
+    state.off = 60_000;
+    expect(clock.now()).toBe(state.server + 60_000);
+    await clock.measure();
+    expect(clock.now()).toBe(state.server);
+    expect(clock.trusted()).toBe(false);
+  });
+});
+
+describe('measuring by itself', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('is every 30 s until it is stopped, whatever becomes of one measurement', async () => {
+    let measured = 0;
+    const clock = createDatabaseClock({
+      readServerTime: async () => {
+        measured += 1;
+        if (measured === 2) throw new Error('away');
+        return Date.now();
+      },
+    });
+    clock.start();
+    await vi.advanceTimersByTimeAsync(90_000);
+    expect(measured).toBe(3);
+    clock.stop();
+    await vi.advanceTimersByTimeAsync(90_000);
+    expect(measured).toBe(3);
+  });
+});

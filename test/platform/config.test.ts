@@ -1,0 +1,124 @@
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../server/platform/config.ts';
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const production = {
+  SVC_ENVIRONMENT: 'production',
+  SVC_MASTER_KEY: key(1),
+  SVC_ADMIN_TOKEN: 'x'.repeat(32),
+  MONGODB_URI: 'mongodb://db.example/svc',
+};
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('defaults', () => {
+  it('are those of a trial on one machine', () => {
+    expect(readConfig({})).toMatchObject({
+      environment: 'development',
+      public: { host: '127.0.0.1', port: 8080 },
+      admin: { host: '127.0.0.1', port: 8081 },
+      baseUrl: 'http://localhost:8080',
+      roles: new Set(['api', 'admin', 'worker']),
+      mongodbUri: undefined,
+      dataDir: resolve('.svc'),
+      masterKeys: undefined,
+      adminToken: undefined,
+      webhooks: { retryDelays: [60_000, 300_000], localhost: true },
+      priceCents: 50,
+      logLevel: 'info',
+      trustProxy: false,
+    });
+  });
+
+  it('hold for an empty variable as for a missing one', () => {
+    const names = ['SVC_PORT', 'SVC_BASE_URL', 'MONGODB_URI', 'SVC_MASTER_KEY', 'SVC_PRICE_CENTS'];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+  });
+
+  it('deliver to localhost in development only', () => {
+    expect(readConfig(production).webhooks.localhost).toBe(false);
+    expect(readConfig({ ...production, SVC_LOCALHOST_WEBHOOKS: 'on' }).webhooks.localhost).toBe(true);
+    expect(readConfig({ SVC_LOCALHOST_WEBHOOKS: 'off' }).webhooks.localhost).toBe(false);
+  });
+});
+
+describe('values', () => {
+  it('are read into what they mean', () => {
+    const config = readConfig({
+      SVC_PORT: '9000',
+      SVC_BASE_URL: 'https://verify.example/svc//',
+      SVC_ROLES: 'api, worker',
+      SVC_WEBHOOK_RETRY_DELAYS: '500ms,1.5h',
+      SVC_MASTER_KEY: `${key(1)},${key(2)}`,
+      SVC_PRICE_CENTS: '0',
+      SVC_TRUST_PROXY: '10.0.0.0/8',
+    });
+    expect(config).toMatchObject({
+      public: { port: 9000 },
+      baseUrl: 'https://verify.example/svc',
+      roles: new Set(['api', 'worker']),
+      webhooks: { retryDelays: [500, 5_400_000] },
+      masterKeys: [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)],
+      priceCents: 0,
+      trustProxy: '10.0.0.0/8',
+    });
+  });
+
+  it('follow the port in the base URL where none is given', () => {
+    expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
+  });
+
+  it('are frozen', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+});
+
+describe('faults', () => {
+  it('are all named at once, one line each', () => {
+    const wrong = {
+      SVC_PORT: '65536',
+      SVC_ADMIN_PORT: 'http',
+      SVC_BASE_URL: 'ftp://x',
+      SVC_ENVIRONMENT: 'prod',
+      SVC_ROLES: 'api,web',
+      MONGODB_URI: 'postgres://x',
+      SVC_MASTER_KEY: 'short',
+      SVC_ADMIN_TOKEN: 'short',
+      SVC_WEBHOOK_RETRY_DELAYS: '60s',
+      SVC_LOCALHOST_WEBHOOKS: 'maybe',
+      SVC_PRICE_CENTS: '0.5',
+      SVC_LOG_LEVEL: 'loud',
+    };
+    const faults = faultsOf(wrong);
+    for (const name of Object.keys(wrong)) expect(faults.join('\n')).toMatch(new RegExp(`^${name}: `, 'm'));
+    expect(new ConfigError(faults).message.split('\n')).toHaveLength(faults.length + 1);
+  });
+
+  it('never repeat a secret that is malformed', () => {
+    const environment = { SVC_MASTER_KEY: 'c2VjcmV0LXRoYXQtaXMtc2hvcnQ', SVC_ADMIN_TOKEN: 'hunter2' };
+    expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
+  });
+
+  it.each(['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI'])(
+    'name %s where production lacks it',
+    (name) => {
+      const { [name as keyof typeof production]: _missing, ...rest } = production;
+      expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
+      const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
+      expect(inStaging).toHaveLength(name === 'MONGODB_URI' ? 0 : 1);
+    },
+  );
+
+  it('are none for a complete production', () => {
+    expect(readConfig(production).environment).toBe('production');
+  });
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+let clock: ManualClock;
+
+beforeAll(async () => {
+  clock = manualClock();
+  server = await startTestServer({ clock });
+});
+afterAll(() => server.stop());
+
+async function call(base: string, path: string) {
+  const response = await fetch(`${base}${path}`);
+  return { status: response.status, body: await response.json() };
+}
+
+// A database that is away is in database-away.test.ts.
+describe('health, on both listeners', () => {
+  it('is ok while the process lives, and ready while it can serve', async () => {
+    for (const base of [server.baseUrl, server.adminUrl]) {
+      expect(await call(base, '/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
+      expect(await call(base, '/readyz')).toEqual({ status: 200, body: { ready: true, reasons: [] } });
+    }
+  });
+
+  it('is not ready, and says why, while its clock is not trusted', async () => {
+    clock.distrust();
+    for (const base of [server.baseUrl, server.adminUrl]) {
+      expect(await call(base, '/readyz')).toEqual({
+        status: 503,
+        body: { ready: false, reasons: [expect.stringMatching(/^the clock is more than 2 s off/)] },
+      });
+      expect((await call(base, '/healthz')).status).toBe(200);
+    }
+  });
+});

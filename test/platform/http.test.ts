@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import formbody from '@fastify/formbody';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ApiError } from '../../server/platform/errors.ts';
+import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+
+let app: HttpServer;
+let url: string;
+let port: number;
+
+beforeAll(async () => {
+  app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
+  await app.register(formbody);
+  app.get('/things/:id', async () => 'a thing');
+  app.post('/things', { schema: { body: z.object({ name: z.string().min(2) }) } }, async () => ({}));
+  app.get('/unknown-error', async () => {
+    throw new Error('password=hunter2');
+  });
+  app.get('/thrown-text', async () => {
+    throw 'hunter2';
+  });
+  app.get('/refused', async () => {
+    throw new ApiError('rate_limited', { retryAfter: 7, detail: 'hunter2' });
+  });
+  app.get('/wrong-answer', { schema: { response: { 200: z.object({ n: z.number() }) } } }, async () => ({
+    n: 'hunter2' as never,
+  }));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  ({ port } = app.server.address() as { port: number });
+  url = `http://127.0.0.1:${port}`;
+});
+afterAll(() => app.close());
+
+async function call(path: string, init?: RequestInit) {
+  const response = await fetch(`${url}${path}`, init);
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+const failure = (error: string) => ({ success: false, error });
+
+describe('every answer', () => {
+  it('has a request id of its own', async () => {
+    const ids = await Promise.all(
+      ['/things/1', '/nowhere', '/refused', '/%ZZ'].map(async (path) =>
+        (await fetch(`${url}${path}`)).headers.get('x-request-id'),
+      ),
+    );
+    for (const id of ids) expect(id).toMatch(/^req_[0-9A-Za-z]{22}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('takes no request id from outside', async () => {
+    const { headers } = await call('/refused', { headers: { 'x-request-id': 'mine', 'request-id': 'mine' } });
+    expect(headers.get('x-request-id')).not.toBe('mine');
+  });
+});
+
+describe('errors', () => {
+  it('404 for a path that is not there, 405 with Allow for a method that is not', async () => {
+    expect(await call('/nowhere?x=1')).toMatchObject({ status: 404, body: failure('No such path') });
+    const wrong = await call('/things/7', { method: 'DELETE' });
+    expect(wrong).toMatchObject({ status: 405, body: failure('Method not allowed') });
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+    for (const { headers } of [await call('/nowhere'), wrong])
+      expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('404 for a path that cannot be decoded or is too long', async () => {
+    expect(await call('/%ZZ')).toMatchObject({ status: 404, body: failure('No such path') });
+    expect((await call(`/things/${'x'.repeat(300)}`)).status).toBe(404);
+  });
+
+  it('500 for what nobody expected, and nothing of it', async () => {
+    for (const path of ['/unknown-error', '/thrown-text', '/wrong-answer']) {
+      expect(await call(path)).toMatchObject({ status: 500, body: failure('Internal server error') });
+    }
+  });
+
+  it('what an ApiError says, with its headers', async () => {
+    const { status, headers, body } = await call('/refused');
+    expect([status, headers.get('retry-after'), body]).toEqual([429, '7', failure('Rate limit exceeded')]);
+  });
+
+  it.each([
+    ['a missing field', {}, 'name is required'],
+    ['a wrong field', { name: 7 }, /^name: /],
+    ['a list', { name: ['a', 'b'] }, 'name must be given once'],
+  ])('400 for %s, naming it', async (_, fields, text) => {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(fields),
+    };
+    expect(await call('/things', init)).toMatchObject({
+      status: 400,
+      body: failure(typeof text === 'string' ? text : expect.stringMatching(text)),
+    });
+  });
+
+  it.each([
+    ['text/plain', 'name=x', /^Content-Type must be/],
+    ['application/json', '{', 'The request body is not valid JSON'],
+    [
+      'application/json',
+      JSON.stringify({ name: 'x'.repeat(65_536) }),
+      'The request body is larger than 64 KiB',
+    ],
+  ])('400 for a body of %s that cannot be read', async (type, body, text) => {
+    const init = { method: 'POST', headers: { 'content-type': type }, body };
+    expect(await call('/things', init)).toMatchObject({
+      status: 400,
+      body: failure(typeof text === 'string' ? text : expect.stringMatching(text)),
+    });
+  });
+});
+
+describe('a socket that does not speak HTTP', () => {
+  it.each(['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n'])(
+    'is told so in the format of the contract: %j',
+    async (text) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(text);
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      await once(socket, 'close');
+      const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+      expect(JSON.parse(body)).toEqual(failure('Invalid request'));
+    },
+  );
+});

@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  type IdentifierKind,
+  identifier,
+  identifierKind,
+  identifierPrefixes,
+  type SecretKind,
+  secretPrefixes,
+} from '../../contracts/identifiers.ts';
+import {
+  deriveId,
+  deriveSecret,
+  isWellFormedSecret,
+  randomId,
+  randomSecret,
+  sameText,
+  sha256,
+} from '../../server/platform/ids.ts';
+
+const identifiers = Object.keys(identifierPrefixes) as IdentifierKind[];
+const secrets = Object.keys(secretPrefixes) as SecretKind[];
+const key = new Uint8Array(32).fill(1);
+const otherKey = new Uint8Array(32).fill(2);
+
+describe('identifiers', () => {
+  it.each(identifiers)('%s: a prefix and 128 bits in base62', (kind) => {
+    for (const id of [randomId(kind), deriveId(key, kind, ['cause'])]) {
+      expect(id).toMatch(new RegExp(`^${identifierPrefixes[kind]}[0-9A-Za-z]{22}$`));
+      expect(identifier(kind).safeParse(id).success).toBe(true);
+      expect(identifierKind(id)).toBe(kind);
+    }
+  });
+
+  it('are never the same twice', () => {
+    expect(new Set(Array.from({ length: 5_000 }, () => randomId('entry'))).size).toBe(5_000);
+  });
+
+  it('are of one kind only', () => {
+    for (const kind of identifiers) {
+      const other = identifiers.find((each) => each !== kind) as IdentifierKind;
+      expect(identifier(other).safeParse(randomId(kind)).success).toBe(false);
+    }
+    expect(identifierKind('xyz_0000000000000000000000')).toBeUndefined();
+  });
+
+  it('follow from their cause, their kind and the key, and from nothing else', () => {
+    const cause = ['charge', 'hash', 0];
+    const id = deriveId(key, 'entry', cause);
+    expect(deriveId(key, 'entry', [...cause])).toBe(id);
+    const others = [
+      deriveId(otherKey, 'entry', cause),
+      deriveId(key, 'event', cause),
+      deriveId(key, 'entry', ['charge', 'hash', 1]),
+      deriveId(key, 'entry', ['charge', 'hash', '0']),
+      deriveId(key, 'entry', ['charge', 'hash0']),
+      deriveId(key, 'entry', ['chargehash', 0]),
+    ];
+    expect(new Set([id, ...others].map((each) => each.slice(4))).size).toBe(1 + others.length);
+  });
+});
+
+describe('secrets', () => {
+  const characters = (kind: SecretKind) => (kind === 'webhookSecret' ? 52 : 49);
+
+  it.each(secrets)('%s: a prefix, 256 bits, and a checksum', (kind) => {
+    for (const secret of [randomSecret(kind), deriveSecret(key, kind, ['cause'])]) {
+      const body = `[0-9A-Za-z]{${characters(kind)}}`;
+      expect(secret).toMatch(new RegExp(`^${secretPrefixes[kind]}${body}$`));
+      expect(isWellFormedSecret(kind, secret)).toBe(true);
+    }
+  });
+
+  it.each(secrets)('%s: any other character is noticed, without looking it up', (kind) => {
+    const secret = randomSecret(kind);
+    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const position = fc.integer({ min: secretPrefixes[kind].length, max: secret.length - 1 });
+    fc.assert(
+      fc.property(position, fc.constantFrom(...alphabet), (at, character) => {
+        fc.pre(secret[at] !== character);
+        expect(isWellFormedSecret(kind, secret.slice(0, at) + character + secret.slice(at + 1))).toBe(false);
+      }),
+    );
+  });
+
+  it('are not well-formed as another kind, cut, prolonged, or as anything else', () => {
+    const secret = randomSecret('testKey');
+    expect(isWellFormedSecret('liveKey', secret)).toBe(false);
+    for (const text of ['', 'svc_test_', secret.slice(0, -1), `${secret}0`, ` ${secret}`, `${secret}\n`]) {
+      expect(isWellFormedSecret('testKey', text)).toBe(false);
+    }
+  });
+
+  it('for webhooks: what follows whsec_ is base64, a multiple of four, of at least 256 bits', () => {
+    const body = randomSecret('webhookSecret').slice('whsec_'.length);
+    expect(body.length % 4).toBe(0);
+    const bytes = Buffer.from(body, 'base64');
+    expect(bytes.toString('base64')).toBe(body);
+    expect(bytes.length).toBeGreaterThanOrEqual(32);
+  });
+
+  it('use characters that are the same raw and form-encoded (RFC 6749 2.3.1)', () => {
+    const secret = randomSecret('clientSecret');
+    expect(encodeURIComponent(secret)).toBe(secret);
+  });
+});
+
+describe('comparison', () => {
+  it('is by every byte', () => {
+    expect(sameText('abc', 'abc')).toBe(true);
+    for (const other of ['abd', 'ab', 'abcd', '', 'ABC']) expect(sameText('abc', other)).toBe(false);
+    expect(sameText('é', 'é')).toBe(true);
+    expect(sameText('é', 'e')).toBe(false);
+  });
+
+  it('of hashes is by SHA-256 in base64url', () => {
+    expect(sha256('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { createRequestLimits } from '../../server/platform/request-limits.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { manualClock } from '../harness/server.ts';
+import { momentAt } from '../oauth/oauth-server.ts';
+
+/** Two processes on one database, 10 s into a minute. */
+async function twoProcesses() {
+  const { db } = await freshDatabase();
+  const clock = manualClock(momentAt(30, 10));
+  return { db, clock, limits: [createRequestLimits(db, clock), createRequestLimits(db, clock)] as const };
+}
+
+describe('request limits', () => {
+  it('are exact over two processes, whatever arrives at once', async () => {
+    const { limits } = await twoProcesses();
+    const requests = Array.from({ length: 100 }, (_, n) =>
+      (limits[n % 2] ?? limits[0])('token', 'cli_1', 30),
+    );
+    const answers = await Promise.all(requests);
+    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(30);
+    const again = await Promise.all(limits.map((limit) => limit('token', 'cli_1', 30)));
+    expect(again.map(({ allowed }) => allowed)).toEqual([false, false]);
+  });
+
+  it('are exact where requests come in many batches', async () => {
+    const { limits } = await twoProcesses();
+    let allowed = 0;
+    for (let n = 0; n < 40; n += 1) {
+      const answers = await Promise.all(limits.map((limit) => limit('token', 'cli_1', 30)));
+      allowed += answers.filter((answer) => answer.allowed).length;
+    }
+    expect(allowed).toBe(30);
+  });
+
+  it('say what is left, and when the minute is over', async () => {
+    const { clock, limits } = await twoProcesses();
+    const [limit] = limits;
+    expect(await limit('token', 'a', 3)).toEqual({ allowed: true, retryAfter: 50, limit: 3, remaining: 2 });
+    expect(await limit('token', 'a', 3)).toMatchObject({ remaining: 1 });
+    expect(await limit('token', 'a', 3)).toMatchObject({ allowed: true, remaining: 0 });
+    clock.advance(49_500);
+    expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1, limit: 3, remaining: 0 });
+  });
+
+  it('begin anew with each minute of the wall clock', async () => {
+    const { clock, limits } = await twoProcesses();
+    const [limit] = limits;
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: false });
+    clock.advance(49_999);
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: false });
+    clock.advance(1);
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true, retryAfter: 60 });
+  });
+
+  it('count each name and each id by itself, also in one batch', async () => {
+    const { limits } = await twoProcesses();
+    const [limit] = limits;
+    const calls = ['token', 'userinfo'].flatMap((name) =>
+      ['a', 'b', 'a', 'b'].map(async (id) => (await limit(name, id, 1)).allowed),
+    );
+    expect(await Promise.all(calls)).toEqual([true, true, false, false, true, true, false, false]);
+  });
+
+  it('take a limit that was raised in the same minute', async () => {
+    const { limits } = await twoProcesses();
+    const [limit] = limits;
+    await limit('token', 'a', 1);
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: false });
+    expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true });
+  });
+
+  it('ask the database no more once a minute is known to be full', async () => {
+    const { db, limits } = await twoProcesses();
+    const [limit] = limits;
+    for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
+    const [counter] = await db.collection('requestWindows').find().toArray();
+    expect(counter?.['used']).toBeLessThanOrEqual(3);
+  });
+
+  it('leave nothing behind: counters can be purged two minutes later', async () => {
+    const { db, clock, limits } = await twoProcesses();
+    await limits[0]('token', 'a', 2);
+    const [counter] = await db.collection('requestWindows').find().toArray();
+    expect(counter?.['purgeAt']).toEqual(new Date(clock.now() + 120_000));
+  });
+});

@@ -1,0 +1,156 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createConvoy, createStage } from '../../server/platform/stage.ts';
+
+/** A stage whose batches end when the test lets them. */
+function controlled(maxBatch?: number) {
+  const batches: string[][] = [];
+  const finish: ((error?: Error) => void)[] = [];
+  const call = createStage<string, string>({
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        batches.push([...items]);
+        finish.push((error) => (error ? reject(error) : resolve(items.map((item) => item.toUpperCase()))));
+      }),
+    ...(maxBatch === undefined ? {} : { maxBatch }),
+  });
+  return { batches, finish, call };
+}
+
+async function turns(count = 4): Promise<void> {
+  for (let n = 0; n < count; n += 1) await nextTurn();
+}
+
+describe('a stage', () => {
+  it('carries out what one tick asks for in one batch, and answers each its own', async () => {
+    const { batches, finish, call } = controlled();
+    const answers = Promise.all(['a', 'b', 'a'].map(call));
+    await turns();
+    expect(batches).toEqual([['a', 'b', 'a']]);
+    finish[0]?.();
+    expect(await answers).toEqual(['A', 'B', 'A']);
+  });
+
+  it('has one operation in flight; what arrives meanwhile goes out together', async () => {
+    const { batches, finish, call } = controlled();
+    const first = call('a');
+    await turns();
+    const later = [call('b')];
+    await turns();
+    later.push(call('c'));
+    await turns();
+    expect(batches).toEqual([['a']]);
+    finish[0]?.();
+    await first;
+    await turns();
+    expect(batches).toEqual([['a'], ['b', 'c']]);
+    finish[1]?.();
+    expect(await Promise.all(later)).toEqual(['B', 'C']);
+  });
+
+  it('fails all callers of a batch that failed, and goes on', async () => {
+    const { finish, call } = controlled();
+    const failing = [call('a'), call('b')];
+    const settled = Promise.allSettled(failing);
+    await turns();
+    const next = call('c');
+    finish[0]?.(new Error('broken'));
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await turns();
+    finish[1]?.();
+    expect(await next).toBe('C');
+  });
+
+  it('fails one caller alone where the answer of its item is an error', async () => {
+    const call = createStage<number, number>({
+      run: async (items) => items.map((item) => (item < 0 ? new Error('negative') : item * 2)),
+    });
+    const [one, two, three] = await Promise.allSettled([call(1), call(-1), call(3)]);
+    expect([one?.status, two?.status, three?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('fails its callers, and goes on, where a batch throws at once or answers too little', async () => {
+    let wrong = 0;
+    const call = createStage<number, number>({
+      run: (items) => {
+        wrong += 1;
+        if (wrong === 1) throw new Error('at once');
+        return Promise.resolve(wrong === 2 ? [] : items);
+      },
+    });
+    await expect(call(1)).rejects.toThrow('at once');
+    await expect(call(2)).rejects.toThrow();
+    expect(await call(3)).toBe(3);
+  });
+
+  it('sends whole batches of at most maxBatch, one after another', async () => {
+    const { batches, finish, call } = controlled(3);
+    const answers = Promise.all(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(call));
+    for (let n = 0; n < 3; n += 1) {
+      await turns();
+      expect(batches).toHaveLength(n + 1);
+      finish[n]?.();
+    }
+    expect(await answers).toEqual(['A', 'B', 'C', 'D', 'E', 'F', 'G']);
+    expect(batches.map(({ length }) => length)).toEqual([3, 3, 1]);
+  });
+
+  it('remembers nothing: the same item is asked for again', async () => {
+    let runs = 0;
+    const call = createStage<string, number>({
+      run: async (items) => {
+        runs += 1;
+        return items.map(() => runs);
+      },
+    });
+    expect([await call('a'), await call('a')]).toEqual([1, 2]);
+  });
+});
+
+describe('a convoy', () => {
+  it('lets a caller who is alone go at once, and gives what the call gives', async () => {
+    const ride = createConvoy(60_000);
+    expect(await ride(async () => 'done')).toBe('done');
+    await expect(ride(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await ride(async () => 'again')).toBe('again');
+  });
+
+  it('sets out together once all active callers have come', async () => {
+    const ride = createConvoy(60_000);
+    let started = 0;
+    let end = (): void => undefined;
+    const first = ride(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+    );
+    const others = Promise.all(
+      [1, 2, 3].map(() =>
+        ride(async () => {
+          started += 1;
+        }),
+      ),
+    );
+    await turns();
+    expect(started).toBe(0);
+    end();
+    await first;
+    await others;
+    expect(started).toBe(3);
+  });
+
+  it('waits no longer than its patience for one that takes its time', async () => {
+    const ride = createConvoy(5);
+    let end = (): void => undefined;
+    const slow = ride(
+      () =>
+        new Promise<void>((resolve) => {
+          end = resolve;
+        }),
+    );
+    expect(await ride(async () => 'went')).toBe('went');
+    end();
+    await slow;
+  });
+});

@@ -1,0 +1,121 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readBooks } from '../billing/books.ts';
+import { createPartner, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { startTestServer } from '../harness/server.ts';
+import { createServerProcess, endOf, spawnServer } from './server-process.ts';
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe('a server that is asked to stop while it works', () => {
+  it('answers what it has begun, and writes down what it owes before it is gone', async () => {
+    const masterKey = Buffer.alloc(32, 3).toString('base64');
+    const observer = await startTestServer({ env: { SVC_MASTER_KEY: masterKey } });
+    onTestFinished(() => observer.stop());
+    const env = { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri };
+    const stopping = await startTestServer({ env });
+    const partner = await createPartner(observer, { client: { tokenRequestsPerMinute: 1_000 } });
+    const visits = await Promise.all(Array.from({ length: 20 }, () => visit(observer, partner)));
+
+    const exchange = async (of: Visit) => {
+      const response = await post(`${stopping.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+      return response.status;
+    };
+    const calls = visits.map((each) => exchange(each).catch(() => 'refused' as const));
+    await Promise.any(calls);
+    await stopping.stop();
+    const outcomes = await Promise.all(calls);
+    expect(new Set(outcomes.filter((outcome) => outcome !== 'refused'))).toEqual(new Set([200]));
+
+    const granted = outcomes.filter((outcome) => outcome === 200).length;
+    const { wallet, charges, records } = await readBooks(observer.db, `${partner.partnerId}:test`);
+    expect([charges.length, records.length]).toEqual([granted, granted]);
+    expect(wallet.holds.filter(({ kind }) => kind === 'token')).toEqual([]);
+    await expect(fetch(`${stopping.baseUrl}/healthz`)).rejects.toThrow();
+  });
+});
+
+describe('the server as a process', () => {
+  it('ends with 0 on SIGTERM, with its database; what it granted holds after the next start', async () => {
+    const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
+    await server.start();
+    const partner = await createPartner(server);
+    const form = tokenForm(partner, await visit(server, partner));
+    const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+    const { access_token: token } = (await answer.json()) as { access_token: string };
+    const databasePid = server.databasePid();
+    expect(isAlive(databasePid)).toBe(true);
+
+    for (const name of readdirSync(server.dataDir).filter((each) => each !== 'db')) {
+      expect([name, statSync(join(server.dataDir, name)).mode & 0o077]).toEqual([name, 0]);
+    }
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect(isAlive(databasePid)).toBe(false);
+    expect(() => server.databaseUri()).toThrow('ENOENT');
+
+    await server.start();
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(200);
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect(server.output()).not.toMatch(/"level":(50|60)/);
+  });
+
+  it('ends with 78 and every fault where its environment is wrong, before it touches anything', async () => {
+    const { child, output } = spawnServer({
+      SVC_PORT: 'http',
+      SVC_PRICE_CENTS: '-1',
+      SVC_DATA_DIR: '/nonexistent',
+    });
+    expect(await endOf(child)).toBe(78);
+    expect(output()).toMatch(/SVC_PORT: .*\n.*SVC_PRICE_CENTS: /);
+  });
+
+  it('ends with 1 and a sentence where its database is not there', async () => {
+    const { child, output } = spawnServer({
+      SVC_PORT: '0',
+      SVC_ADMIN_PORT: '0',
+      MONGODB_URI: 'mongodb://127.0.0.1:1/none',
+      SVC_LOG_LEVEL: 'silent',
+    });
+    expect(await endOf(child)).toBe(1);
+    expect(output()).toMatch(/ECONNREFUSED/);
+  });
+
+  it('ends with 1 where its port is taken, and takes its database with it', async () => {
+    const first = await startTestServer();
+    onTestFinished(() => first.stop());
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-taken-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const { child, output } = spawnServer({
+      SVC_PORT: String(first.config.public.port),
+      SVC_ADMIN_PORT: '0',
+      SVC_DATA_DIR: dataDir,
+    });
+    expect(await endOf(child)).toBe(1);
+    expect(output()).toMatch(/EADDRINUSE/);
+    const databasePid = Number(readFileSync(join(dataDir, 'db', 'mongod.lock'), 'utf8'));
+    await expect.poll(() => databasePid > 0 && isAlive(databasePid), { timeout: 5_000 }).toBe(false);
+  });
+});
+
+describe('the data directory', () => {
+  it('keeps what the next start needs, after a kill too', async () => {
+    const server = await createServerProcess();
+    await server.start();
+    const kept = ['admin-url', 'db', 'master-key', 'mongodb-uri'];
+    expect(readdirSync(server.dataDir)).toEqual(expect.arrayContaining(kept));
+    const masterKey = readFileSync(join(server.dataDir, 'master-key'), 'utf8').trim();
+    expect(Buffer.from(masterKey, 'base64')).toHaveLength(32);
+    expect(await server.end('SIGKILL')).toBe('SIGKILL');
+    await server.start();
+    expect(readFileSync(join(server.dataDir, 'master-key'), 'utf8').trim()).toBe(masterKey);
+  });
+});
