@@ -91,12 +91,16 @@ export function createPurchases(settings: PurchaseSettings) {
   const { wallet, accesses, ledger, settlement, clock, idKey, logger } = settings;
   const { uptime = () => performance.now(), holdLifetime = 10_000 } = settings;
 
-  const chargeIds = (cause: string) =>
-    Array.from({ length: charges }, (_, n) => deriveId(idKey, 'entry', ['charge', cause, n]));
+  const chargeId = (cause: string, n: number) => deriveId(idKey, 'entry', ['charge', cause, n]);
+  const laterIds = (cause: string) => Array.from({ length: charges - 1 }, (_, n) => chargeId(cause, n + 1));
 
+  /** Almost always the first number is all there is to know. */
   async function history(cause: string): Promise<History> {
-    const ids = chargeIds(cause);
-    return historyOf(ids, await accesses.loadMany(ids));
+    const first = chargeId(cause, 0);
+    const [record] = await accesses.loadMany([first]);
+    if (record?.state !== 'void') return historyOf([first], record ? [record] : []);
+    const later = laterIds(cause);
+    return historyOf(later, await accesses.loadMany(later));
   }
 
   /**

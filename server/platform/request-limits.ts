@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Db, Document } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
 import { randomRequestId } from './ids.ts';
 import { createStage } from './stage.ts';
@@ -45,28 +45,38 @@ export function createRequestLimits(db: Db, clock: { now(): number }): RequestLi
   const self = `p${randomRequestId().slice(4)}`;
   let seenFull = { start: 0, used: new Map<string, number>() };
 
+  type Addition = (by: number) => Document[];
+
+  async function addOne(added: ReadonlyMap<string, number>, add: Addition): Promise<Map<string, number>> {
+    const [[id, by] = ['', 0]] = added;
+    const options = { upsert: true, returnDocument: 'after' as const };
+    const after = await counters.findOneAndUpdate({ _id: id }, add(by), options);
+    return new Map([[id, after?.before[self] ?? 0]]);
+  }
+
+  async function addMany(added: ReadonlyMap<string, number>, add: Addition): Promise<Map<string, number>> {
+    const writes = [...added].map(([id, by]) => ({
+      updateOne: { filter: { _id: id }, update: add(by), upsert: true },
+    }));
+    await counters.bulkWrite(writes, { ordered: false });
+    // Others may have added since, but only this process writes under its name, one batch at a time.
+    const found = await counters.find({ _id: { $in: [...added.keys()] } }).toArray();
+    return new Map(found.map(({ _id, before }) => [_id, before[self] ?? 0]));
+  }
+
   /** Adds every request of the batch; answers each with its own number within the window. */
   const count = createStage<string, number>({
     async run(ids) {
       const added = countById(ids);
       const purgeAt = { $literal: new Date(clock.now() + 2 * minute) };
       const before = { $ifNull: ['$used', 0] };
-      const writes = [...added].map(([id, by]) => ({
-        updateOne: {
-          filter: { _id: id },
-          update: [{ $set: { used: { $add: [before, by] }, [`before.${self}`]: before, purgeAt } }],
-          upsert: true,
-        },
-      }));
-      await counters.bulkWrite(writes, { ordered: false });
-      // Others may have added since, but only this process writes under its name, one batch at a time.
-      const last = new Map<string, number>();
-      for await (const { _id, before: stood } of counters.find({ _id: { $in: [...added.keys()] } })) {
-        last.set(_id, stood[self] ?? 0);
-      }
+      const add = (by: number) => [
+        { $set: { used: { $add: [before, by] }, [`before.${self}`]: before, purgeAt } },
+      ];
+      const stood = added.size === 1 ? await addOne(added, add) : await addMany(added, add);
       return ids.map((id) => {
-        const number = (last.get(id) ?? 0) + 1;
-        last.set(id, number);
+        const number = (stood.get(id) ?? 0) + 1;
+        stood.set(id, number);
         return number;
       });
     },
