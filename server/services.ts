@@ -33,6 +33,7 @@ import { type Integration, integrationCollection } from './storefront/integratio
 import { createIntegrations } from './storefront/integrations.ts';
 import { createVerification } from './verification/feature.ts';
 import { authenticateKey } from './verification/session-query.ts';
+import { sandboxSource } from './verification/sources/sandbox.ts';
 import { createVerificationStores } from './verification/store.ts';
 import { webhookEndpoint } from './webhook-endpoint.ts';
 import { createWebhookProcedures } from './webhooks/admin.ts';
@@ -125,6 +126,7 @@ export function createServices(foundation: Foundation) {
     sealing,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
+    sources: [sandboxSource, ...config.oidcSources],
   });
   const { directory, clientSecrets } = partners;
   const integrations = createIntegrations({
@@ -144,6 +146,8 @@ export function createServices(foundation: Foundation) {
     baseUrl: config.baseUrl,
     limit,
     hasIntegration: integrations.exist,
+    oidcSources: config.oidcSources,
+    claimLifetimes: config.claimLifetimes,
     isCodeUsed: async (codeHash) => (await billing.purchases.history(codeHash)).state !== 'open',
     async chargeOf(codeHash) {
       const history = await billing.purchases.history(codeHash);

@@ -24,6 +24,13 @@ interface Dependencies {
   partners: Pick<PartnerStore, 'find'>;
   clock: Pick<Clock, 'now'>;
   directory: Pick<Directory, 'forget'>;
+  sources?: readonly Source[];
+}
+
+/** A verification source that clients may be set to. */
+export interface Source {
+  name: string;
+  modes: readonly Mode[];
 }
 
 /** A client with its secret: shown once, when the secret is made. */
@@ -57,8 +64,20 @@ function assertRedirectUris(uris: readonly string[], mode: Mode): void {
   }
 }
 
+function assertSource(sources: readonly Source[] | undefined, name: string | undefined, mode: Mode): void {
+  if (
+    !sources ||
+    name === undefined ||
+    sources.some((each) => each.name === name && each.modes.includes(mode))
+  )
+    return;
+  const fitting = sources.filter(({ modes }) => modes.includes(mode)).map((each) => each.name);
+  const description = `No verification source ${name} for ${mode} clients; there is ${fitting.join(', ') || 'none'}`;
+  throw new ApiError('refused', { description });
+}
+
 /** Clients of partners. A client takes the mode of the key that owns it. All methods throw ApiError. */
-export function createClients({ store, keys, partners, clock, directory }: Dependencies) {
+export function createClients({ store, keys, partners, clock, directory, sources }: Dependencies) {
   async function keyOf(partnerId: string, keyId: string): Promise<ApiKey> {
     const [partner, key] = await Promise.all([partners.find(partnerId), keys.find(keyId)]);
     if (!partner) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
@@ -97,6 +116,7 @@ export function createClients({ store, keys, partners, clock, directory }: Depen
     async create({ partnerId, keyId, ...wanted }: CreateClient, actor: Actor): Promise<FreshClient> {
       const { mode } = await keyOf(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
+      assertSource(sources, wanted.source, mode);
       const { secret, stored } = newClientSecret();
       const now = clock.now();
       const id = randomId('client');
@@ -141,6 +161,7 @@ export function createClients({ store, keys, partners, clock, directory }: Depen
     async update({ clientId, ...wanted }: UpdateClient, actor: Actor): Promise<Client> {
       const { partnerId, mode } = await show(clientId);
       if (wanted.redirectUris) assertRedirectUris(wanted.redirectUris, mode);
+      assertSource(sources, wanted.source ?? undefined, mode);
       if (wanted.keyId && (await keyOf(partnerId, wanted.keyId)).mode !== mode) {
         throw new ApiError('refused', {
           description: `A ${mode} client cannot move to a key of the other mode`,

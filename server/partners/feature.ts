@@ -2,7 +2,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { createPartnersProcedures } from './admin.ts';
-import { createClients } from './clients.ts';
+import { createClients, type Source } from './clients.ts';
 import { createDirectory } from './directory.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createKeys } from './keys.ts';
@@ -18,6 +18,8 @@ interface Dependencies {
   openWallets: (partnerId: string) => Promise<void>;
   /** Why events may not be sent to `url` for a key of this mode, or undefined. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
+  /** Verification sources of this installation; without the list, any name passes. */
+  sources?: readonly Source[];
 }
 
 /** Partners, their keys and clients: what other features look up, and the admin API to change them. */
@@ -27,6 +29,7 @@ export function createPartnersFeature({
   sealing,
   openWallets,
   checkWebhookUrl,
+  sources,
 }: Dependencies) {
   const directory = createDirectory(stores);
   const partners = createPartners({ store: stores.partners, clock, openWallets, directory });
@@ -37,6 +40,7 @@ export function createPartnersFeature({
     partners: stores.partners,
     clock,
     directory,
+    ...(sources ? { sources } : {}),
   });
   const endpoints = createEndpoints({ store: stores.keys, sealing, clock, checkWebhookUrl });
 

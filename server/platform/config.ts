@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { OidcSettings } from '../../contracts/oidc-sources.ts';
+import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const flag = z
@@ -49,6 +51,9 @@ const Environment = z.object({
     .default([60_000, 300_000]),
   SVC_LOCALHOST_WEBHOOKS: flag.optional(),
   SVC_PRICE_CENTS: z.coerce.number().int().min(0).max(1_000_000).default(50),
+  SVC_OIDC_SOURCES: z.string().optional(),
+  SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
+  SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SVC_TRUST_PROXY: z.string().default('off'),
 });
@@ -70,6 +75,12 @@ export interface Config {
   adminToken: string | undefined;
   webhooks: { retryDelays: readonly number[]; localhost: boolean };
   priceCents: number;
+  /** OpenID providers that vouch for users. */
+  oidcSources: readonly OidcSettings[];
+  /** Milliseconds that verified claims hold, where not 365 days. */
+  claimLifetimes: z.infer<typeof ClaimFreshness>;
+  /** Where the demo partner's site listens; never outside development. */
+  demoPort: number | undefined;
   logLevel: string;
   trustProxy: boolean | string;
 }
@@ -87,6 +98,16 @@ export class ConfigError extends Error {
 function trustProxy(text: string): boolean | string {
   if (text === 'off' || text === 'false') return false;
   return text === 'on' || text === 'true' ? true : text;
+}
+
+function orFault<T>(faults: string[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error;
+    faults.push(`SVC_OIDC_SOURCES: ${error.message}`);
+    return undefined;
+  }
 }
 
 /**
@@ -109,6 +130,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (env.SVC_ENVIRONMENT === 'production' && !env.MONGODB_URI) {
     faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
   }
+  const oidcSources = orFault(faults, () => readOidcSources(env.SVC_OIDC_SOURCES, environment));
   if (faults.length > 0) throw new ConfigError(faults);
   const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
   const masterKeys: Config['masterKeys'] = firstKey ? [firstKey, ...otherKeys] : undefined;
@@ -128,6 +150,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development,
     },
     priceCents: env.SVC_PRICE_CENTS,
+    oidcSources: oidcSources ?? [],
+    claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
+    demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: trustProxy(env.SVC_TRUST_PROXY),
   });

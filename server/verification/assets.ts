@@ -22,7 +22,9 @@ function loadAsset(name: string, type: string, files: readonly string[]): Asset 
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
-const style = loadAsset('style.css', 'text/css; charset=utf-8', ['theme.css', 'parts.css']);
+const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'narrow'].map((name) => `${name}.css`);
+const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
+const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
 const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
 
 /** Addresses of the assets, with `prefix` before them. */
@@ -30,6 +32,7 @@ export function assetAddresses(prefix: string) {
   return {
     style: `${prefix}/${style.name}`,
     icon: `${prefix}/${icon.name}`,
+    script: `${prefix}/${script.name}`,
     /** The style sheet of a partner's colour, `#rrggbb`. */
     brandStyle: (color: string) => `${prefix}/brand/${color.slice(1)}.css`,
   };
@@ -39,7 +42,7 @@ const forEver = 'public, max-age=31536000, immutable';
 
 /** The files that pages load, to be mounted at the prefix of their addresses. */
 export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
-  for (const { name, type, content } of [style, icon]) {
+  for (const { name, type, content } of [style, script, icon]) {
     app.get(`/${name}`, async (_request, reply) =>
       reply.header('cache-control', forEver).type(type).send(content),
     );

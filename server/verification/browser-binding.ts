@@ -1,11 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hmac, sameText, sha256 } from '../platform/ids.ts';
 
-/** One cookie for each session, so that two at once in one browser do not meet. */
-export function cookieName(sessionId: string): string {
-  return `svc_${sessionId}`;
-}
-
 /** 256 random bits: what the cookie holds. */
 export function newBrowserSecret(): string {
   return randomBytes(32).toString('base64url');

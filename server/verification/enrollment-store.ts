@@ -1,12 +1,12 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { Rehearsal } from '../../contracts/verification.ts';
 import type { AuditEntry } from '../admin/procedures.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EventDraft } from '../platform/outbox.ts';
-import type { Rehearsal } from './sources/source.ts';
 
 /** A user's relation to one client: made when they first authenticate there (interface 2.10). */
 export interface Enrollment {

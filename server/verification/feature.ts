@@ -1,8 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Publish, Sweep } from '../platform/outbox.ts';
 import { createVerificationProcedures } from './admin.ts';
+import { createArriving } from './arriving.ts';
+import { createAttempts } from './attempts.ts';
 import { createEnding } from './ending.ts';
 import { createEnrolledUsers } from './enrolled.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
@@ -11,16 +14,18 @@ import { createErasure, type Erased, type Traces } from './erasure.ts';
 import { createFlow } from './flow.ts';
 import { createFreshness, type Lifetimes } from './freshness.ts';
 import { createGrants, type Grants } from './grants.ts';
+import { createJoining } from './joining.ts';
 import { createOutbox } from './outbox.ts';
 import { createPages } from './pages.ts';
 import { pageRoutes } from './routes.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session-query.ts';
+import { createOidcSource } from './sources/oidc.ts';
 import { createSandbox } from './sources/sandbox.ts';
-import type { VerificationSource } from './sources/source.ts';
 import { type ClientDirectory, createStart } from './start.ts';
 import type { VerificationStores } from './store.ts';
 import { createVerifying } from './verifying.ts';
 import type { Charge } from './views.ts';
+import { createVisits } from './visits.ts';
 
 interface Dependencies {
   stores: VerificationStores;
@@ -39,8 +44,8 @@ interface Dependencies {
   chargeOf: (codeHash: string) => Promise<Charge | undefined>;
   /** Whether some integration exchanges the codes of a storefront client. */
   hasIntegration?: (clientId: string) => Promise<boolean>;
-  /** Verification sources besides the sandbox. */
-  sources?: readonly VerificationSource[];
+  /** OpenID providers that vouch for users, besides the sandbox. */
+  oidcSources?: readonly OidcSettings[];
   /** How long claims hold. */
   claimLifetimes?: Lifetimes;
   /** Takes a person out of what other features keep. */
@@ -66,22 +71,29 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;
   const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
-  const sources = new Map(
-    [createSandbox(), ...(dependencies.sources ?? [])].map((source) => [source.name, source]),
-  );
+  const { oidcSources = [] } = dependencies;
+  const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
+  const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
   const isFresh = createFreshness(dependencies.claimLifetimes);
   const { eraseElsewhere } = dependencies;
   const erasure = createErasure({ users, enrollments, sessions, eraseElsewhere, clock });
   const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
   const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
-  const pages = createPages({ directory, clock, basePath: new URL(baseUrl).pathname.replace(/\/$/, '') });
-  const flow = createFlow({
+  const visits = createVisits({ sessions, keyring });
+  const arriving = createArriving({
     sessions,
-    sources,
+    visits,
     enrol: createEnrolling({ users, enrollments, keyring }),
+    drain: { session: sessionOutbox.drain, enrollment: enrollmentOutbox.drain },
+    clock,
+  });
+  const flow = createFlow({
+    visits,
+    arriving,
+    attempts: createAttempts(keyring.id),
+    sources,
     verify: createVerifying({ users, enrollments, isFresh, clock }),
     ending: createEnding({ directory, keyring, isCodeUsed, issuer: baseUrl, clock }),
-    drain: { session: sessionOutbox.drain, enrollment: enrollmentOutbox.drain },
     keyring,
     clock,
   });
@@ -90,7 +102,8 @@ export function createVerification(dependencies: Dependencies): Verification {
     routes: pageRoutes({
       start: createStart({ sessions, directory, hasIntegration, sources, clock }),
       flow,
-      pages,
+      joining: createJoining({ sessions, arriving, keyring, clock }),
+      pages: createPages({ directory, baseUrl, clock }),
       findSession: sessions.find,
       baseUrl,
     }),

@@ -1,51 +1,60 @@
 import { ApiError, unavailable } from '../platform/errors.ts';
-import { sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { isBound, rotatedSecret } from './browser-binding.ts';
+import type { Arriving } from './arriving.ts';
+import type { Attempts } from './attempts.ts';
 import { isTokenOf } from './csrf.ts';
+import type { DeviceName } from './devices.ts';
 import type { Ending } from './ending.ts';
-import type { Enrollment } from './enrollment-store.ts';
-import type { SessionStore } from './session-store.ts';
+import { confirmed, isOpen, linkAndCode, offered, withdrawn } from './handoff.ts';
 import {
-  authenticated,
   consented,
   failed,
+  type Handoff,
+  returned,
   type Session,
   type Stage,
+  spentAttempts,
   stageOf,
-  type Transition,
 } from './sessions.ts';
-import type { Authenticated, Beginning, VerificationSource } from './sources/source.ts';
+import type { Beginning, VerificationSource } from './sources/source.ts';
 import type { Verifying } from './verifying.ts';
+import type { Visit, Visits } from './visits.ts';
 
-/** A browser at the door of a session, with the secret of its cookie. */
-export interface Visit {
-  sessionId: string;
-  secret: string | undefined;
-}
+export const decisions = ['accept', 'decline', 'cancel', 'phone', 'stay', 'confirm', 'deny'] as const;
 
 export interface Submission {
-  /** The step that the form was made for. */
+  /** The stage that the form was made for. */
   step?: string | undefined;
   csrf?: string | undefined;
-  decision?: 'accept' | 'decline' | 'cancel' | undefined;
+  decision?: (typeof decisions)[number] | undefined;
   /** What the verification source's page asked for. */
   input: Readonly<Record<string, string>>;
+  /** What the browser says that it is. */
+  browser: DeviceName;
 }
 
-/** What the browser gets to see: the page of the step it is at, or the way back to the partner. */
+/** What the browser gets to see: the page of the stage it is at, or the way back to the partner. */
 export type View =
-  | { kind: 'page'; session: Session; beginning?: Beginning }
-  | { kind: 'redirect'; url: string };
+  | { kind: 'consent'; session: Session }
+  | { kind: 'begin'; session: Session; beginning: Beginning }
+  /** Link and code for the phone; neither once they have run out. */
+  | { kind: 'handoff'; session: Session; shown: { token: string; code: string } | undefined }
+  /** At the computer, while the phone goes on. */
+  | { kind: 'waiting'; session: Session; handoff: Handoff }
+  /** At the phone: is this your computer? */
+  | { kind: 'confirm'; session: Session; handoff: Handoff }
+  /** At the phone, when there is nothing left to do there. */
+  | { kind: 'phone-over'; session: Session; well: boolean }
+  /** `gently`: by a page, because the browser comes from a site whose forms may not lead on to the partner's. */
+  | { kind: 'leave'; session: Session; url: string; gently: boolean };
 
 interface Dependencies {
-  sessions: SessionStore;
+  visits: Visits;
+  arriving: Arriving;
+  attempts: Attempts;
   sources: ReadonlyMap<string, VerificationSource>;
-  enrol: (session: Session, who: Authenticated, at: Date) => Promise<Enrollment>;
   verify: Verifying;
   ending: Ending;
-  /** Publishes in the background what a session or an enrollment owes. */
-  drain: { session(session: Session): void; enrollment(enrollment: Enrollment): void };
   keyring: Pick<Keyring, 'id'>;
   clock: { now(): number };
 }
@@ -53,48 +62,90 @@ interface Dependencies {
 const triesAgainstOthers = 5;
 const live: readonly Stage[] = ['consent', 'authenticate', 'verify', 'issue'];
 
-/** The hosted flow (design, section 4): consent → authenticate → verify → redirect. */
+/** The hosted flow (design, section 4): consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
-  const { sessions, sources, enrol, verify, ending, drain, keyring, clock } = dependencies;
+  const { visits, arriving, attempts, sources, verify, ending, keyring, clock } = dependencies;
+  const { move, arrive } = arriving;
+  const now = () => new Date(clock.now());
 
-  async function find(sessionId: string): Promise<Session> {
-    const session = await sessions.find(sessionId);
-    if (!session) throw new ApiError('session_not_found');
-    return session;
-  }
-
-  async function move(session: Session, transition: Transition): Promise<void> {
-    const moved = await sessions.move(session, transition, new Date(clock.now()));
-    if (moved) drain.session(moved);
+  function sourceOf(session: Session): VerificationSource {
+    const source = sources.get(session.source);
+    if (!source) throw new Error(`session ${session._id} needs the verification source ${session.source}`);
+    return source;
   }
 
   /** What comes next. Steps that need nobody are taken here, so a reload resumes what a crash cut short. */
   async function show(visit: Visit): Promise<View> {
     for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
-      const session = await find(visit.sessionId);
-      if (!isBound(session.browserHash, visit.secret)) throw new ApiError('unauthorized');
+      const session = await visits.read(visit);
       const stage = stageOf(session, clock.now());
-      const detour = await ending.detour(session, stage);
-      if (detour) return { kind: 'redirect', url: detour };
-      switch (stage) {
-        case 'consent':
-          return { kind: 'page', session };
-        case 'authenticate':
-          return { kind: 'page', session, beginning: await sourceOf(session).begin(known(session)) };
-        case 'verify':
-          await move(session, await verify(session, sourceOf(session)));
-          break;
-        case 'issue':
-          await move(session, ending.issueCode(session));
-          break;
-        case 'completed':
-        case 'failed':
-        case 'expired':
-        case 'over':
-          return { kind: 'redirect', url: await ending.redirect(session, stage) };
-      }
+      const view =
+        visit.device === 'phone'
+          ? await atPhone(session, stage, visit)
+          : await atComputer(session, stage, visit);
+      if (view) return view;
+      if (stage === 'verify') await move(session, await verify(session, sourceOf(session)));
+      else await move(session, ending.issueCode(session));
     }
     throw unavailable(new Error(`session ${visit.sessionId} keeps changing`));
+  }
+
+  /** Undefined where the next step needs nobody. */
+  async function atComputer(session: Session, stage: Stage, visit: Visit): Promise<View | undefined> {
+    const gently = sourceOf(session).finish !== undefined;
+    const detour = await ending.detour(session, stage);
+    if (detour) return { kind: 'leave', session, url: detour, gently };
+    const { handoff } = session;
+    if (handoff?.state === 'taken' && live.includes(stage)) return { kind: 'waiting', session, handoff };
+    switch (stage) {
+      case 'consent':
+        return { kind: 'consent', session };
+      case 'authenticate':
+        return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, visit);
+      case 'verify':
+      case 'issue':
+        return undefined;
+      case 'completed':
+      case 'failed':
+      case 'expired':
+      case 'over':
+        return { kind: 'leave', session, url: await ending.redirect(session, stage), gently };
+    }
+  }
+
+  async function atPhone(session: Session, stage: Stage, visit: Visit): Promise<View | undefined> {
+    const { handoff } = session;
+    if (!handoff) throw new ApiError('unauthorized');
+    switch (stage) {
+      case 'consent':
+      case 'authenticate':
+        return begin(session, visit);
+      case 'verify':
+        return undefined;
+      case 'issue':
+        return handoff.state === 'taken'
+          ? { kind: 'confirm', session, handoff }
+          : { kind: 'phone-over', session, well: true };
+      case 'completed':
+        return { kind: 'phone-over', session, well: true };
+      case 'failed':
+      case 'over':
+        return { kind: 'phone-over', session, well: false };
+      case 'expired':
+        throw new ApiError('session_not_found');
+    }
+  }
+
+  async function begin(session: Session, { device, secret = '' }: Visit): Promise<View> {
+    const attempt = attempts.begin({ sessionId: session._id, device, secret });
+    return { kind: 'begin', session, beginning: await sourceOf(session).begin(known(session), attempt) };
+  }
+
+  function offer(session: Session, handoff: Handoff): View {
+    const shown = isOpen(handoff, clock.now())
+      ? linkAndCode(keyring.id, { _id: session._id, number: handoff.number })
+      : undefined;
+    return { kind: 'handoff', session, shown };
   }
 
   /**
@@ -104,74 +155,76 @@ export function createFlow(dependencies: Dependencies) {
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
    */
   async function submit(visit: Visit, form: Submission): Promise<string> {
-    const session = await find(visit.sessionId);
-    const secret = secretOf(session, visit, form);
+    const { csrf = '', decision } = form;
+    const { session, secret, own: current } = await visits.enter(visit, csrf);
     const stage = stageOf(session, clock.now());
-    const own = secret === visit.secret && isTokenOf(secret, form.csrf ?? '');
-    const stale = secret !== visit.secret || (form.step !== undefined && form.step !== stage);
-    if (own && form.decision === 'cancel' && live.includes(stage)) {
+    const own = current && isTokenOf(secret, csrf);
+    if (own && (decision === 'cancel' || decision === 'deny') && live.includes(stage)) {
       await move(session, failed(session, 'abandoned', now()));
       return secret;
     }
+    const stale = !current || (form.step !== undefined && form.step !== stage);
     if (stale || !live.includes(stage)) return secret;
     if (!own) throw new ApiError('cross_site_request');
-    if (stage === 'consent') await decide(session, form);
-    if (stage === 'authenticate') return authenticate(session, secret, form);
-    return secret;
-  }
-
-  /** The visitor's secret where it is the session's, or what this very form has already rotated it to. */
-  function secretOf(session: Session, { sessionId, secret }: Visit, { csrf }: Submission): string {
-    if (secret === undefined) throw new ApiError('unauthorized');
-    const rotated = rotatedSecret(keyring.id, { sessionId, secret, token: csrf ?? '' });
-    const own = [secret, rotated].find((candidate) => isBound(session.browserHash, candidate));
-    if (own === undefined) throw new ApiError('unauthorized');
-    return own;
+    if (visit.device === 'phone' && stage === 'issue') await confirm(session, form);
+    if (visit.device === 'computer' && stage === 'consent') await decide(session, form);
+    if (stage !== 'authenticate') return secret;
+    if (visit.device === 'computer' && (await chooseDevice(session, form))) return secret;
+    const outcome = await sourceOf(session).resume(known(session), form.input);
+    if (outcome.kind === 'verified') throw new Error('a source verified somebody who has not authenticated');
+    return arrive({ session, visit, secret, token: csrf }, outcome);
   }
 
   async function decide(session: Session, { decision }: Submission): Promise<void> {
-    if (decision === 'accept') return move(session, consented(now()));
-    if (decision === 'decline') return move(session, failed(session, 'consent_declined', now()));
-    throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
+    if (decision === 'accept') await move(session, consented(now()));
+    else if (decision === 'decline') await move(session, failed(session, 'consent_declined', now()));
+    else throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
   }
 
-  async function authenticate(
-    session: Session,
-    secret: string,
-    { csrf, input }: Submission,
-  ): Promise<string> {
-    const outcome = await sourceOf(session).resume(known(session), input);
-    if (outcome.kind === 'failed') {
-      await move(session, failed(session, outcome.reason, now()));
-      return secret;
+  async function confirm(session: Session, { decision }: Submission): Promise<void> {
+    const { handoff } = session;
+    if (decision !== 'confirm' || handoff?.state !== 'taken') throw new ApiError('cross_site_request');
+    await move(session, confirmed(handoff, now()));
+  }
+
+  /** @returns whether the form was about the device; a computer whose session a phone has taken may do no more */
+  async function chooseDevice(session: Session, { decision, browser }: Submission): Promise<boolean> {
+    const { handoff } = session;
+    if (decision === 'phone' && handoff?.state !== 'taken') {
+      const offering = offered(keyring.id, session, { computer: browser, at: now() });
+      if (offering) await move(session, offering);
+      return true;
     }
-    if (outcome.kind === 'verified') throw new Error('a source verified somebody who has not authenticated');
-    const enrollment = await enrol(session, outcome, now());
-    drain.enrollment(enrollment);
-    const renewed = rotatedSecret(keyring.id, { sessionId: session._id, secret, token: csrf ?? '' });
-    const { userId, sub, _id: enrollmentId, firstSession } = enrollment;
-    const returning = firstSession !== session._id;
-    const who = { userId, sub, enrollmentId, returning, browserHash: sha256(renewed) };
-    const moved = await sessions.move(session, authenticated(who, outcome.carry, now()), now());
-    // Lost against another request of this browser: if that was the same form, it set the same secret.
-    return moved
-      ? renewed
-      : secretOf(await find(session._id), { sessionId: session._id, secret }, { csrf, input });
+    if (decision === 'stay' && handoff) {
+      await move(session, withdrawn(handoff, now()));
+      return true;
+    }
+    return handoff?.state === 'taken';
   }
 
-  function sourceOf(session: Session): VerificationSource {
-    const source = sources.get(session.source);
-    if (!source) throw new Error(`session ${session._id} needs the verification source ${session.source}`);
-    return source;
+  /**
+   * Takes what a browser brought back from the site of the session's source. Each attempt counts once; one that
+   * comes too late, or while the session goes on elsewhere, does nothing.
+   * @returns the secret that the browser's cookie must hold from now on
+   * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser never left like that
+   */
+  async function comeBack(visit: Visit, back: { source: string; answer: URLSearchParams }): Promise<string> {
+    const state = back.answer.get('state') ?? '';
+    const { session, secret, own } = await visits.enter(visit, state);
+    const { finish } = sourceOf(session);
+    if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
+    if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
+    const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
+    if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
+    if (spentAttempts(session.carried).includes(attempt.id)) return secret;
+    const mine = await move(session, returned(session, attempt.id, now()));
+    if (!mine) return secret;
+    return arrive({ session: mine, visit, secret, token: state }, await finish(back.answer, attempt));
   }
 
-  function now(): Date {
-    return new Date(clock.now());
-  }
-
-  return { show, submit };
+  return { show, submit, comeBack };
 }
 
-function known({ _id: id, clientId, mode, carried }: Session) {
-  return { id, clientId, mode, carried };
+function known({ _id: id, clientId, mode, carried, language }: Session) {
+  return { id, clientId, mode, carried, language };
 }

@@ -3,53 +3,58 @@ import type { ApiError } from '../platform/errors.ts';
 import { assetAddresses, pagesDirectory } from './assets.ts';
 import { issueToken } from './csrf.ts';
 import type { View } from './flow.ts';
+import type { OpenLink } from './joining.ts';
 import { isolated, type Language, languages } from './languages.ts';
-import { problemOf } from './problems.ts';
-import { claimsAskedFor, type Session } from './sessions.ts';
+import { type Place, problemOf } from './problems.ts';
+import { inWords, refreshOf, sceneOf } from './scenes.ts';
+import type { PageContent } from './security-headers.ts';
+import { claimsAskedFor, type Session, stageOf } from './sessions.ts';
 import type { ClientDirectory } from './start.ts';
 import { timeLeft } from './time-left.ts';
 
 interface Dependencies {
   directory: Pick<ClientDirectory, 'client'>;
-  /** Path of the base URL, without a trailing slash. */
-  basePath: string;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
   clock: { now(): number };
 }
 
-interface FormContext {
+export interface PageContext {
   /** Where the page's form is sent to. */
   action: string;
   /** The secret in the browser's cookie. */
   secret: string;
   language: Language;
+  /** Whether this browser is on a phone already. */
+  onPhone: boolean;
 }
 
-interface Failure {
+interface Failure extends Place {
   language: Language;
   /** The request's id: what support is asked about. */
   requestId: string;
-  /** Whether the request was about a session. */
-  inSession: boolean;
-  /** That session, where it is known. */
-  session: Session | undefined;
+  /** Where trying again begins. */
+  retryAt: string;
 }
 
-export interface Page {
+export interface Page extends PageContent {
+  status: number;
   html: string;
-  /** Origins to which its form may lead in the end. */
-  formTargets: string[];
-  /** Seconds after which the browser shall ask for it again. */
-  refreshAfter: number;
+  /** The `Refresh` header: when the browser shall ask for this page again, or for another one. */
+  refresh?: string;
 }
 
 export interface Pages {
-  step(view: Extract<View, { kind: 'page' }>, context: FormContext): Promise<Page>;
+  show(view: View, context: PageContext): Promise<Page>;
+  /** Where a phone types the code of its link. */
+  link(link: OpenLink, context: Omit<PageContext, 'onPhone'> & { wrong: boolean }): Promise<Page>;
   error(error: ApiError, failure: Failure): Promise<string>;
 }
 
 /** Renders the hosted pages. Templates escape everything by default. */
-export function createPages({ directory, basePath, clock }: Dependencies): Pages {
+export function createPages({ directory, baseUrl, clock }: Dependencies): Pages {
   const eta = new Eta({ views: pagesDirectory, cache: true });
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, ...files } = assetAddresses(`${basePath}/verify/assets`);
   const common = (language: Language) => ({ ...files, m: languages[language] });
 
@@ -74,30 +79,42 @@ export function createPages({ directory, basePath, clock }: Dependencies): Pages
     return { ...rest, text: inWords.format(minutes) };
   }
 
+  /** What every page of a session can say. */
+  async function about(session: Session, { language, action, secret }: Omit<PageContext, 'onPhone'>) {
+    return {
+      ...common(language),
+      ...(await partnerOf(session, language)),
+      time: timeOf(session, language),
+      testMode: session.mode === 'test',
+      action,
+      csrf: issueToken(secret),
+      stage: stageOf(session, clock.now()),
+    };
+  }
+
   return {
-    async step({ session, beginning }, { action, secret, language }) {
-      const partner = await partnerOf(session, language);
-      const time = timeOf(session, language);
-      const data = {
-        ...common(language),
-        ...partner,
-        step: beginning ? 'verify' : 'consent',
-        stage: beginning ? 'authenticate' : 'consent',
-        action,
-        csrf: issueToken(secret),
-        testMode: session.mode === 'test',
-        time,
-        claims: claimsAskedFor(session),
-        choices: beginning?.choices ?? [],
-      };
+    async show(view, context) {
+      const data = await about(view.session, context);
+      const circumstances = { ...context, baseUrl, now: clock.now() };
+      const { template, scripted = false, status = 200, ...own } = sceneOf(view, circumstances);
+      const refresh = refreshOf(view, { now: clock.now(), usual: data.time.refreshAfter });
       return {
-        html: eta.render(beginning ? './people' : './consent', data),
-        formTargets: [partner.origin],
-        refreshAfter: time.refreshAfter,
+        status,
+        html: eta.render(`./${template}`, { ...data, scripted, ...own }),
+        leadsTo: data.origin,
+        scripted,
+        ...(refresh === undefined ? {} : { refresh }),
       };
     },
 
-    async error(error, { language, requestId, ...place }) {
+    async link({ session, handoff }, context) {
+      const data = await about(session, context);
+      const computer = inWords(handoff.computer, data.m);
+      const claims = claimsAskedFor(session);
+      return { status: 200, html: eta.render('./code', { ...data, computer, claims, wrong: context.wrong }) };
+    },
+
+    async error(error, { language, requestId, retryAt, ...place }) {
       const { name, outcome, ...rest } = problemOf(error, place);
       const { m, ...files } = common(language);
       // While the database is away the page has to do without the partner's name.
@@ -110,7 +127,8 @@ export function createPages({ directory, basePath, clock }: Dependencies): Pages
         m,
         problem: m.problems[name],
         outcome: typeof told === 'function' ? partner && told(partner.partner) : told,
-        back: partner && `${partner.origin}/`,
+        retryAt,
+        back: place.device === 'computer' && partner && `${partner.origin}/`,
         requestId,
       });
     },

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { FailureReason } from '../../contracts/verification.ts';
 import type { ApiError } from '../platform/errors.ts';
+import type { Device } from './attempts.ts';
 import type { Messages, ProblemName } from './pages/messages/messages.ts';
 import type { Session } from './sessions.ts';
 
@@ -36,23 +37,25 @@ export interface Problem {
   detail: string | undefined;
 }
 
-interface Place {
-  /** Whether the request was about a session, which then may be known or not. */
-  inSession: boolean;
+export interface Place {
+  /** Which of its devices the request came from, where it was about a session. */
+  device: Device | undefined;
+  /** That session, where it is known. */
   session: Session | undefined;
 }
 
-function nameOf({ code }: ApiError, { inSession, session }: Place): ProblemName {
+function nameOf({ code }: ApiError, { device, session }: Place): ProblemName {
+  if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session it is a form that is wrong, not the request of the partner's application.
-  if (inSession && code === 'invalid_request') return 'forged';
+  if (device && code === 'invalid_request') return 'forged';
   return byCode[code] ?? 'unavailable';
 }
 
-function outcomeOf(name: ProblemName, { inSession, session }: Place): Problem['outcome'] {
-  if (name === 'otherBrowser') return 'nothingHere';
+function outcomeOf(name: ProblemName, { device, session }: Place): Problem['outcome'] {
+  if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
-  return inSession && !session && name === 'unavailable' ? undefined : 'nothingShared';
+  return device && !session && name === 'unavailable' ? undefined : 'nothingShared';
 }
 
 /** What a page has to say about an error, to the person in front of it. */
@@ -61,7 +64,7 @@ export function problemOf(error: ApiError, place: Place): Problem {
   return {
     name,
     outcome: outcomeOf(name, place),
-    retry: place.inSession && retryable.includes(name),
+    retry: place.device !== undefined && retryable.includes(name),
     detail: name === 'invalid' ? error.message : undefined,
   };
 }

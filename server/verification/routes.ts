@@ -1,16 +1,18 @@
-import type {} from '@fastify/cookie';
 import helmet from '@fastify/helmet';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { StartQuery } from '../../contracts/verification.ts';
-import { ApiError, generalBody } from '../platform/errors.ts';
+import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
+import { type Answering, createAnswering } from './answering.ts';
 import { assetRoutes } from './assets.ts';
-import { cookieName } from './browser-binding.ts';
+import { type Device, destinationOf } from './attempts.ts';
 import { isOwnOrigin } from './csrf.ts';
-import type { createFlow, View } from './flow.ts';
-import { type Language, languageAccepted, languageAsked } from './languages.ts';
+import { deviceName } from './devices.ts';
+import { type createFlow, decisions } from './flow.ts';
+import type { Joining } from './joining.ts';
+import { linkRoutes } from './link-routes.ts';
 import type { Pages } from './pages.ts';
 import { contentSecurityPolicy, pageHeaders } from './security-headers.ts';
 import type { Session } from './sessions.ts';
@@ -18,6 +20,7 @@ import type { Session } from './sessions.ts';
 export interface PageDependencies {
   start: (query: StartQuery) => Promise<{ sessionId: string; browserSecret: string }>;
   flow: ReturnType<typeof createFlow>;
+  joining: Joining;
   pages: Pages;
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
@@ -29,7 +32,7 @@ const Params = z.object({ session_id: z.string().max(64) });
 const Form = z.object({
   step: z.string().max(32).optional(),
   csrf: z.string().max(256).optional(),
-  decision: z.enum(['accept', 'decline', 'cancel']).optional(),
+  decision: z.enum(decisions).optional(),
   person: z.string().max(64).optional(),
 });
 
@@ -42,116 +45,112 @@ async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
   }
 }
 
-/**
- * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `assets/…`. Expects the cookie and
- * form body plugins in its scope.
- */
-export function pageRoutes({
-  start,
-  flow,
-  pages,
-  findSession,
-  baseUrl,
-}: PageDependencies): FastifyPluginAsyncZod {
-  const { origin, pathname, protocol } = new URL(baseUrl);
-  const secure = protocol === 'https:';
-  const path = (sessionId: string) => `${pathname.replace(/\/$/, '')}/verify/session/${sessionId}`;
-  const address = (sessionId: string) => `${origin}${path(sessionId)}`;
+const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
 
-  function bind(reply: FastifyReply, sessionId: string, secret: string): void {
-    // Without an age: an expired session shall still know its browser, to send it back to the partner.
-    void reply.setCookie(cookieName(sessionId), secret, {
-      path: path(sessionId),
-      httpOnly: true,
-      sameSite: 'lax',
-      secure,
+/** The pages of a session on one of its devices. */
+function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering: Answering) {
+  const { origin, visitOf, bind, sendView, toPage } = answering;
+
+  const routes: FastifyPluginAsyncZod = async (app) => {
+    app.get(
+      '/:session_id',
+      { schema: { params: Params }, exposeHeadRoute: false },
+      async (request, reply) => {
+        const visit = visitOf(request, device, request.params.session_id);
+        return sendView(reply, await flow.show(visit), visit);
+      },
+    );
+
+    app.post('/:session_id', { schema: { params: Params, body: Form } }, async (request, reply) => {
+      const { headers, params, body } = request;
+      if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
+      const visit = visitOf(request, device, params.session_id);
+      const { person, ...fields } = body;
+      const input = person === undefined ? {} : { person };
+      const browser = deviceName(headers['user-agent']);
+      const secret = await flow.submit(visit, { ...fields, input, browser });
+      bind(reply, visit, secret);
+      const view = await flow.show({ ...visit, secret });
+      return view.kind === 'leave' ? sendView(reply, view, visit) : toPage(reply, visit);
     });
-  }
 
-  async function send(reply: FastifyReply, view: View, secret: string): Promise<FastifyReply> {
-    if (view.kind === 'redirect') return reply.redirect(view.url, 303);
-    const { session } = view;
-    const language = languageOf(reply.request, session);
-    const page = await pages.step(view, { action: path(session._id), secret, language });
-    return reply
-      .header('content-security-policy', contentSecurityPolicy(page.formTargets))
-      .header('refresh', page.refreshAfter)
-      .type('text/html; charset=utf-8')
-      .send(page.html);
-  }
+    app.get(
+      '/:session_id/return/:source',
+      {
+        schema: { params: z.object({ ...Params.shape, source: z.string().max(64) }) },
+        exposeHeadRoute: false,
+      },
+      async (request, reply) => {
+        const { session_id: sessionId, source } = request.params;
+        const visit = visitOf(request, device, sessionId);
+        bind(reply, visit, await flow.comeBack(visit, { source, answer: queryOf(request) }));
+        return toPage(reply, visit);
+      },
+    );
 
-  /** A page for browsers; for programs the general format (decisions.md, "Session states"). */
-  async function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    void reply.header('vary', 'accept, accept-language');
-    if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
-    const { session_id: sessionId } = request.params as { session_id?: string };
-    // A database that is away has cost the person the wait already.
-    const known = sessionId !== undefined && error.status < 500;
-    const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
-    const language = languageOf(request, session);
-    const place = { inSession: sessionId !== undefined, session };
-    const html = await pages.error(error, { language, requestId: request.id, ...place });
-    void reply.type('text/html; charset=utf-8').send(html);
-  }
+    app.get(
+      '/:session_id/state',
+      { schema: { params: Params }, exposeHeadRoute: false },
+      async (request, reply) => {
+        const visit = visitOf(request, device, request.params.session_id);
+        const { session } = await flow.show(visit);
+        return reply.type('text/plain').send(String(session.timeline.length));
+      },
+    );
+  };
+  return routes;
+}
+
+/**
+ * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}`, for the phone
+ * `p/{link}` and `phone/{id}`, and `assets/…`. Expects the cookie and form body plugins in its scope.
+ */
+export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
+  const { start, flow, joining, pages } = dependencies;
+  const answering = createAnswering(dependencies);
+  const { secure, path, bind, sendError } = answering;
 
   return async (app) => {
     await app.register(helmet, pageHeaders(secure));
     app.addHook('onRequest', async (_request, reply) => {
       void reply
         .header('cache-control', 'no-store')
-        .header('content-security-policy', contentSecurityPolicy([]));
+        .header('content-security-policy', contentSecurityPolicy({}));
     });
     renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {
-      const [, known] = /\/(start|session)(?:\/[^/?]+)?(?:\?|$)/.exec(url) ?? [];
+      const [, known] = /\/(start|session|phone|p)(?:\/[^/?]+)?(?:\?|$)/.exec(url) ?? [];
       if (!known) throw new ApiError('route_not_found');
       const allow = known === 'start' ? 'GET' : 'GET, POST';
       throw new ApiError('method_not_allowed', { headers: { allow } });
     });
     await app.register(assetRoutes, { prefix: '/assets' });
+    await app.register(deviceRoutes('computer', flow, answering), { prefix: '/session' });
+    await app.register(deviceRoutes('phone', flow, answering), { prefix: '/phone' });
+    await app.register(linkRoutes({ joining, pages, answering }), { prefix: '/p' });
 
     app.get(
       '/start',
       { schema: { querystring: StartQuery }, exposeHeadRoute: false, onRequest: refuseMalformedQuery },
       async (request, reply) => {
         const { sessionId, browserSecret } = await start(request.query);
-        bind(reply, sessionId, browserSecret);
-        return reply.redirect(address(sessionId), 302);
+        const visit = { device: 'computer', sessionId, secret: undefined } as const;
+        bind(reply, visit, browserSecret);
+        return reply.redirect(`${answering.origin}${path(visit)}`, 302);
       },
     );
 
+    // The one redirect URI of a source leads on to the session's own path, where its cookie is.
     app.get(
-      '/session/:session_id',
-      { schema: { params: Params }, exposeHeadRoute: false },
+      '/callback/:source',
+      { schema: { params: z.object({ source: z.string().max(64) }) }, exposeHeadRoute: false },
       async (request, reply) => {
-        const sessionId = request.params.session_id;
-        const secret = request.cookies[cookieName(sessionId)];
-        const view = await flow.show({ sessionId, secret });
-        return send(reply, view, secret ?? '');
-      },
-    );
-
-    app.post(
-      '/session/:session_id',
-      { schema: { params: Params, body: Form } },
-      async ({ params, body, cookies, headers }, reply) => {
-        if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
-        const sessionId = params.session_id;
-        const { person, ...fields } = body;
-        const form = { ...fields, input: person === undefined ? {} : { person } };
-        const secret = await flow.submit({ sessionId, secret: cookies[cookieName(sessionId)] }, form);
-        bind(reply, sessionId, secret);
-        const view = await flow.show({ sessionId, secret });
-        // After a form always a redirect, so that a reload never sends it twice.
-        return view.kind === 'page' ? reply.redirect(address(sessionId), 303) : send(reply, view, secret);
+        const query = queryOf(request);
+        const destination = destinationOf(query.get('state') ?? '');
+        if (!destination) throw new ApiError('cross_site_request');
+        const source = encodeURIComponent(request.params.source);
+        return reply.redirect(`${answering.origin}${path(destination)}/return/${source}?${query}`, 303);
       },
     );
   };
-}
-
-/** The session's language; before there is a session the query's, else what the browser likes. */
-function languageOf({ url, headers }: FastifyRequest, session: Session | undefined): Language {
-  if (session?.language) return session.language;
-  const asked = new URLSearchParams(url.split('?')[1]).get('ui_locales') ?? undefined;
-  return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }

@@ -11,17 +11,28 @@ export function pageHeaders(secure: boolean): FastifyHelmetOptions {
   };
 }
 
-/**
- * No script, no inline style, no frame around us.
- * @param formTargets origins where a form of the page may lead: browsers apply `form-action` to the redirects
- *   that follow a POST as well, so the partner's own has to be among them
- */
-export function contentSecurityPolicy(formTargets: readonly string[]): string {
+export interface PageContent {
+  /**
+   * Where a form of the page leads in the end, where it leads away. Chromium applies `form-action` to every
+   * redirect that follows a POST, those of the partner's own callback included: another origin of the partner's
+   * must not leave the user stuck here, so any https address may follow.
+   */
+  leadsTo?: string | undefined;
+  /** Whether the page has a script of ours. */
+  scripted?: boolean;
+}
+
+/** No inline script or style, nobody else's content, no frame around us. */
+export function contentSecurityPolicy({ leadsTo, scripted = false }: PageContent): string {
+  const away = leadsTo === undefined ? [] : [leadsTo, 'https:'];
+  // Only test clients have redirect URIs on this machine.
+  const local = leadsTo?.startsWith('http:') ? ['http://localhost:*', 'http://127.0.0.1:*'] : [];
   return [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
-    `form-action ${["'self'", ...new Set(formTargets)].join(' ')}`,
+    ...(scripted ? ["script-src 'self'", "connect-src 'self'"] : []),
+    `form-action ${["'self'", ...away, ...local].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');

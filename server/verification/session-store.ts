@@ -7,6 +7,7 @@ import type { User } from './user-store.ts';
 const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { 'code.hash': 1 }, unique: true, sparse: true },
+  { collection, key: { 'handoff.linkHash': 1 }, unique: true, sparse: true },
   { collection, key: { userId: 1 }, sparse: true },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
@@ -25,6 +26,7 @@ export interface SessionStore {
   insert(session: Session): Promise<void>;
   /** Whatever its state, expired ones too: the caller judges it. */
   find(id: string): Promise<Session | undefined>;
+  findByLink(linkHash: string): Promise<Session | undefined>;
   /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
   move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
   /** All of them together: in one round trip where they are few, in two where they are many. */
@@ -107,6 +109,8 @@ export function createSessionStore(db: Db): SessionStore {
     },
 
     find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
+
+    findByLink: async (linkHash) => (await sessions.findOne({ 'handoff.linkHash': linkHash })) ?? undefined,
 
     async move({ _id, timeline }, transition, now) {
       const asRead: Filter<Session> = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: now } };

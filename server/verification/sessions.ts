@@ -3,12 +3,21 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { Reason } from '../../contracts/reasons.ts';
 import { codeLifetime, type FailureReason, type SessionStatus } from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/outbox.ts';
+import type { DeviceName } from './devices.ts';
 import type { Language } from './languages.ts';
 
 /** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
 interface TimelineEntry {
   at: Date;
-  event: 'started' | 'consented' | 'authenticated' | 'verified' | 'completed' | 'failed';
+  event:
+    | 'started'
+    | 'consented'
+    | 'returned'
+    | 'authenticated'
+    | 'verified'
+    | 'completed'
+    | 'failed'
+    | `handoff_${'offered' | 'mistyped' | 'taken' | 'confirmed' | 'withdrawn'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
 }
@@ -20,6 +29,25 @@ export interface IssuedCode {
   issuedAt: Date;
   expiresAt: Date;
   wrongVerifiers: number;
+}
+
+/** A session that goes on at a phone, begun at a computer. The computer alone returns to the partner. */
+export interface Handoff {
+  /**
+   * `offered`: link and code are shown on the computer. `taken`: a phone has typed the code. `confirmed`: the
+   * person at the phone has recognised the computer. `withdrawn`: link and phone are of no use any more.
+   */
+  state: 'offered' | 'taken' | 'confirmed' | 'withdrawn';
+  /** How many were offered in this session; link and code are derived from it, so that they need not be stored. */
+  number: number;
+  /** SHA-256 of the link's token; gone once it is withdrawn. */
+  linkHash?: string;
+  expiresAt: Date;
+  wrongCodes: number;
+  computer: DeviceName;
+  phone?: DeviceName;
+  /** SHA-256 of the secret in the phone's cookie. */
+  phoneHash?: string;
 }
 
 /** One hosted verification (interface 3.1), from `/verify/start` to the redirect back to the partner. */
@@ -43,6 +71,8 @@ export interface Session {
   /** SHA-256 of the secret in the browser's cookie. */
   browserHash: string;
   consentedAt?: Date;
+  /** Where it goes on at a phone. */
+  handoff?: Handoff;
   /** What the source has to remember between its steps. Gone when the session ends. */
   carried?: Record<string, unknown>;
   userId?: string;
@@ -108,13 +138,18 @@ export function consented(at: Date): Transition {
   return { set: { consentedAt: at }, entry: { at, event: 'consented' } };
 }
 
-interface Authentication {
-  userId: string;
-  sub: string;
-  enrollmentId: string;
-  returning: boolean;
-  browserHash: string;
+/** A browser is back from the source's own site: whatever comes of it, this attempt cannot be used again. */
+export function returned({ carried, source }: Session, attemptId: string, at: Date): Transition {
+  const spent = [...spentAttempts(carried), attemptId];
+  return { set: {}, carried: { ...carried, spent }, entry: { at, event: 'returned', note: source } };
 }
+
+export function spentAttempts(carried: Session['carried']): string[] {
+  return (carried?.['spent'] ?? []) as string[];
+}
+
+type Authentication = Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId' | 'returning'>> &
+  Pick<Session, 'browserHash' | 'handoff'>;
 
 export function authenticated(who: Authentication, carried: Transition['carried'], at: Date): Transition {
   return { set: { status: 'authenticated', ...who }, carried, entry: { at, event: 'authenticated' } };

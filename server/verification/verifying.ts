@@ -20,7 +20,7 @@ export type Verifying = (session: Session, source: VerificationSource) => Promis
  */
 export function createVerifying({ users, enrollments, isFresh, clock }: Dependencies): Verifying {
   return async function verify(session, source) {
-    const { userId, enrollmentId, clientId, mode, carried } = session;
+    const { userId, enrollmentId, clientId, mode, carried, language } = session;
     if (!userId || !enrollmentId) throw new Error(`session ${session._id} is authenticated without a user`);
     const user = await users.find(userId);
     const now = new Date(clock.now());
@@ -29,7 +29,7 @@ export function createVerifying({ users, enrollments, isFresh, clock }: Dependen
     if (claimsAskedFor(session).every((name) => isFresh(name, user.claims[name], now.getTime()))) {
       return verified('claims were still fresh', now);
     }
-    const outcome = await source.resume({ id: session._id, clientId, mode, carried }, {});
+    const outcome = await source.resume({ id: session._id, clientId, mode, carried, language }, {});
     if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     await users.keepClaims(userId, outcome.claims, now);

@@ -11,7 +11,7 @@ export interface Answer {
 type Fields = Record<string, string>;
 
 /** What a browser without JavaScript does: cookies by path, forms with their hidden fields, `Origin` on a POST. */
-export function openBrowser({ app }: Pick<Hosted, 'app'>) {
+export function openBrowser({ app }: Pick<Hosted, 'app'>, userAgent = 'test') {
   const jar = new Map<string, { value: string; path: string }>();
   let page: Answer = { status: 0, location: '', body: '', headers: {} };
   let at = '';
@@ -30,6 +30,7 @@ export function openBrowser({ app }: Pick<Hosted, 'app'>) {
       url: path,
       headers: {
         accept: 'text/html,application/xhtml+xml',
+        'user-agent': userAgent,
         cookie: cookiesFor(path),
         ...(fields ? { 'content-type': 'application/x-www-form-urlencoded', origin: baseUrl } : {}),
         ...headers,

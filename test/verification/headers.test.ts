@@ -18,10 +18,10 @@ describe('security headers', () => {
         .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1)]),
     ) as Record<string, string[]>;
 
-  it('a page with a form may lead to the partner, and nowhere else', async () => {
+  it('a page with a form may lead to the partner, and where its callback leads on', async () => {
     const browser = openBrowser(hosted);
     const { headers } = await browser.start(clientId);
-    expect(policyOf(headers)['form-action']).toEqual(["'self'", 'https://shop.example']);
+    expect(policyOf(headers)['form-action']).toEqual(["'self'", 'https://shop.example', 'https:']);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import type { Claims } from '../../../contracts/claims.ts';
+import type { Rehearsal } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { Authenticated, Choice, Failed, Rehearsal, VerificationSource, Verified } from './source.ts';
+import type { Authenticated, Choice, Failed, VerificationSource, Verified } from './source.ts';
 
 const adult: Claims = {
   age_16_plus: true,
@@ -46,11 +47,16 @@ function personNamed(name: unknown): Person | undefined {
   return typeof name === 'string' && Object.hasOwn(people, name) ? people[name as PersonName] : undefined;
 }
 
+/** What everybody may know of it. */
+export const sandboxSource = { name: 'sandbox', modes: ['test'] } as const satisfies Pick<
+  VerificationSource,
+  'name' | 'modes'
+>;
+
 /** Named people instead of an identity check, for test clients. Each client meets them as new ones. */
 export function createSandbox(): VerificationSource {
   return {
-    name: 'sandbox',
-    modes: ['test'],
+    ...sandboxSource,
 
     begin: async () => ({ kind: 'people', choices }),
 

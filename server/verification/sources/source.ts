@@ -1,6 +1,7 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { FailureReason } from '../../../contracts/verification.ts';
+import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
+import type { Attempt } from '../attempts.ts';
 
 /** What a source may know of a session. */
 interface SourceSession {
@@ -9,6 +10,8 @@ interface SourceSession {
   mode: Mode;
   /** What the source asked to remember at an earlier step. */
   carried: Record<string, unknown> | undefined;
+  /** Of the pages, where the partner asked for one. */
+  language: string | undefined;
 }
 
 /** One of the people that a sandbox page offers. */
@@ -18,11 +21,11 @@ export interface Choice {
   group: 'outcomes' | 'refusals';
 }
 
-/** What the browser gets to see first: people to choose from. */
-export type Beginning = { kind: 'people'; choices: readonly Choice[] };
-
-/** Marks of sandbox people that make the later exchange fail, in test mode only. */
-export type Rehearsal = 'low-balance' | 'minute-cap' | 'hour-cap' | 'unavailable';
+/** What the browser gets to see first: people to choose from, the way to the source's own site, or neither now. */
+export type Beginning =
+  | { kind: 'people'; choices: readonly Choice[] }
+  | { kind: 'provider'; label: string; url: string }
+  | { kind: 'down' };
 
 export interface Authenticated {
   kind: 'authenticated';
@@ -39,17 +42,19 @@ export interface Verified {
 }
 export interface Failed {
   kind: 'failed';
-  reason: Extract<FailureReason, 'document_rejected' | 'source_error'>;
+  reason: Exclude<FailureReason, 'consent_declined'>;
 }
 
 /** Who the user is and what is true of them: the one thing that this service does not know by itself. */
 export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
-  begin(session: SourceSession): Promise<Beginning>;
+  begin(session: SourceSession, attempt: Attempt): Promise<Beginning>;
+  /** For a source with a site of its own: judges what the browser brought back from there. */
+  finish?(answer: URLSearchParams, attempt: Attempt): Promise<Authenticated | Failed>;
   /**
-   * Called with what the browser brought, until the user is authenticated; then, for a user without fresh
-   * claims, once more with no input for the verification.
+   * Called with what the form of its own page brought; then, for a user without fresh claims, once more with no
+   * input for the verification.
    * @throws ApiError `invalid_request` for input that its page does not offer
    */
   resume(

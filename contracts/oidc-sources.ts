@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { ClaimName, ClaimValue, claimRegistry, isClaimName } from './claims.ts';
+import { Mode } from './identifiers.ts';
+
+/** Name of a claim of the provider: as it is, or with dots into objects, such as `address.country`. */
+const path = z.string().min(1).max(256);
+/** Take it from `verified_claims` (OpenID Connect for Identity Assurance), by any or these trust frameworks. */
+const verified = z.union([z.literal('any'), z.array(z.string().min(1)).min(1)]).optional();
+
+/** How one claim of ours comes about. What cannot be told comes to null. */
+export const ClaimRule = z.union([
+  /** A claim of the provider, taken over: `true` or `"true"`, `"DE"`, `2`. */
+  z.strictObject({ claim: path, verified }),
+  /** For `age_N_plus`: whether so many years have passed since a date such as `2001-02-28` or `2001`. */
+  z.strictObject({ birthdate: path, verified }),
+  /** True where `verified_claims` are there. */
+  z.strictObject({ present: z.literal('verified_claims'), verified }),
+  /** By the authentication context, for instance `{"urn:example:loa:high": 3}`. */
+  z.strictObject({ acr: z.record(z.string(), ClaimValue) }),
+]);
+export type ClaimRule = z.infer<typeof ClaimRule>;
+
+export const ClaimRules = z.partialRecord(ClaimName, ClaimRule).superRefine((rules, context) => {
+  for (const [name, rule] of Object.entries(rules)) {
+    const fault = ruleFault(name, rule);
+    if (fault) context.addIssue({ code: 'custom', path: [name], message: fault });
+  }
+});
+export type ClaimRules = z.infer<typeof ClaimRules>;
+
+function ruleFault(name: string, rule: ClaimRule): string | undefined {
+  if ('birthdate' in rule && !name.startsWith('age_')) return 'only an age can come from a birth date';
+  if (!('acr' in rule) || !isClaimName(name)) return undefined;
+  const type = claimRegistry[name].nullable();
+  const wrong = Object.entries(rule.acr).find(([, value]) => !type.safeParse(value).success);
+  return wrong && `${wrong[0]}: ${JSON.stringify(wrong[1])} is not a value of ${name}`;
+}
+
+const fromBirthdate: ClaimRule = { birthdate: 'birthdate' };
+/** For providers that say nothing special: standard claims of OpenID Connect Core 5.1. */
+export const usualClaims: ClaimRules = {
+  age_16_plus: fromBirthdate,
+  age_18_plus: fromBirthdate,
+  age_21_plus: fromBirthdate,
+  country: { claim: 'address.country' },
+  identity_verified: { present: 'verified_claims' },
+};
+
+/** What a user's failure at the provider means for the session. */
+const Failure = z.enum(['abandoned', 'document_rejected', 'source_error']);
+
+/** Parameters that belong to the protocol and to each attempt. */
+const reserved = [
+  'client_id',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+  'redirect_uri',
+  'response_mode',
+  'response_type',
+  'scope',
+  'state',
+];
+
+const isLocal = ({ hostname }: URL) => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+const issuer = z.url().refine(
+  (text) => {
+    const url = new URL(text);
+    return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal(url));
+  },
+  { error: 'must be https, or http on localhost' },
+);
+
+/** One OpenID provider that vouches for users; an item of the list that SVC_OIDC_SOURCES names. */
+export const OidcSource = z.strictObject({
+  /** What `clients create --source` calls it; part of its redirect URI, `{base_url}/verify/callback/{name}`. */
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
+    .refine((name) => name !== 'sandbox', { error: 'is the name of the sandbox' }),
+  /** What users read. */
+  label: z.string().trim().min(1).max(60),
+  /** Without `/.well-known/openid-configuration`. */
+  issuer,
+  clientId: z.string().min(1),
+  /** The secret, or the environment variable that holds it. Without one the client is a public one. */
+  clientSecret: z.union([z.string().min(1), z.strictObject({ env: z.string().min(1) })]).optional(),
+  clientAuthentication: z.enum(['client_secret_basic', 'client_secret_post']).default('client_secret_basic'),
+  modes: z.array(Mode).min(1).default(['test', 'live']),
+  scope: z
+    .string()
+    .regex(/(^| )openid( |$)/, { error: 'must hold openid' })
+    .default('openid profile'),
+  /** Further parameters of the authorization request, such as `acr_values`, `claims` or `prompt`. */
+  parameters: z
+    .record(z.string(), z.string())
+    .default({})
+    .refine((given) => !reserved.some((name) => Object.hasOwn(given, name)), {
+      error: `must not hold ${reserved.join(', ')}`,
+    }),
+  /** Whether claims are read from the userinfo endpoint as well. */
+  userinfo: z.boolean().default(true),
+  claims: ClaimRules.default(usualClaims),
+  /** By the provider's `error`; what is not listed is a `source_error`. */
+  failures: z
+    .record(z.string(), Failure)
+    .default({ access_denied: 'abandoned', unmet_authentication_requirements: 'document_rejected' }),
+});
+
+/** Read from a file, with its secrets not yet looked up. */
+export const OidcSources = z.array(OidcSource).superRefine((sources, context) => {
+  const names = sources.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) context.addIssue({ code: 'custom', message: `${twice} is there twice` });
+});
+
+/** A source with its secret. */
+export type OidcSettings = Omit<z.infer<typeof OidcSource>, 'clientSecret'> & {
+  clientSecret: string | undefined;
+};

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { ClaimName, claimNames, isClaimName } from '../../contracts/claims.ts';
+import { type OidcSettings, OidcSources } from '../../contracts/oidc-sources.ts';
+
+const day = 86_400_000;
+const hour = 3_600_000;
+
+/** `365d,country=30d`: milliseconds that claims hold, all of them and single ones. */
+export const ClaimFreshness = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim().split('=')))
+  .pipe(
+    z.array(
+      z.union([
+        z.tuple([z.string()]).transform(([duration]) => ['default', duration] as const),
+        z.tuple([ClaimName, z.string()]),
+      ]),
+      { error: `expected 365d or country=30d, with a comma between them; claims: ${claimNames.join(' ')}` },
+    ),
+  )
+  .transform((pairs, context) => {
+    const lifetimes: Partial<Record<ClaimName | 'default', number>> = {};
+    for (const [name, duration] of pairs) {
+      const [, count, unit] = /^(\d+)([dh])$/.exec(duration) ?? [];
+      if (count === undefined) {
+        context.addIssue({ code: 'custom', message: `${duration} is not a duration such as 365d or 12h` });
+      } else if (name === 'default' || isClaimName(name)) {
+        lifetimes[name] = Number(count) * (unit === 'd' ? day : hour);
+      }
+    }
+    return lifetimes;
+  });
+
+/** Something other than the configuration itself was wrong with it: for the list of faults. */
+export class SourceFault extends Error {}
+
+function parseJson(text: string): unknown {
+  const json = text.trimStart().startsWith('[') ? text : readFileSync(text, 'utf8');
+  return JSON.parse(json);
+}
+
+/**
+ * The OpenID providers of SVC_OIDC_SOURCES: a JSON list, or the path of a file with one. Secrets may be left in
+ * other variables of the environment.
+ * @throws SourceFault saying what is wrong, without any secret
+ */
+export function readOidcSources(
+  text: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly OidcSettings[] {
+  if (text === undefined) return [];
+  let given: unknown;
+  try {
+    given = parseJson(text);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new SourceFault(code === undefined ? 'is not JSON' : `cannot be read (${code})`);
+  }
+  const parsed = OidcSources.safeParse(given);
+  if (!parsed.success) {
+    const [first] = parsed.error.issues;
+    throw new SourceFault(`${first?.path.join('.') ?? ''}: ${first?.message ?? 'malformed'}`);
+  }
+  return parsed.data.map(({ clientSecret: secret, ...source }) => {
+    const clientSecret = typeof secret === 'object' ? environment[secret.env] : secret;
+    if (typeof secret === 'object' && !clientSecret) {
+      throw new SourceFault(`${source.name}: the variable ${secret.env}, its secret, is not set`);
+    }
+    return { ...source, clientSecret };
+  });
+}

@@ -1,0 +1,66 @@
+import { ApiError } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Device } from './attempts.ts';
+import { isBound, rotatedSecret } from './browser-binding.ts';
+import type { SessionStore } from './session-store.ts';
+import type { Session } from './sessions.ts';
+
+/** A browser at the door of a session, with the secret of its cookie. */
+export interface Visit {
+  sessionId: string;
+  device: Device;
+  secret: string | undefined;
+}
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'find'>;
+  keyring: Pick<Keyring, 'id'>;
+}
+
+function hashOf({ browserHash, handoff }: Session, device: Device): string | undefined {
+  return device === 'computer' ? browserHash : handoff?.phoneHash;
+}
+
+/** Who may see and do what in a session: the browser that began it, and the phone that it was handed to. */
+export function createVisits({ sessions, keyring }: Dependencies) {
+  async function find(sessionId: string): Promise<Session> {
+    const session = await sessions.find(sessionId);
+    if (!session) throw new ApiError('session_not_found');
+    return session;
+  }
+
+  function owns(session: Session, device: Device, secret: string | undefined): boolean {
+    const hash = hashOf(session, device);
+    return hash !== undefined && isBound(hash, secret);
+  }
+
+  /** The secret that authentication by the form, or the return, with this token puts into the cookie. */
+  function renewed({ sessionId }: Visit, secret: string, token: string): string {
+    return rotatedSecret(keyring.id, { sessionId, secret, token });
+  }
+
+  return {
+    renewed,
+
+    /** The session of this browser. @throws ApiError `session_not_found`, `unauthorized` in another browser */
+    async read(visit: Visit): Promise<Session> {
+      const session = await find(visit.sessionId);
+      if (!owns(session, visit.device, visit.secret)) throw new ApiError('unauthorized');
+      return session;
+    },
+
+    /**
+     * As `read`, for a form or a return with `token`; `secret` is the browser's where it is the session's, or
+     * what this very form has already rotated it to.
+     */
+    async enter(visit: Visit, token: string): Promise<{ session: Session; secret: string; own: boolean }> {
+      const session = await find(visit.sessionId);
+      if (visit.secret === undefined) throw new ApiError('unauthorized');
+      const candidates = [visit.secret, renewed(visit, visit.secret, token)];
+      const secret = candidates.find((candidate) => owns(session, visit.device, candidate));
+      if (secret === undefined) throw new ApiError('unauthorized');
+      return { session, secret, own: secret === visit.secret };
+    },
+  };
+}
+export type Visits = ReturnType<typeof createVisits>;

@@ -1,0 +1,117 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+/** Everything that a provider, or somebody in its place, can do wrong. Undefined is as it should be. */
+export interface Misdeed {
+  /** Changes the claims of the ID token. */
+  idToken?: (claims: JWTPayload) => JWTPayload;
+  /** Signs with a key that it does not publish. */
+  foreignKey?: boolean;
+  /** Parameters of its redirect back. */
+  redirect?: Record<string, string>;
+  /** Status of the token endpoint. */
+  tokenStatus?: number;
+  userinfo?: Record<string, unknown>;
+  /** Answers nothing at all at its discovery endpoint. */
+  away?: boolean;
+}
+
+/** A provider without pages: it sends everybody straight back as `person`, and does as it is told. */
+export async function startHostileProvider() {
+  const published = await generateKeyPair('RS256');
+  const foreign = await generateKeyPair('RS256');
+  const key = { ...(await exportJWK(published.publicKey)), use: 'sig', alg: 'RS256', kid: 'k' };
+  const requests = new Map<string, URLSearchParams>();
+  let misdeed: Misdeed = {};
+  let issuer = '';
+  let exchanges = 0;
+
+  const metadata = () => ({
+    issuer,
+    authorization_endpoint: `${issuer}/auth`,
+    token_endpoint: `${issuer}/token`,
+    jwks_uri: `${issuer}/jwks`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['RS256'],
+    authorization_response_iss_parameter_supported: true,
+  });
+
+  async function idToken(request: URLSearchParams): Promise<string> {
+    const at = Math.floor(Date.now() / 1000);
+    const claims = {
+      iss: issuer,
+      sub: 'person',
+      aud: request.get('client_id') ?? '',
+      nonce: request.get('nonce') ?? '',
+      iat: at,
+      exp: at + 300,
+      birthdate: '1990-01-01',
+    };
+    const { privateKey } = misdeed.foreignKey ? foreign : published;
+    return new SignJWT(misdeed.idToken?.(claims) ?? claims)
+      .setProtectedHeader({ alg: 'RS256', kid: 'k' })
+      .sign(privateKey);
+  }
+
+  async function bodyOf(request: IncomingMessage): Promise<URLSearchParams> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    return new URLSearchParams(Buffer.concat(chunks).toString());
+  }
+
+  function send(response: ServerResponse, status: number, value: unknown): void {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', issuer);
+    switch (url.pathname) {
+      case '/.well-known/openid-configuration':
+        return misdeed.away ? void response.destroy() : send(response, 200, metadata());
+      case '/jwks':
+        return send(response, 200, { keys: [key] });
+      case '/auth': {
+        const code = `code-${requests.size}`;
+        requests.set(code, url.searchParams);
+        const back = new URL(url.searchParams.get('redirect_uri') ?? '');
+        const usual = { code, state: url.searchParams.get('state') ?? '', iss: issuer };
+        back.search = new URLSearchParams({ ...usual, ...misdeed.redirect }).toString();
+        return void response.writeHead(302, { location: back.href }).end();
+      }
+      case '/token': {
+        exchanges += 1;
+        const code = (await bodyOf(request)).get('code') ?? '';
+        const asked = requests.get(code);
+        requests.delete(code);
+        if (misdeed.tokenStatus) return send(response, misdeed.tokenStatus, { error: 'server_error' });
+        if (!asked) return send(response, 400, { error: 'invalid_grant' });
+        const token = { access_token: 'at', token_type: 'Bearer', id_token: await idToken(asked) };
+        return send(response, 200, token);
+      }
+      default:
+        return send(response, 200, misdeed.userinfo ?? { sub: 'person' });
+    }
+  }
+
+  const http = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  issuer = `http://localhost:${(http.address() as AddressInfo).port}`;
+
+  return {
+    issuer,
+    behave(now: Misdeed) {
+      misdeed = now;
+    },
+    /** How many codes it was asked to exchange. */
+    exchanges: () => exchanges,
+    async close() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}

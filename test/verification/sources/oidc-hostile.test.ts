@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestPartner } from '../../harness/partner.ts';
+import type { TestServer } from '../../harness/server.ts';
+import { type Misdeed, startHostileProvider } from './hostile-provider.ts';
+import { freePort, openPages, partnerOf, startWithSources } from './oidc-site.ts';
+
+let provider: Awaited<ReturnType<typeof startHostileProvider>>;
+let service: TestServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  provider = await startHostileProvider();
+  const failures = { document_expired: 'document_rejected' };
+  const source = { name: 'idp', issuer: provider.issuer, failures };
+  service = await startWithSources(await freePort(), [source]);
+  partner = await partnerOf(service, 'idp');
+});
+afterAll(async () => {
+  await service.stop();
+  await provider.close();
+});
+
+async function follow(url: string): Promise<string> {
+  return (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '';
+}
+
+async function verify(misdeed: Misdeed) {
+  provider.behave(misdeed);
+  const pages = openPages(service);
+  const { page, sessionId } = await pages.start(partner);
+  const back = await follow(page.provider);
+  const end = await pages.open(back);
+  provider.behave({});
+  const { failure } = await service.admin.sessions.show.query({ sessionId });
+  return { pages, back, end, sessionId, reason: failure?.reason };
+}
+
+describe('an answer of the provider', () => {
+  it('that is right leads to a code', async () => {
+    const { end, reason } = await verify({});
+    expect(end.returned).toHaveProperty('code');
+    expect(reason).toBeUndefined();
+  });
+
+  it.each<[string, Misdeed]>([
+    ['another nonce', { idToken: (claims) => ({ ...claims, nonce: 'x' }) }],
+    ['no nonce', { idToken: ({ nonce: _nonce, ...claims }) => claims }],
+    ['another issuer in the ID token', { idToken: (claims) => ({ ...claims, iss: 'https://evil.example' }) }],
+    ['another audience', { idToken: (claims) => ({ ...claims, aud: 'somebody else' }) }],
+    ['an ID token that has expired', { idToken: (claims) => ({ ...claims, exp: 1 }) }],
+    ['a signature of somebody else', { foreignKey: true }],
+    ['another issuer in the redirect', { redirect: { iss: 'https://evil.example' } }],
+    ['a code that it does not know', { redirect: { code: 'stolen' } }],
+    ['a token endpoint out of order', { tokenStatus: 500 }],
+    ['userinfo about somebody else', { userinfo: { sub: 'somebody else' } }],
+  ])('with %s fails closed', async (_what, misdeed) => {
+    const { end, reason } = await verify(misdeed);
+    expect(end.returned).not.toHaveProperty('code');
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    expect(reason).toBe('source_error');
+  });
+
+  it.each([
+    ['access_denied', 'source_error'],
+    ['document_expired', 'document_rejected'],
+    ['temporarily_unavailable', 'source_error'],
+    ['constructor', 'source_error'],
+  ])('that is the error %s is a %s', async (error, expected) => {
+    expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
+  });
+
+  it('with an error of another issuer is not believed to be a cancellation', async () => {
+    const redirect = { error: 'document_expired', iss: 'https://evil.example' };
+    expect((await verify({ redirect })).reason).toBe('source_error');
+  });
+
+  it('is exchanged once, however often it is sent', async () => {
+    provider.behave({});
+    const pages = openPages(service);
+    const { page } = await pages.start(partner);
+    const back = await follow(page.provider);
+    const before = provider.exchanges();
+    await Promise.all([pages.open(back), pages.open(back), pages.open(back)]);
+    expect(provider.exchanges()).toBe(before + 1);
+    expect((await pages.open(back)).returned).toHaveProperty('code');
+    expect(provider.exchanges()).toBe(before + 1);
+  });
+
+  it('that failed cannot be used again', async () => {
+    const { pages, back, end } = await verify({ tokenStatus: 500 });
+    expect((await pages.open(back)).returned).toEqual(end.returned);
+  });
+
+  it('from a provider that was away a moment ago is taken', async () => {
+    provider.behave({ away: true });
+    const fresh = await startWithSources(await freePort(), [{ name: 'idp', issuer: provider.issuer }]);
+    const pages = openPages(fresh);
+    const { page } = await pages.start(await partnerOf(fresh, 'idp'));
+    expect(page.status).toBe(503);
+    provider.behave({});
+    const again = await pages.open(page.at);
+    expect(again.status).toBe(200);
+    expect((await pages.open(await follow(again.provider))).returned).toHaveProperty('code');
+    await fresh.stop();
+  });
+});

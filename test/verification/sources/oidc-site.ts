@@ -1,0 +1,94 @@
+import { createServer } from 'node:net';
+import { createPartner, redirectUri, type TestPartner } from '../../harness/partner.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+import { newVisit, startUrl } from '../../journey/pkce.ts';
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+export interface Source {
+  name: string;
+  issuer: string;
+  [setting: string]: unknown;
+}
+
+/** The service with OpenID providers as its sources. */
+export function startWithSources(port: number, sources: readonly Source[]): Promise<TestServer> {
+  const list = sources.map((source) => ({
+    label: `The ${source.name}`,
+    clientId: 'svc',
+    ...source,
+  }));
+  const env = { SVC_PORT: String(port), SVC_OIDC_SOURCES: JSON.stringify(list) };
+  return startTestServer({ env });
+}
+
+export const partnerOf = (service: TestServer, source: string) =>
+  createPartner(service, { client: { source } });
+
+/** What a browser without JavaScript holds of our pages: its cookies, and the page it shows. */
+export function openPages(service: Pick<TestServer, 'baseUrl'>) {
+  const cookies = new Map<string, string>();
+
+  async function request(url: string, body?: Record<string, string>) {
+    const response = await fetch(url, {
+      redirect: 'manual',
+      headers: {
+        accept: 'text/html',
+        cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        ...(body ? { origin: service.baseUrl } : {}),
+      },
+      ...(body ? { method: 'POST', body: new URLSearchParams(body) } : {}),
+    });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    return response;
+  }
+
+  /** Follows redirects for as long as they stay with us. */
+  async function open(url: string, body?: Record<string, string>) {
+    let response = await request(url, body);
+    let at = url;
+    for (let hops = 0; hops < 8; hops += 1) {
+      const location = response.headers.get('location');
+      if (!location?.startsWith(service.baseUrl)) break;
+      at = location;
+      response = await request(at);
+    }
+    const html = await response.text();
+    const refresh = /^0; url=(.*)$/.exec(response.headers.get('refresh') ?? '')?.[1];
+    const left = response.headers.get('location') ?? refresh;
+    const hidden = [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+    return {
+      status: response.status,
+      at,
+      html,
+      /** The link to the provider. */
+      provider: /<a class="button primary" href="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '',
+      fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])),
+      /** What the partner was sent. */
+      returned: left ? Object.fromEntries(new URL(left).searchParams) : undefined,
+    };
+  }
+
+  return {
+    cookies,
+    open,
+    /** From the partner's link to the page that leads to the provider. */
+    async start(partner: TestPartner, scope = 'age_18_plus identity_verified country') {
+      const { state, codeChallenge, codeVerifier } = newVisit();
+      const { clientId } = partner;
+      const { baseUrl } = service;
+      const consent = await open(startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge }));
+      const page = await open(consent.at, { ...consent.fields, decision: 'accept' });
+      return { page, codeVerifier, sessionId: /ses_[0-9A-Za-z]{22}/.exec(consent.at)?.[0] ?? '' };
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { post, type TestPartner, tokenForm } from '../../harness/partner.ts';
+import type { TestServer } from '../../harness/server.ts';
+import { freePort, openPages, partnerOf, startWithSources } from './oidc-site.ts';
+import { clientId, clientSecret, signIn, startProvider } from './provider.ts';
+
+let provider: Awaited<ReturnType<typeof startProvider>>;
+let service: TestServer;
+let partner: TestPartner;
+let other: TestPartner;
+beforeAll(async () => {
+  const port = await freePort();
+  provider = await startProvider(`http://localhost:${port}/verify/callback/bank-id`);
+  const { issuer } = provider;
+  const bank = {
+    name: 'bank-id',
+    issuer,
+    clientId,
+    clientSecret,
+    scope: 'openid profile address loa',
+    claims: {
+      age_18_plus: { birthdate: 'birthdate' },
+      country: { claim: 'address.country' },
+      identity_verified: { claim: 'verified' },
+    },
+  };
+  const away = { name: 'away', issuer: 'http://localhost:1' };
+  service = await startWithSources(port, [bank, away]);
+  partner = await partnerOf(service, 'bank-id');
+  other = await partnerOf(service, 'away');
+});
+afterAll(async () => {
+  await service.stop();
+  await provider.close();
+});
+
+async function verifyAs(person: string | undefined, at = partner) {
+  const pages = openPages(service);
+  const { page, codeVerifier, sessionId } = await pages.start(at);
+  const back = await signIn(page.provider, person);
+  return { pages, page, back, codeVerifier, sessionId, end: await pages.open(back) };
+}
+
+async function userinfoOf({ end, codeVerifier }: Awaited<ReturnType<typeof verifyAs>>) {
+  const code = end.returned?.['code'] ?? '';
+  const answer = await post(`${service.baseUrl}/api/oauth/token`, tokenForm(partner, { code, codeVerifier }));
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const headers = { authorization: `Bearer ${token}` };
+  const userinfo = await fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers });
+  return (await userinfo.json()) as { sub: string; claims: Record<string, unknown> };
+}
+
+const session = (sessionId: string) => service.admin.sessions.show.query({ sessionId });
+
+describe('an OpenID provider as a source', () => {
+  it('vouches for people by configuration alone', async () => {
+    const visit = await verifyAs('adult');
+    expect(visit.page.html).toContain('Verify with The bank-id');
+    expect(visit.end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) });
+    const { claims, sub } = await userinfoOf(visit);
+    expect(claims).toEqual({ age_18_plus: true, identity_verified: null, country: 'FR' });
+    const events = (await session(visit.sessionId)).timeline.map(({ event }) => event);
+    expect(events).toEqual(['started', 'consented', 'returned', 'authenticated', 'verified', 'completed']);
+
+    const again = await userinfoOf(await verifyAs('adult'));
+    expect(again.sub).toBe(sub);
+    const teen = await userinfoOf(await verifyAs('teen'));
+    expect(teen.claims).toEqual({ age_18_plus: false, identity_verified: null, country: 'DE' });
+    expect(teen.sub).not.toBe(sub);
+  });
+
+  it('leaves nothing but derived claims in the database', async () => {
+    await verifyAs('adult');
+    const collections = await service.db.listCollections().toArray();
+    for (const { name } of collections) {
+      const text = JSON.stringify(await service.db.collection(name).find().toArray());
+      for (const personal of ['1990-05-04', 'birthdate', '"adult"', 'id_token'])
+        expect(text.includes(personal), `${personal} in ${name}`).toBe(false);
+    }
+  });
+
+  it('who turns back there has cancelled', async () => {
+    const { end, sessionId } = await verifyAs(undefined);
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    expect(end.returned?.['error_description']).toMatch(/^abandoned: /);
+    expect((await session(sessionId)).failure).toMatchObject({ reason: 'abandoned', retryable: true });
+  });
+
+  it('a return that is opened twice ends in the same code', async () => {
+    const { pages, back, end } = await verifyAs('adult');
+    expect((await pages.open(back)).returned).toEqual(end.returned);
+  });
+
+  it('a return in another browser is refused, and leaves the session as it was', async () => {
+    const victim = openPages(service);
+    const { page, sessionId } = await victim.start(partner);
+    const back = await signIn(page.provider, 'adult');
+    expect((await openPages(service).open(back)).status).toBe(401);
+    expect((await session(sessionId)).timeline).toHaveLength(2);
+    expect((await victim.open(back)).returned).toHaveProperty('code');
+  });
+
+  it.each([
+    ['changed', (state: string) => `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`],
+    ['missing', () => ''],
+    ['of another session', (state: string) => state.replace(/^ses_\w+/, `ses_${'0'.repeat(22)}`)],
+    ['of the other device', (state: string) => state.replace('.computer.', '.phone.')],
+  ])('a state that is %s is refused', async (_how, change) => {
+    const pages = openPages(service);
+    const { page, sessionId } = await pages.start(partner);
+    const back = new URL(await signIn(page.provider, 'adult'));
+    back.searchParams.set('state', change(back.searchParams.get('state') ?? ''));
+    expect((await pages.open(back.href)).status).toBeGreaterThanOrEqual(400);
+    expect((await session(sessionId)).timeline).toHaveLength(2);
+  });
+
+  it('an answer that came to another source is refused', async () => {
+    const pages = openPages(service);
+    const { page } = await pages.start(partner);
+    const back = await signIn(page.provider, 'adult');
+    expect((await pages.open(back.replace('/callback/bank-id', '/callback/away'))).status).toBe(403);
+  });
+
+  it('that is away can be tried again, and cancelled', async () => {
+    const pages = openPages(service);
+    const { page, sessionId } = await pages.start(other);
+    expect(page.status).toBe(503);
+    expect(page.html).toContain('The verification service does not answer');
+    expect((await session(sessionId)).failure).toBeNull();
+    const end = await pages.open(page.at, { ...page.fields, decision: 'cancel' });
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+  });
+});
+
+describe('a client', () => {
+  it('can be set to a source that there is, for its mode', async () => {
+    const { clientId: id } = partner;
+    const update = service.admin.clients.update.mutate({ clientId: id, source: 'bank' });
+    await expect(update).rejects.toThrow(
+      'No verification source bank for test clients; there is sandbox, bank-id, away',
+    );
+  });
+});
