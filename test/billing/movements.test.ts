@@ -87,9 +87,10 @@ describe('funding', () => {
     expect((await soundBooks(server.db, `${partnerId}:live`)).wallet.balance).toBe(6_000);
   });
 
-  it.each([4_999, 0, -5_000, 100_000_001, 5_000.5, Number.NaN])('is refused for %d cents', async (amount) => {
+  it('is refused for less than 50 USD, for more than a million, and for what is no amount', async () => {
     await newPartner();
-    await expect(fund(amount, 'x')).rejects.toMatchObject(refused('bad_input'));
+    for (const amount of [4_999, 0, -5_000, 100_000_001, 5_000.5, Number.NaN])
+      await expect(fund(amount, 'x')).rejects.toMatchObject(refused('bad_input'));
     expect((await books()).wallet.balance).toBe(0);
   });
 
