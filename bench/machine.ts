@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { root } from './processes.ts';
 
 /** Processes that wait for a core: what else the machine is doing. */
-export const loadAverage = () => (loadavg()[0] ?? 0).toFixed(1);
+export const loadAverage = () => loadavg()[0] ?? 0;
 
 /** What this ran on; figures of other machines differ, ratios much less. */
 export function describeMachine(): string {

@@ -1,5 +1,5 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { casesOf } from './cases.ts';
 import { startOurs } from './contenders/ours.ts';
@@ -36,7 +36,12 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
 }
 
 async function bench(): Promise<void> {
-  const machine = `${describeMachine()}; load average before the run ${loadAverage()}`;
+  const before = loadAverage();
+  if (before > availableParallelism()) {
+    progress(
+      `The machine is busy (load average ${before.toFixed(1)}): expect low figures and uncertain ratios.`,
+    );
+  }
   const database = await openDatabaseServer();
   const load = startLoad();
 
@@ -54,6 +59,7 @@ async function bench(): Promise<void> {
     const profile = whole ? await profileExchange({ ...surroundings, directory }) : undefined;
     const tables = renderTables({ rows, verdicts: smoke ? [] : judgeTargets(rows), profile });
     process.stdout.write(`${smoke ? 'It works; these figures mean nothing.\n\n' : ''}${tables}\n`);
+    const machine = `${describeMachine()}; load average ${before.toFixed(1)} before the run, ${loadAverage().toFixed(1)} after it`;
     const facts = { machine, versions: describeVersions(database.name), ceiling, ...options };
     if (whole) writeFileSync(join(root, 'bench/RESULTS.md'), renderResults(facts, tables));
   }
