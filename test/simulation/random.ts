@@ -1,0 +1,25 @@
+/** Random numbers that a seed decides (mulberry32): the same seed leads to the same schedule. */
+export function createRandom(seed: number) {
+  let state = seed >>> 0;
+
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  return {
+    chance: (probability: number) => next() < probability,
+    /** Whole numbers from `low` to `high`, both included. */
+    int: (low: number, high: number) => low + Math.floor(next() * (high - low + 1)),
+    between: (low: number, high: number) => low + next() * (high - low),
+    pick<T>(choices: readonly [T, ...T[]]): T {
+      return choices[Math.floor(next() * choices.length)] ?? choices[0];
+    },
+    some<T>(list: readonly T[]): T | undefined {
+      return list[Math.floor(next() * list.length)];
+    },
+  };
+}
+export type Random = ReturnType<typeof createRandom>;

@@ -1,0 +1,152 @@
+import type { Random } from './random.ts';
+
+/**
+ * Simulated time. Everything that happens is an event of an actor, one at a time, in the order of a
+ * queue; what the code under test does between two waits happens wholly within one event. A dead actor's
+ * events are dropped with everything that it had in memory; a frozen one's wait until it thaws.
+ */
+
+export interface Actor {
+  name: string;
+  alive: boolean;
+  /** Simulated milliseconds. */
+  frozenUntil: number;
+  /** No promise waits for anything that it does: the next event can follow at once. */
+  passive: boolean;
+}
+
+export const createActor = (name: string, { passive = false } = {}): Actor => ({
+  name,
+  alive: true,
+  frozenUntil: 0,
+  passive,
+});
+
+interface Event {
+  time: number;
+  order: number;
+  actor: Actor;
+  run: () => void;
+  cancelled: boolean;
+}
+
+const before = (a: Event, b: Event) => a.time < b.time || (a.time === b.time && a.order < b.order);
+
+/** A binary heap: the earliest event first, and of simultaneous ones the one that was queued first. */
+function createQueue() {
+  const heap: Event[] = [];
+
+  function swap(i: number, j: number): void {
+    const [a, b] = [heap[i], heap[j]];
+    if (a && b) [heap[i], heap[j]] = [b, a];
+  }
+
+  function isBefore(i: number, j: number): boolean {
+    const [a, b] = [heap[i], heap[j]];
+    return a !== undefined && b !== undefined && before(a, b);
+  }
+
+  function sink(): void {
+    for (let at = 0; ; ) {
+      const [left, right] = [2 * at + 1, 2 * at + 2];
+      const child = isBefore(right, left) ? right : left;
+      if (!isBefore(child, at)) return;
+      swap(at, child);
+      at = child;
+    }
+  }
+
+  return {
+    first: () => heap[0],
+    push(event: Event): void {
+      heap.push(event);
+      for (let at = heap.length - 1; at > 0; ) {
+        const parent = (at - 1) >> 1;
+        if (!isBefore(at, parent)) return;
+        swap(at, parent);
+        at = parent;
+      }
+    },
+    pop(): void {
+      swap(0, heap.length - 1);
+      heap.pop();
+      sink();
+    },
+  };
+}
+
+/** Far more than any schedule needs: beyond it, something goes round in circles. */
+const largestEventCount = 400_000;
+
+/** The event loop's own turn, kept before anything replaces it: after it, all promises have moved on. */
+const afterPromises = globalThis.setImmediate;
+
+export function createSchedule(start: number, random: Random) {
+  const queue = createQueue();
+  let now = start;
+  let order = 0;
+  let count = 0;
+  let current: Actor | undefined;
+
+  function after(delay: number, actor: Actor, run: () => void): Event {
+    order += 1;
+    const event = { time: now + delay, order, actor, run, cancelled: false };
+    queue.push(event);
+    return event;
+  }
+
+  /** Takes the next event that happens at all; undefined when there is none until `until`. */
+  function take(until: number): Event | undefined {
+    for (;;) {
+      const event = queue.first();
+      if (!event || event.time > until) return undefined;
+      queue.pop();
+      if (event.cancelled || !event.actor.alive) continue;
+      if (event.actor.frozenUntil <= event.time) return event;
+      // A thawed process takes up what piled up meanwhile in no particular order.
+      event.time = event.actor.frozenUntil + random.between(0, 5);
+      queue.push(event);
+    }
+  }
+
+  return {
+    now: () => now,
+    /** The actor whose event is under way. */
+    current: () => current,
+    after,
+
+    /** Lets everything happen that is due until `until`; without it, all that ever comes. */
+    run(until = Number.POSITIVE_INFINITY): Promise<void> {
+      return new Promise((resolve, reject) => {
+        function turn(): void {
+          try {
+            for (let event = take(until); event; event = take(until)) {
+              count += 1;
+              if (count > largestEventCount) throw new Error('the schedule does not come to an end');
+              now = event.time;
+              current = event.actor;
+              event.run();
+              if (!event.actor.passive) {
+                afterPromises(turn);
+                return;
+              }
+            }
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)));
+            return;
+          }
+          current = undefined;
+          if (Number.isFinite(until)) now = Math.max(now, until);
+          resolve();
+        }
+        afterPromises(turn);
+      });
+    },
+
+    sleep: (delay: number, actor: Actor) =>
+      new Promise<void>((resolve) => {
+        after(delay, actor, resolve);
+      }),
+  };
+}
+export type Schedule = ReturnType<typeof createSchedule>;
