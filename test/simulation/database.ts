@@ -249,4 +249,3 @@ export function createDatabase(network: Network, removed: Guard | undefined) {
   };
 }
 export type SimulatedDatabase = ReturnType<typeof createDatabase>;
-export type Stores = ReturnType<SimulatedDatabase['connect']>;
