@@ -10,12 +10,21 @@ import {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const checksumLength = 6;
 
+/** Digits that a number holds exactly: big integers are divided by as many at a time. */
+const chunkLength = 8;
+const chunk = 62n ** BigInt(chunkLength);
+
 /** Big-endian base62 of `bytes`, padded with zeros to `length` characters. */
 function base62(bytes: Uint8Array, length: number): string {
-  let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let text = '';
-  for (; rest > 0n; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text;
-  return text.padStart(length, '0');
+  for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); rest > 0n; rest /= chunk) {
+    let digits = '';
+    for (let part = Number(rest % chunk), n = 0; n < chunkLength; n += 1, part = Math.floor(part / 62)) {
+      digits = alphabet.charAt(part % 62) + digits;
+    }
+    text = digits + text;
+  }
+  return text.padStart(length, '0').slice(-length);
 }
 
 /** Characters that hold `bytes` bytes. */

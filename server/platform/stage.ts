@@ -46,40 +46,52 @@ export function createStage<Item, Result>(
   return (item) => loader.load(item);
 }
 
+/** Milliseconds that a caller may wait for company: a part of what the trip takes, within bounds. */
+const usualPatience = { least: 2, most: 8, ofTrip: 0.3 };
+
 /**
- * The convoy: callers that would pass the same stages one after another set out together. Each waits until
- * every active one has come, at most `patience` ms; one that is alone waits for nothing.
+ * The convoy: callers that would pass the same stages one after another set out together. Each waits, briefly,
+ * until as many have come as are active or as set out last time; one that was alone last time, and is now,
+ * waits for nothing.
  */
-export function createConvoy(patience = 2) {
+export function createConvoy(patience = usualPatience) {
   let active = 0;
+  let lastSize = 1;
+  let trip = 0;
   let waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
+
+  const isComplete = () => waiting.length >= Math.max(active, lastSize);
 
   function depart(): void {
     clearTimeout(timer);
     timer = undefined;
     const together = waiting;
     waiting = [];
+    lastSize = together.length;
     for (const go of together) go();
   }
 
   function assemble(): Promise<void> {
+    const wait = Math.min(patience.most, Math.max(patience.least, patience.ofTrip * trip));
     return new Promise((go) => {
       waiting.push(go);
-      if (waiting.length >= active) depart();
-      else timer ??= setTimeout(depart, patience);
+      if (isComplete()) depart();
+      else timer ??= setTimeout(depart, wait);
     });
   }
 
   /** Runs `call` once the others are there; it counts as active until it has ended. */
   return async function ride<T>(call: () => Promise<T>): Promise<T> {
     active += 1;
+    if (active > 1 || lastSize > 1) await assemble();
+    const setOut = performance.now();
     try {
-      if (active > 1) await assemble();
       return await call();
     } finally {
+      trip = 0.9 * trip + 0.1 * (performance.now() - setOut);
       active -= 1;
-      if (waiting.length > 0 && waiting.length >= active) depart();
+      if (waiting.length > 0 && isComplete()) depart();
     }
   };
 }

@@ -107,16 +107,28 @@ describe('a stage', () => {
   });
 });
 
+const fixed = (ms: number) => ({ least: ms, most: ms, ofTrip: 0 });
+
 describe('a convoy', () => {
+  it('waits for as many as set out last time, and is alone again when they do not come', async () => {
+    const ride = createConvoy(fixed(20));
+    await Promise.all([1, 2, 3].map(() => ride(turns)));
+    const started: number[] = [];
+    await Promise.all([1, 2, 3].map((n) => ride(async () => void started.push(n))));
+    expect(started).toEqual([1, 2, 3]);
+    expect(await ride(async () => 'after a wait')).toBe('after a wait');
+    expect(await ride(async () => 'at once')).toBe('at once');
+  });
+
   it('lets a caller who is alone go at once, and gives what the call gives', async () => {
-    const ride = createConvoy(60_000);
+    const ride = createConvoy(fixed(60_000));
     expect(await ride(async () => 'done')).toBe('done');
     await expect(ride(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await ride(async () => 'again')).toBe('again');
   });
 
   it('sets out together once all active callers have come', async () => {
-    const ride = createConvoy(60_000);
+    const ride = createConvoy(fixed(60_000));
     let started = 0;
     let end = (): void => undefined;
     const first = ride(
@@ -141,7 +153,7 @@ describe('a convoy', () => {
   });
 
   it('waits no longer than its patience for one that takes its time', async () => {
-    const ride = createConvoy(5);
+    const ride = createConvoy(fixed(5));
     let end = (): void => undefined;
     const slow = ride(
       () =>

@@ -52,6 +52,8 @@ export function createHttpServer({
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
+    // What a stop still meets on an open connection is answered like anything else, and that connection closed.
+    return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors(_error, request, reply) {
       void reply.header('x-request-id', request.id);
