@@ -64,7 +64,9 @@ export function createBillingSweep(settings: SweepSettings): Sweep {
     name: 'billing',
     async sweep() {
       if (!clock.trusted()) return;
-      for (const { walletId, holds } of await wallets.overdue(new Date(clock.now()))) {
+      for (const { walletId, holds: found } of await wallets.overdue(new Date(clock.now()))) {
+        // Those that need no room come first: they make it for the reversals of the others.
+        const holds = [...found].sort((a, b) => Number(isBillable(a.kind)) - Number(isBillable(b.kind)));
         for (let first = 0; first < holds.length; first += atOnce) {
           await finishSome(walletId, holds.slice(first, first + atOnce));
         }
