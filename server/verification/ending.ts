@@ -2,7 +2,7 @@ import { ApiError } from '../platform/errors.ts';
 import { deriveSecret, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
-import { completed, reasonAt, type Session, type Stage, type Transition } from './sessions.ts';
+import { completed, failed, reasonAt, type Session, type Stage, type Transition } from './sessions.ts';
 import type { ClientDirectory } from './start.ts';
 
 interface Dependencies {
@@ -43,6 +43,8 @@ export function createEnding({ directory, keyring, isCodeUsed, issuer, clock }: 
 
   /** `verified` → `complete`. The code is derived from the session, so that it need not be kept to be sent again. */
   function issueCode(session: Session): Transition {
+    // Erased in the meantime: there is nobody left to answer for.
+    if (!session.sub) return failed(session, 'abandoned', new Date(clock.now()));
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(deriveSecret(bytes, 'code', [session._id])), keyId };
     return completed(session, code, new Date(clock.now()));

@@ -35,6 +35,20 @@ export function createOutbox<T extends Owing>({ store, publish, clock, logger }:
     },
   });
 
+  /** One that cannot be published must not keep the others waiting. @returns how many are left */
+  async function payEach(documents: readonly T[]): Promise<number> {
+    const together = await Promise.allSettled(documents.map((document) => pay(document)));
+    const failed = documents.filter((_, index) => together[index]?.status === 'rejected');
+    let unpaid = 0;
+    for (const document of failed) {
+      await pay(document).catch((err: unknown) => {
+        unpaid += 1;
+        logger.error({ err, of: document._id }, 'events could not be published');
+      });
+    }
+    return unpaid;
+  }
+
   return {
     /** Returns at once: no answer waits for a webhook (interface section 6, rule 2). */
     drain(document: T): void {
@@ -48,8 +62,8 @@ export function createOutbox<T extends Owing>({ store, publish, clock, logger }:
       const before = new Date(clock.now() - patience);
       for (;;) {
         const left = await store.owing(before, sweepBatch);
-        await Promise.all(left.map((document) => pay(document)));
-        if (left.length < sweepBatch) return;
+        const unpaid = await payEach(left);
+        if (left.length < sweepBatch || unpaid > 0) return;
       }
     },
   };

@@ -32,8 +32,9 @@ export function createVerifying({ users, enrollments, isFresh, clock }: Dependen
     const outcome = await source.resume({ id: session._id, clientId, mode, carried, language }, {});
     if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
-    await users.keepClaims(userId, outcome.claims, now);
+    // The block first: claims that are kept count as fresh, and nobody looks again.
     if (outcome.duplicate) await enrollments.block(enrollmentId, 'duplicate_identity');
+    await users.keepClaims(userId, outcome.claims, now);
     return verified('by the source', now);
   };
 }
