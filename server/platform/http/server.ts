@@ -52,8 +52,7 @@ export function createHttpServer({
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: 'idle',
-    // What a stop still meets on an open connection is answered like anything else, and that connection closed.
-    return503OnClosing: false,
+    return503OnClosing: false, // in the framework's words, and for a request that can be answered
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors(_error, request, reply) {
       void reply.header('x-request-id', request.id);
@@ -78,9 +77,23 @@ export function createHttpServer({
       'answered',
     );
   });
+  endConnectionsOnClose(app);
   renderErrors(app, asGeneral);
   refuseUnknownRoutes(app);
   return app as unknown as HttpServer;
+}
+
+/** A stop waits for open connections: each ends with the answer that is under way, not when its client likes. */
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) void reply.header('connection', 'close');
+    done();
+  });
 }
 
 /** Answers that no endpoint is there: OAuth's body below /api/oauth; never to be cached (RFC 9110 15.1 would). */
