@@ -45,6 +45,18 @@ describe('400 invalid_grant: whose code', () => {
   });
 });
 
+describe('400 invalid_grant: a storefront code', () => {
+  it('is exchanged at the storefront endpoint only, and costs nothing here', async () => {
+    const storefront = await oauth.partner({ client: { kind: 'storefront', ...manyRequests } });
+    const { partnerId, clientId } = storefront;
+    await oauth.server.admin.integrations.create.mutate({ partnerId, clientId, shops: ['shop.example'] });
+    const visit = await oauth.visit(storefront);
+    const before = await oauth.wallet(storefront);
+    expect(await oauth.exchange(storefront, visit)).toMatchObject(invalidGrant(/storefront/));
+    expect(await oauth.wallet(storefront)).toEqual(before);
+  });
+});
+
 describe('400 invalid_grant: expired', () => {
   it('takes a code until its ten minutes are over, and not at that moment', async () => {
     const [good, late] = [await oauth.visit(partner), await oauth.visit(partner)];

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import formbody from '@fastify/formbody';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -130,4 +130,28 @@ describe('a socket that does not speak HTTP', () => {
       expect(JSON.parse(body)).toEqual(failure('Invalid request'));
     },
   );
+});
+
+describe('a stop', () => {
+  it('waits for the answer that is under way, which ends its connection', async () => {
+    const closing = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
+    const events = new EventEmitter();
+    closing.get('/slow', async () => {
+      events.emit('begun');
+      await once(events, 'go on');
+      return { done: true };
+    });
+    await closing.listen({ host: '127.0.0.1', port: 0 });
+    const { port: at } = closing.server.address() as { port: number };
+    const begun = once(events, 'begun');
+    const answer = fetch(`http://127.0.0.1:${at}/slow`);
+    await begun;
+    const closed = closing.close();
+    await expect.poll(() => closing.server.listening).toBe(false);
+    events.emit('go on');
+
+    const { status, headers } = await answer;
+    expect([status, headers.get('connection')]).toEqual([200, 'close']);
+    await closed;
+  });
 });

@@ -23,6 +23,19 @@ describe('request limits', () => {
     expect(again.map(({ allowed }) => allowed)).toEqual([false, false]);
   });
 
+  it('are exact for several ids that share their batches', async () => {
+    const { limits } = await twoProcesses();
+    const ids = ['a', 'b', 'c'];
+    const answers = await Promise.all(
+      Array.from({ length: 180 }, async (_, n) => {
+        const id = ids[n % 3] ?? '';
+        const { allowed } = await (limits[n % 2] ?? limits[0])('token', id, 20);
+        return allowed ? [id] : [];
+      }),
+    );
+    for (const id of ids) expect(answers.flat().filter((each) => each === id)).toHaveLength(20);
+  });
+
   it('are exact where requests come in many batches', async () => {
     const { limits } = await twoProcesses();
     let allowed = 0;
