@@ -69,7 +69,10 @@ function checkBody(endpoint: string, { status, text, body }: Answer): void {
   if (!operation || !described)
     throw new Error(`${endpoint} answered ${status}, which the document does not know`);
   const content = described.content?.['application/json'];
-  if (!content) return expect(text, `${endpoint} ${status} has no body`).toBe('');
+  if (!content) {
+    expect(text, `${endpoint} ${status} has no body`).toBe('');
+    return;
+  }
   const faults = compile(content.schema).safeParse(body).error;
   expect(faults, `${endpoint} ${status} against the document`).toBeUndefined();
   const contract = status === 200 ? contracts[endpoint] : errorSchemas[operation.errorFormat];

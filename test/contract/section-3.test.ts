@@ -86,7 +86,7 @@ describe('Webhook delivery', () => {
     return hooks;
   }
   /** The delivery once its attempt number `n` is written down. */
-  async function after(hooks: Awaited<ReturnType<typeof failing>>, n: number) {
+  async function reached(hooks: Awaited<ReturnType<typeof failing>>, n: number) {
     await expect
       .poll(
         async () => (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length,
@@ -102,14 +102,14 @@ describe('Webhook delivery', () => {
   const later = (ms: number) => new Date(world.clock.now() + ms).toISOString();
 
   row('3.3 attempt 1 / sent immediately', async () => {
-    const delivery = await after(await failing(0), 1);
+    const delivery = await reached(await failing(0), 1);
     const now = later(0);
     expect(delivery).toMatchObject({ status: 'delivered', nextAttemptAt: null });
     expect(delivery.attempts).toMatchObject([{ attempt: 1, trigger: 'event', dueAt: now, status: 200 }]);
   });
   row('3.3 attempt 1 / non-2xx, network error, or no answer within 10 s', async () => {
     const hooks = await failing(1);
-    const delivery = await after(hooks, 1);
+    const delivery = await reached(hooks, 1);
     expect(delivery).toMatchObject({ status: 'pending', nextAttemptAt: later(minute) });
     expect(delivery.attempts[0]).toMatchObject({ status: 302, error: 'http' });
     world.clock.advance(minute - 1);
@@ -117,28 +117,28 @@ describe('Webhook delivery', () => {
     expect(hooks.of(type)).toHaveLength(1);
     world.clock.advance(1);
     await world.server.sweep();
-    expect(await after(hooks, 2)).toMatchObject({ status: 'delivered' });
+    expect(await reached(hooks, 2)).toMatchObject({ status: 'delivered' });
   });
   row('3.3 attempt 2 / failure as above', async () => {
     const hooks = await failing(2);
-    await after(hooks, 1);
+    await reached(hooks, 1);
     world.clock.advance(minute);
     await world.server.sweep();
-    expect(await after(hooks, 2)).toMatchObject({ status: 'pending', nextAttemptAt: later(5 * minute) });
+    expect(await reached(hooks, 2)).toMatchObject({ status: 'pending', nextAttemptAt: later(5 * minute) });
     world.clock.advance(5 * minute);
     await world.server.sweep();
-    expect(await after(hooks, 3)).toMatchObject({ status: 'delivered' });
+    expect(await reached(hooks, 3)).toMatchObject({ status: 'delivered' });
     // The bytes are those of the first attempt.
     expect(new Set(hooks.of(type).map(({ raw }) => raw.toString('hex'))).size).toBe(1);
   });
   row('3.3 attempt 3 / failure as above', async () => {
     const hooks = await failing(9);
     for (const [number, wait] of [minute, 5 * minute].entries()) {
-      await after(hooks, number + 1);
+      await reached(hooks, number + 1);
       world.clock.advance(wait);
       await world.server.sweep();
     }
-    expect(await after(hooks, 3)).toMatchObject({ status: 'failed', nextAttemptAt: null });
+    expect(await reached(hooks, 3)).toMatchObject({ status: 'failed', nextAttemptAt: null });
     world.clock.advance(60 * minute);
     await world.server.sweep();
     expect(hooks.of(type)).toHaveLength(3);
