@@ -111,7 +111,10 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
       const data = await about(session, context);
       const computer = inWords(handoff.computer, data.m);
       const claims = claimsAskedFor(session);
-      return { status: 200, html: eta.render('./code', { ...data, computer, claims, wrong: context.wrong }) };
+      return {
+        status: 200,
+        html: eta.render('./code', { ...data, step: 'verify', computer, claims, wrong: context.wrong }),
+      };
     },
 
     async error(error, { language, requestId, retryAt, ...place }) {

@@ -33,7 +33,7 @@ export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messa
 
 function sinceThen(then: Date, { language, now }: Circumstances): string {
   const minutes = Math.floor((now - then.getTime()) / 60_000);
-  return new Intl.RelativeTimeFormat(language).format(-minutes, 'minute');
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-minutes, 'minute');
 }
 
 function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumstances): Scene {

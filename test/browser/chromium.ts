@@ -41,7 +41,8 @@ export async function newVisitor(browser: Browser, options: BrowserContextOption
   context.on('console', (message) => {
     // The status of a page that is itself about an error is not a complaint about its content.
     const isStatus = message.text().startsWith('Failed to load resource: the server responded with a status');
-    if (['error', 'warning'].includes(message.type()) && !isStatus) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type()) && !isStatus)
+      complaints.push(`${message.text()} (${message.location().url})`);
   });
   context.on('weberror', (error) => complaints.push(error.error().message));
   context.on('request', (request) => asked.add(new URL(request.url()).origin));

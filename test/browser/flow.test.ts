@@ -138,6 +138,15 @@ describeInBrowser('the hosted flow in a real browser', () => {
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
   });
 
+  it('a callback that leads on to another origin of the partner is followed', async () => {
+    const elsewhere = shop.origin.replace('localhost', '127.0.0.1');
+    shop.leadOn(`${elsewhere}/welcome`);
+    const page = await atPeople();
+    await page.getByRole('button', { name: /^Adult/ }).click();
+    await page.waitForURL(`${elsewhere}/welcome`);
+    shop.leadOn(undefined);
+  });
+
   it('works with the keyboard alone', async () => {
     const page = await started();
     const focus = (text: string) => page.locator(':focus', { hasText: text });

@@ -13,6 +13,8 @@ export interface Shop {
   last(): Record<string, string>;
   /** How often a browser has come back. */
   returns(): number;
+  /** Makes its callback lead on to another origin. */
+  leadOn(to: string | undefined): void;
   /** A link as the shop's page would have it; `scope` and other parameters may differ. */
   link(changes?: { scope?: string; uiLocales?: string }): string;
   close(): Promise<void>;
@@ -26,9 +28,13 @@ export async function openShop(
   client: ClientSettings = {},
 ): Promise<Shop> {
   const returned: Record<string, string>[] = [];
+  let onward: string | undefined;
   const site = createServer(({ url = '/' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://shop');
-    if (pathname === '/callback') returned.push(Object.fromEntries(searchParams));
+    if (pathname === '/callback') {
+      returned.push(Object.fromEntries(searchParams));
+      if (onward) return void response.writeHead(302, { location: onward }).end();
+    }
     response.setHeader('content-type', 'text/html').setHeader('cache-control', 'no-store');
     response.end(
       '<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Shop</h1>',
@@ -46,6 +52,9 @@ export async function openShop(
     partner,
     last: () => returned.at(-1) ?? {},
     returns: () => returned.length,
+    leadOn(to) {
+      onward = to;
+    },
     link({ scope: wanted = scope, uiLocales } = {}) {
       const { state, codeChallenge } = newVisit();
       const { clientId } = partner;

@@ -51,6 +51,13 @@ function createProvider(settings: OidcSettings) {
   };
 }
 
+/** What went wrong, without the answer that it went wrong with: that holds what the provider said of a person. */
+function summaryOf(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { code, error: answered } = error as { code?: unknown; error?: unknown };
+  return { name: error.name, message: error.message, code, answered };
+}
+
 /**
  * Any OpenID provider as a verification source, by configuration alone: authorization code with PKCE, `state`,
  * `nonce` and, where the provider has it, `iss`. Whatever does not fit ends the session as a `source_error`.
@@ -85,7 +92,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
 
   function failureOf(error: unknown): Failed {
     const code = error instanceof openid.AuthorizationResponseError ? error.error : undefined;
-    logger.warn({ err: error, source: name }, 'the verification source did not vouch for a user');
+    logger.warn({ why: summaryOf(error), source: name }, 'the verification source did not vouch for a user');
     const reason =
       code !== undefined && Object.hasOwn(settings.failures, code) ? settings.failures[code] : undefined;
     return { kind: 'failed', reason: reason ?? 'source_error' };
@@ -109,7 +116,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
         });
         return { kind: 'provider', label, url: url.href };
       } catch (error) {
-        logger.warn({ err: error, source: name }, 'the verification source cannot be reached');
+        logger.warn({ why: summaryOf(error), source: name }, 'the verification source cannot be reached');
         return { kind: 'down' };
       }
     },

@@ -13,6 +13,8 @@ export interface Misdeed {
   /** Status of the token endpoint. */
   tokenStatus?: number;
   userinfo?: Record<string, unknown>;
+  /** Shows a page whose form may lead to us and nowhere beyond, as strict providers do. */
+  strictForm?: boolean;
   /** Answers nothing at all at its discovery endpoint. */
   away?: boolean;
 }
@@ -66,6 +68,15 @@ export async function startHostileProvider() {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   }
 
+  function strictPage({ searchParams }: URL, response: ServerResponse): void {
+    const back = new URL(searchParams.get('redirect_uri') ?? '').origin;
+    response.writeHead(200, {
+      'content-type': 'text/html',
+      'content-security-policy': `form-action 'self' ${back}`,
+    });
+    response.end('<!doctype html><form method="post"><button>Sign in</button></form>');
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', issuer);
     switch (url.pathname) {
@@ -74,6 +85,7 @@ export async function startHostileProvider() {
       case '/jwks':
         return send(response, 200, { keys: [key] });
       case '/auth': {
+        if (misdeed.strictForm && request.method === 'GET') return strictPage(url, response);
         const code = `code-${requests.size}`;
         requests.set(code, url.searchParams);
         const back = new URL(url.searchParams.get('redirect_uri') ?? '');

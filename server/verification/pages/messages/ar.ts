@@ -3,7 +3,7 @@ import type { Messages } from './messages.ts';
 export const ar: Messages = {
   language: 'ar',
   direction: 'rtl',
-  testMode: { title: 'وضع الاختبار:', text: 'لا يجري هنا التحقق فعليًا من هوية أحد.' },
+  testMode: { title: 'وضع الاختبار:', text: 'للتجربة فقط. لا يُعتد بأي نتيجة.' },
   steps: { label: 'مراحل التقدم', consent: 'الموافقة', verify: 'التحقق', done: 'الانتهاء' },
   time: {
     left: (time) => `الوقت المتبقي نحو ${time}`,

@@ -3,7 +3,7 @@ import type { Messages } from './messages.ts';
 export const de: Messages = {
   language: 'de',
   direction: 'ltr',
-  testMode: { title: 'Testmodus:', text: 'Hier wird niemandes Identität wirklich geprüft.' },
+  testMode: { title: 'Testmodus:', text: 'nur zum Ausprobieren. Kein Ergebnis zählt.' },
   steps: { label: 'Fortschritt', consent: 'Zustimmen', verify: 'Nachweisen', done: 'Fertig' },
   time: {
     left: (time) => `Noch etwa ${time}`,

@@ -3,7 +3,7 @@ import type { Messages } from './messages.ts';
 export const en: Messages = {
   language: 'en',
   direction: 'ltr',
-  testMode: { title: 'Test mode:', text: 'nobody’s identity is really checked here.' },
+  testMode: { title: 'Test mode:', text: 'only for trying out. No result counts.' },
   steps: { label: 'Progress', consent: 'Consent', verify: 'Verify', done: 'Done' },
   time: {
     left: (time) => `About ${time} left`,

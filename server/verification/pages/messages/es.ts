@@ -3,7 +3,7 @@ import type { Messages } from './messages.ts';
 export const es: Messages = {
   language: 'es',
   direction: 'ltr',
-  testMode: { title: 'Modo de prueba:', text: 'aquí no se comprueba de verdad la identidad de nadie.' },
+  testMode: { title: 'Modo de prueba:', text: 'solo para probar. Ningún resultado cuenta.' },
   steps: { label: 'Progreso', consent: 'Permiso', verify: 'Verificación', done: 'Listo' },
   time: {
     left: (time) => `Tiempo restante: unos ${time}`,

@@ -3,7 +3,7 @@ import type { Messages } from './messages.ts';
 export const fr: Messages = {
   language: 'fr',
   direction: 'ltr',
-  testMode: { title: 'Mode test :', text: 'aucune identité n’est réellement vérifiée ici.' },
+  testMode: { title: 'Mode test :', text: 'seulement pour essayer. Aucun résultat ne compte.' },
   steps: { label: 'Progression', consent: 'Accord', verify: 'Vérification', done: 'Terminé' },
   time: {
     left: (time) => `Il reste environ ${time}`,

@@ -1,0 +1,89 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TestServer } from '../harness/server.ts';
+import { startHostileProvider } from '../verification/sources/hostile-provider.ts';
+import { freePort, startWithSources } from '../verification/sources/oidc-site.ts';
+import { clientId, clientSecret, startProvider } from '../verification/sources/provider.ts';
+import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
+import { openShop, type Shop } from './shop.ts';
+import { judge } from './surroundings.ts';
+
+describeInBrowser('verification sources in a real browser', () => {
+  let provider: Awaited<ReturnType<typeof startProvider>>;
+  let strict: Awaited<ReturnType<typeof startHostileProvider>>;
+  let service: TestServer;
+  let shop: Shop;
+  let browser: Browser;
+  let visitor: Visitor;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    [provider, strict, browser] = await Promise.all([
+      startProvider(`http://localhost:${port}/verify/callback/bank-id`),
+      startHostileProvider(),
+      launchBrowser(),
+    ]);
+    strict.behave({ strictForm: true });
+    service = await startWithSources(port, [
+      { name: 'bank-id', label: 'Example Bank ID', issuer: provider.issuer, clientId, clientSecret },
+      { name: 'strict', issuer: strict.issuer },
+      { name: 'away', issuer: 'http://localhost:1' },
+    ]);
+    shop = await openShop(service, { source: 'bank-id' });
+    visitor = await newVisitor(browser);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await shop.close();
+    await service.stop();
+    await Promise.all([provider.close(), strict.close()]);
+  });
+
+  const useSource = (source: string) =>
+    service.admin.clients.update.mutate({ clientId: shop.partner.clientId, source });
+  const atShop = (url: URL) => url.origin === shop.origin;
+
+  it('an OpenID provider vouches for somebody', async () => {
+    const { page, complaints } = visitor;
+    await page.goto(shop.link());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await judge(page, 'provider');
+    await page.getByRole('link', { name: 'Continue to Example Bank ID' }).click();
+    await page.locator('input[name="login"]').fill('adult');
+    await page.locator('input[name="password"]').fill('x');
+    await page.locator('button[type="submit"]').click();
+    await page.locator('button[type="submit"]').click();
+    await page.waitForURL(atShop);
+    expect(shop.last()).toHaveProperty('code');
+    // The provider's own pages want fonts from far away.
+    expect(complaints.filter((text) => text.includes(service.baseUrl))).toEqual([]);
+  });
+
+  it('one whose forms may lead no further than to us leads the user home', async () => {
+    await useSource('strict');
+    const { page } = visitor;
+    await page.goto(shop.link());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('link', { name: 'Continue to The strict' }).click();
+    // The partner's page does not come up.
+    await page.route(`${shop.origin}/**`, (route) => route.fulfill({ status: 204 }));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('You are on your way back to Acme Cinema.').waitFor();
+    await judge(page, 'leaving');
+    await page.unroute(`${shop.origin}/**`);
+    await page.getByRole('link', { name: 'Continue to Acme Cinema' }).click();
+    await page.waitForURL(atShop);
+    expect(shop.last()).toHaveProperty('code');
+  });
+
+  it('one that is away is told of, and nothing is lost', async () => {
+    await useSource('away');
+    const { page } = visitor;
+    await page.goto(shop.link());
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await judge(page, 'source-down');
+    await page.getByRole('button', { name: /^Cancel/ }).click();
+    await page.waitForURL(atShop);
+    expect(shop.last()['error']).toBe('verification_failed');
+  });
+});
