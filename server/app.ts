@@ -27,6 +27,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
   const { config, db, clock, keyring, logger } = surroundings;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy });
 
+  services.admin.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(healthRoutes({ db, clock }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
