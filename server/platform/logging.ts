@@ -18,6 +18,13 @@ const secretPaths = [
   'state',
 ];
 
+/** One level down too; but the `code` of an error (ECONNREFUSED, 11000) is what operators need. */
+const nestedPaths = [
+  ...secretPaths.filter((path) => path !== 'code').map((path) => `*.${path}`),
+  'body.code',
+  'query.code',
+];
+
 /**
  * The process's log: JSON lines on stdout, or on stderr when stdout belongs to a person (`pretty` start-up lines).
  * @param level pino level name; `silent` for none
@@ -27,6 +34,6 @@ export function createLogger(level: string): Logger {
     level,
     base: { pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
-    redact: { paths: [...secretPaths, ...secretPaths.map((path) => `*.${path}`)], censor: '[redacted]' },
+    redact: { paths: [...secretPaths, ...nestedPaths], censor: '[redacted]' },
   });
 }
