@@ -44,6 +44,20 @@ module.exports = {
       to: { path: '^server/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'the-demo-is-a-partner-like-any-other',
+      severity: 'error',
+      from: { path: '^server/demo/' },
+      to: {
+        path: '^server/|^contracts/|^cli/',
+        pathNot: [
+          '^server/demo/',
+          '^server/platform/(errors|logging)\\.ts$',
+          '^server/platform/http/',
+          '^server/admin/router\\.ts$',
+        ],
+      },
+    },
+    {
       name: 'product-code-knows-no-tests',
       severity: 'error',
       from: { path: '^(server|cli|contracts)/' },

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { adminHostFault } from './admin/bind.ts';
+import { type Demo, startDemo } from './demo/demo.ts';
 import { type Config, ConfigError, readConfig } from './platform/config.ts';
 import { createLogger } from './platform/logging.ts';
 import { type RunningServer, startServer } from './start.ts';
@@ -27,8 +29,22 @@ function configuration(): Config {
   }
 }
 
+/** The demo partner's site, where it is wanted and its port is free: nothing else depends on it. */
+async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): Promise<Demo | undefined> {
+  const { demoPort: port, baseUrl, dataDir } = config;
+  if (port === undefined || !publicUrl || !adminUrl) return undefined;
+  const adminToken = config.adminToken ?? readFileSync(join(dataDir, 'admin-token'), 'utf8').trim();
+  try {
+    const quiet = logger.child({ part: 'demo' }, { level: 'warn' });
+    return await startDemo({ port, baseUrl, adminUrl, adminToken, dataDir, logger: quiet });
+  } catch (err) {
+    logger.info({ err, port }, 'no demo: its port is taken');
+    return undefined;
+  }
+}
+
 /** What a person who has just typed `npm start` wants to know. */
-function greeting({ publicUrl, adminUrl, embedded }: RunningServer, config: Config): string {
+function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo | undefined): string {
   const inDataDir = (name: string) => relative('', join(config.dataDir, name));
   const token = config.adminToken ? 'SVC_ADMIN_TOKEN' : inDataDir('admin-token');
   const lines = [
@@ -37,6 +53,7 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, config: Conf
     embedded
       ? `  Database      embedded, in ${inDataDir('db')}: for development and trial only; production sets MONGODB_URI`
       : '  Database      MONGODB_URI',
+    ...(demo ? [`  Demo partner  ${demo.url}  (open it in a browser: "Verify my age")`] : []),
   ];
   return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  npm run journey\n\n`;
 }
@@ -46,13 +63,15 @@ const logger = createLogger(config.logLevel);
 
 try {
   const server = await startServer(config, logger);
+  const demo = await demoFor(server, config);
   closeWithGrace({ delay: graceful, logger: false }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'ended by an error that nobody caught');
     else logger.info({ signal }, 'stopping');
+    await demo?.close();
     await server.stop();
   });
   logger.info({ public: server.publicUrl, admin: server.adminUrl, roles: [...config.roles] }, 'listening');
-  if (config.environment === 'development') process.stdout.write(greeting(server, config));
+  if (config.environment === 'development') process.stdout.write(greeting(server, demo));
 } catch (error) {
   logger.fatal({ err: error }, 'the server could not start');
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,0 +1,91 @@
+import type { Account } from './account.ts';
+
+/** One call of the public API, as it was made and as anybody could repeat it. */
+export interface Call {
+  /** A shell command; secrets are left to variables. */
+  curl: string;
+  status: number;
+  /** JSON, or undefined where the answer had no body. */
+  body: Record<string, unknown> | undefined;
+}
+
+const quoted = (text: string) =>
+  /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+async function call(curl: string, url: string, init: RequestInit = {}): Promise<Call> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  const body = text === '' ? undefined : (JSON.parse(text) as Record<string, unknown>);
+  return { curl, status: response.status, body };
+}
+
+const formCurl = (url: string, fields: Record<string, string>, secret: string) =>
+  [
+    `curl -s ${url}`,
+    ...Object.entries(fields).map(([name, value]) =>
+      value === secret
+        ? `  --data-urlencode client_secret="$CLIENT_SECRET"`
+        : `  --data-urlencode ${quoted(`${name}=${value}`)}`,
+    ),
+  ].join(' \\\n');
+
+/** What a partner's server calls (interface, section 4), at `baseUrl`. */
+export function createPublicApi(baseUrl: string) {
+  async function postForm(path: string, fields: Record<string, string>, secret: string): Promise<Call> {
+    const url = `${baseUrl}${path}`;
+    const init = { method: 'POST', body: new URLSearchParams(fields) };
+    return call(formCurl(url, fields, secret), url, init);
+  }
+
+  function get(path: string, { variable, secret }: { variable: string; secret: string }): Promise<Call> {
+    const url = `${baseUrl}${path}`;
+    const curl = `curl -s ${url} \\\n  -H "Authorization: Bearer $${variable}"`;
+    return call(curl, url, { headers: { authorization: `Bearer ${secret}` } });
+  }
+
+  return {
+    /** Where the user's browser is sent. */
+    startUrl(
+      { clientId, redirectUri }: Account,
+      visit: { state: string; codeChallenge: string; scope: string },
+    ) {
+      const url = new URL(`${baseUrl}/verify/start`);
+      url.search = new URLSearchParams({
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        state: visit.state,
+        scope: visit.scope,
+        code_challenge: visit.codeChallenge,
+        code_challenge_method: 'S256',
+      }).toString();
+      return url.href;
+    },
+
+    exchange: ({ clientId, clientSecret, redirectUri }: Account, code: string, codeVerifier: string) =>
+      postForm(
+        '/api/oauth/token',
+        {
+          grant_type: 'authorization_code',
+          code,
+          client_id: clientId,
+          client_secret: clientSecret,
+          redirect_uri: redirectUri,
+          code_verifier: codeVerifier,
+        },
+        clientSecret,
+      ),
+
+    userinfo: (token: string) => get('/api/oauth/userinfo', { variable: 'ACCESS_TOKEN', secret: token }),
+
+    revoke: ({ clientId, clientSecret }: Account, token: string) =>
+      postForm(
+        '/api/oauth/revoke',
+        { token, client_id: clientId, client_secret: clientSecret },
+        clientSecret,
+      ),
+
+    querySession: ({ apiKey }: Account, sessionId: string) =>
+      get(`/api/verify/hvf-session/${sessionId}`, { variable: 'API_KEY', secret: apiKey }),
+  };
+}
+export type PublicApi = ReturnType<typeof createPublicApi>;

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Eta } from 'eta';
+import type { Account } from './account.ts';
+import type { Received } from './receiver.ts';
+import type { Visit } from './visits.ts';
+
+/** Beside this file, in the source tree and in the build alike. */
+const views = fileURLToPath(new URL('./pages', import.meta.url));
+
+export const assets = {
+  'style.css': { type: 'text/css; charset=utf-8', content: readFileSync(`${views}/style.css`) },
+  'live.js': { type: 'text/javascript; charset=utf-8', content: readFileSync(`${views}/live.js`) },
+} as const;
+
+const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
+
+function decoded(token: unknown): unknown {
+  if (typeof token !== 'string') return undefined;
+  const [, payload = ''] = token.split('.');
+  return JSON.parse(Buffer.from(payload, 'base64url').toString());
+}
+
+/** Long secrets of the visit are shown by their beginning. */
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string' && value.length > 96) return `${value.slice(0, 60)}…`;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, shortened(part)]));
+}
+
+const json = (value: unknown) => JSON.stringify(shortened(value), null, 2);
+
+/** What the visit came to, in a word for the page's headline. */
+function verdictOf({
+  returned,
+  userinfo,
+  token,
+}: Visit): 'adult' | 'minor' | 'unknown' | 'refused' | 'failed' {
+  if (!returned?.['code']) return 'failed';
+  if (token?.status !== 200) return 'refused';
+  const claims = userinfo?.body?.['claims'] as Record<string, unknown> | undefined;
+  if (claims?.['age_18_plus'] === true) return 'adult';
+  return claims?.['age_18_plus'] === false ? 'minor' : 'unknown';
+}
+
+/** The pages of the demo's shop. Templates escape everything by default. */
+export function createPages(baseUrl: string) {
+  const eta = new Eta({ views, cache: true });
+
+  return {
+    home: () => eta.render('./home', { baseUrl }),
+
+    result(visit: Visit, { events, account }: { events: readonly Received[]; account: Account }): string {
+      const { before, after = before } = visit;
+      return eta.render('./result', {
+        visit,
+        events,
+        account,
+        json,
+        verdict: verdictOf(visit),
+        claims: decoded(visit.token?.body?.['access_token']),
+        before: dollars(before),
+        after: dollars(after),
+        difference: dollars(after - before),
+        version: events.length,
+      });
+    },
+
+    problem: (title: string, text: string) => eta.render('./problem', { title, text }),
+  };
+}

@@ -1,0 +1,73 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** An event as the partner's server got it. */
+export interface Received {
+  at: Date;
+  event: string;
+  body: Record<string, unknown>;
+  /** Whether `X-SVC-Signature` fits the raw body (interface 5.5). */
+  verified: boolean;
+}
+
+const kept = 100;
+const longestBody = 256 * 1024;
+
+function isSigned(raw: Buffer, header: unknown, secret: string | undefined): boolean {
+  if (secret === undefined || typeof header !== 'string') return false;
+  const expected = Buffer.from(`sha256=${createHmac('sha256', secret).update(raw).digest('hex')}`);
+  const sent = Buffer.from(header);
+  return sent.length === expected.length && timingSafeEqual(sent, expected);
+}
+
+/**
+ * The webhook receiver of the demo's partner, on a port of its own.
+ * @param port the one of the last time, so that the registered URL still fits; another where it is taken
+ */
+export async function startReceiver(port: number, signingSecret: () => string | undefined) {
+  const events = new Map<string, Received>();
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > longestBody) request.destroy();
+      else chunks.push(chunk);
+    });
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      const verified = isSigned(raw, request.headers['x-svc-signature'], signingSecret());
+      // Only what is signed is read, and an event that comes twice is one.
+      if (verified) {
+        const body = JSON.parse(raw.toString()) as Record<string, unknown>;
+        const id = String(body['event_id']);
+        if (!events.has(id)) events.set(id, { at: new Date(), event: String(body['event']), body, verified });
+        for (const oldest of [...events.keys()].slice(0, -kept)) events.delete(oldest);
+      }
+      response.writeHead(verified ? 204 : 401).end();
+    });
+  });
+  const listen = (at: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(at, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+  await listen(port).catch(() => listen(0));
+  const { port: actual } = server.address() as AddressInfo;
+
+  return {
+    port: actual,
+    /** Those that arrived since then, in the order of their arrival. */
+    since: (at: Date): Received[] => [...events.values()].filter((event) => event.at >= at),
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;

@@ -1,0 +1,112 @@
+import type {} from '@fastify/cookie';
+import cookie from '@fastify/cookie';
+import formbody from '@fastify/formbody';
+import helmet from '@fastify/helmet';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { ApiError } from '../platform/errors.ts';
+import { renderErrors } from '../platform/http/errors.ts';
+import type { DemoAccount } from './account.ts';
+import { assets, type createPages } from './pages.ts';
+import type { Visit, Visits } from './visits.ts';
+
+interface Dependencies {
+  visits: Visits;
+  account: DemoAccount;
+  pages: ReturnType<typeof createPages>;
+  /** Where the service is. */
+  baseUrl: string;
+  /** Where this site is. */
+  url: string;
+}
+
+const visitCookie = 'demo_visit';
+
+function policy(baseUrl: string): string {
+  return [
+    "default-src 'none'",
+    "style-src 'self'",
+    'img-src data:',
+    "script-src 'self'",
+    "connect-src 'self'",
+    `form-action 'self' ${new URL(baseUrl).origin}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+}
+
+/** Parameters of the redirect. */
+function returnedBy({ url }: FastifyRequest): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(url.split('?')[1]));
+}
+
+/** The demo's site: a page with a button, the callback, and what came of it. */
+export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencies): FastifyPluginAsyncZod {
+  const html = (reply: FastifyReply, page: string) => reply.type('text/html; charset=utf-8').send(page);
+  const { host } = new URL(url);
+
+  function visitOf({ cookies }: FastifyRequest): Visit {
+    const visit = visits.find(cookies[visitCookie]);
+    if (!visit)
+      throw new ApiError('not_found', { description: 'Begin at the shop: this browser has no visit.' });
+    return visit;
+  }
+
+  return async (app) => {
+    await app.register(helmet, {
+      contentSecurityPolicy: false,
+      strictTransportSecurity: false,
+      // With `no-referrer`, browsers would send our own forms with `Origin: null`.
+      referrerPolicy: { policy: 'same-origin' },
+    });
+    await app.register(cookie);
+    await app.register(formbody);
+    app.addHook('onRequest', async ({ headers, method }, reply) => {
+      void reply.header('content-security-policy', policy(baseUrl)).header('cache-control', 'no-store');
+      // It holds credentials of this machine: no other site may use it through a name or a form of its own.
+      if (headers.host !== host)
+        throw new ApiError('route_not_found', { description: `This site is ${url}` });
+      if (method === 'POST' && headers.origin !== undefined && headers.origin !== url)
+        throw new ApiError('cross_site_request');
+    });
+    renderErrors(app, (error, _request, reply) => html(reply, pages.problem(error.message, error.code)));
+
+    for (const [name, { type, content }] of Object.entries(assets)) {
+      app.get(`/assets/${name}`, async (_request, reply) => reply.type(type).send(content));
+    }
+
+    app.get('/', async (_request, reply) => html(reply, pages.home()));
+
+    app.post('/verify', async (_request, reply) => {
+      const visit = await visits.begin();
+      void reply.setCookie(visitCookie, visit.id, { path: '/', httpOnly: true, sameSite: 'lax' });
+      return reply.redirect(visit.startUrl, 303);
+    });
+
+    app.get('/callback', async (request, reply) => {
+      const visit = visitOf(request);
+      if (!(await visits.finish(visit, returnedBy(request))))
+        throw new ApiError('invalid_request', {
+          description: 'state or iss is not what this visit waits for',
+        });
+      return reply.redirect('/result', 303);
+    });
+
+    app.get('/result', async (request, reply) => {
+      const visit = visitOf(request);
+      if (!visit.returned) return reply.redirect('/', 303);
+      await visits.querySession(visit);
+      const events = visits.eventsOf(visit);
+      return html(reply, pages.result(visit, { events, account: await account.ensure() }));
+    });
+
+    app.get('/result/state', async (request, reply) =>
+      reply.type('text/plain').send(String(visits.eventsOf(visitOf(request)).length)),
+    );
+
+    app.post('/revoke', async (request, reply) => {
+      await visits.revoke(visitOf(request));
+      return reply.redirect('/result#revoke', 303);
+    });
+  };
+}

@@ -1,0 +1,51 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Demo, startDemo } from '../../server/demo/demo.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { freePort } from '../verification/sources/oidc-site.ts';
+import { accessibilityFaults } from './axe.ts';
+import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
+
+describeInBrowser('the demo partner in a real browser', () => {
+  let service: TestServer;
+  let demo: Demo;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestServer(), launchBrowser()]);
+    const { baseUrl, adminUrl, dataDir } = service;
+    const logger = createLogger('silent');
+    demo = await startDemo({ port: await freePort(), baseUrl, adminUrl, adminToken, dataDir, logger });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await demo.close();
+    await service.stop();
+  });
+
+  it('is done in a minute: four clicks, and the events come in by themselves', async () => {
+    const { page, complaints } = await newVisitor(browser);
+    await page.goto(demo.url);
+    await keepScreenshot(page, 'demo-home');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Verify my age' }).click();
+    await page.getByRole('heading', { name: 'Share a verified answer with Corner Cellar?' }).waitFor();
+    await keepScreenshot(page, 'demo-consent');
+    await page.getByRole('button', { name: 'Allow and continue' }).click();
+    await page.getByRole('button', { name: /^Adult/ }).click();
+    await page.getByRole('heading', { name: 'Welcome: you are 18 or older' }).waitFor();
+    await page.getByText('enrollment.created').first().waitFor();
+    await page.getByRole('button', { name: 'Revoke the token' }).click();
+    await page.getByText('The same token reads nothing any more').waitFor();
+    await page.getByText('verification.session.completed').first().waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await keepScreenshot(page, `demo-result-${colorScheme}`);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,141 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { request as rawRequest } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Demo, startDemo } from '../../server/demo/demo.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { createBrowser, passFlow } from '../journey/browser.ts';
+import { freePort } from '../verification/sources/oidc-site.ts';
+
+let service: TestServer;
+let demo: Demo;
+
+async function start(): Promise<Demo> {
+  const { baseUrl, adminUrl, dataDir } = service;
+  const port = await freePort();
+  return startDemo({ port, baseUrl, adminUrl, adminToken, dataDir, logger: createLogger('silent') });
+}
+beforeAll(async () => {
+  service = await startTestServer();
+  demo = await start();
+});
+afterAll(async () => {
+  await demo.close();
+  await service.stop();
+});
+
+/** A browser at the shop; `verifyAs` leads through the hosted pages and back. */
+function openShop(at: Demo = demo) {
+  let cookie = '';
+
+  async function ask(path: string, method = 'GET') {
+    const response = await fetch(`${at.url}${path}`, { method, redirect: 'manual', headers: { cookie } });
+    cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? cookie;
+    return response;
+  }
+
+  return {
+    ask,
+    page: async (path: string) => (await ask(path)).text(),
+    async verifyAs(person: string): Promise<string> {
+      const away = (await ask('/verify', 'POST')).headers.get('location') ?? '';
+      const back = await passFlow(createBrowser(service.baseUrl), away, person);
+      const { status } = await ask(`${back.pathname}${back.search}`);
+      expect(status).toBe(303);
+      return (await ask('/result')).text();
+    },
+  };
+}
+
+const accountFile = () => join(service.dataDir, 'demo.json');
+
+describe('the demo partner', () => {
+  it('does nothing to the service before somebody begins', async () => {
+    const page = await openShop().page('/');
+    expect(page).toContain('Verify my age');
+    expect(existsSync(accountFile())).toBe(false);
+    expect(await service.admin.partners.list.query({})).toEqual([]);
+  });
+
+  it('shows claims, calls, events as they arrive, and the wallet', async () => {
+    const shop = openShop();
+    const first = await shop.verifyAs('adult');
+    expect(first).toContain('Welcome: you are 18 or older');
+    expect(first).toContain(`curl -s ${service.baseUrl}/api/oauth/token`);
+    expect(first).toContain('50.00 USD');
+    expect(first).toContain('49.50 USD');
+    await expect.poll(async () => (await shop.ask('/result/state')).text(), { timeout: 10_000 }).toBe('2');
+    const complete = await shop.page('/result');
+    for (const text of ['verification.session.completed', 'enrollment.created', 'signature verified'])
+      expect(complete).toContain(text);
+    expect(complete).toContain('/api/verify/hvf-session/ses_');
+    expect(complete).toContain('&quot;status&quot;: &quot;complete&quot;');
+
+    await shop.ask('/revoke', 'POST');
+    expect(await shop.page('/result')).toContain('The same token reads nothing any more');
+  });
+
+  it.each([
+    ['teen', 'Sorry: you are not 18 yet'],
+    ['rejected', 'You were not verified'],
+    ['low-balance', 'the exchange was refused'],
+  ])('says what %s came to', async (person, text) => {
+    expect(await openShop().verifyAs(person)).toContain(text);
+  });
+
+  it('keeps its account to itself, and between runs', async () => {
+    const before = readFileSync(accountFile(), 'utf8');
+    expect(statSync(accountFile()).mode & 0o777).toBe(0o600);
+    await demo.close();
+    demo = await start();
+    expect(await openShop().verifyAs('adult')).toContain('Welcome');
+    const after = JSON.parse(readFileSync(accountFile(), 'utf8'));
+    const { partnerId, keyId, clientId, clientSecret, webhookUrl } = JSON.parse(before);
+    expect(after).toMatchObject({ partnerId, keyId, clientId, clientSecret, webhookUrl });
+    expect(await service.admin.partners.list.query({})).toHaveLength(1);
+  });
+});
+
+describe('the demo is shy', () => {
+  it('takes no redirect that it does not wait for', async () => {
+    const shop = openShop();
+    await shop.ask('/verify', 'POST');
+    const forged = await shop.ask(`/callback?code=x&state=x&iss=${service.baseUrl}`);
+    expect(forged.status).toBe(400);
+    expect((await openShop().ask('/callback?code=x&state=x')).status).toBe(404);
+  });
+
+  it('answers to its own name only, and no other site posts to it', async () => {
+    const { port } = new URL(demo.url);
+    const named = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const sent = rawRequest({ port, host: '127.0.0.1', headers: { host } }, ({ statusCode }) => {
+          resolve(statusCode);
+        });
+        sent.on('error', reject).end();
+      });
+    expect(await named(`localhost:${port}`)).toBe(200);
+    expect(await named(`evil.example:${port}`)).toBe(404);
+    const headers = { origin: 'https://evil.example' };
+    expect((await fetch(`${demo.url}/verify`, { method: 'POST', redirect: 'manual', headers })).status).toBe(
+      403,
+    );
+  });
+
+  it('takes no event that is not signed', async () => {
+    const shop = openShop();
+    await shop.verifyAs('adult');
+    const { webhookUrl } = JSON.parse(readFileSync(accountFile(), 'utf8')) as { webhookUrl: string };
+    const before = await (await shop.ask('/result/state')).text();
+    const body = JSON.stringify({ event: 'vae.resolved', event_id: 'evt_forged' });
+    const answer = await fetch(webhookUrl, {
+      method: 'POST',
+      body,
+      headers: { 'x-svc-signature': 'sha256=00' },
+    });
+    expect(answer.status).toBe(401);
+    expect(await shop.page('/result')).not.toContain('evt_forged');
+    expect(Number(before)).toBeGreaterThanOrEqual(0);
+  });
+});
