@@ -5,7 +5,7 @@ import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './ch
 import { openShop, type Shop } from './shop.ts';
 import { judge } from './surroundings.ts';
 
-const { userAgent = '', viewport } = devices['Pixel 7'] ?? {};
+const { userAgent, viewport } = devices['Pixel 7'];
 
 describeInBrowser('verifying on a phone, with two real browsers', () => {
   const clock = manualClock();
@@ -30,7 +30,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
 
   async function open(javaScriptEnabled = true) {
     const computer = await newVisitor(browser, { javaScriptEnabled });
-    const phone = await newVisitor(browser, { userAgent, viewport: viewport ?? null });
+    const phone = await newVisitor(browser, { userAgent, viewport });
     visitors.push(computer, phone);
     await computer.page.goto(shop.link());
     await computer.page.getByRole('button', { name: 'Allow and continue' }).click();
