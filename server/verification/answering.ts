@@ -33,7 +33,8 @@ function languageOf({ url, headers }: FastifyRequest, session: Session | undefin
 export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
-  const root = `${pathname.replace(/\/$/, '')}/verify`;
+  const basePath = pathname.replace(/\/$/, '');
+  const root = `${basePath}/verify`;
 
   const path = ({ device, sessionId }: Pick<Visit, 'device' | 'sessionId'>) =>
     `${root}/${segments[device]}/${sessionId}`;
@@ -52,10 +53,11 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
       .send(page.html);
   }
 
-  /** Which device an error page is for, by the path. */
+  /** Which device an error page is for, by the path; a proxy may have taken the base URL's own path off. */
   function deviceOf(url: string): Device | undefined {
-    if (url.startsWith(`${root}/session/`)) return 'computer';
-    return /^\/p(hone)?\//.test(url.slice(root.length)) ? 'phone' : undefined;
+    const [, segment] = /\/verify\/(session|phone|p)\//.exec(url.split('?')[0] ?? '') ?? [];
+    if (segment === undefined) return undefined;
+    return segment === 'session' ? 'computer' : 'phone';
   }
 
   return {
@@ -106,7 +108,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
       const html = await pages.error(error, {
         language: languageOf(request, session),
         requestId: request.id,
-        retryAt: device && sessionId ? path({ device, sessionId }) : request.url,
+        retryAt: device && sessionId ? path({ device, sessionId }) : `${basePath}${request.url}`,
         device,
         session,
       });
