@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from 'mongodb';
+import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
+import type { EventDraft } from '../../server/platform/outbox.ts';
+import type { Enrollment } from '../../server/verification/enrollment-store.ts';
+import { completed, type Session } from '../../server/verification/sessions.ts';
+import type { User } from '../../server/verification/user-store.ts';
+import { type Partner, redirectUri } from './partner.ts';
+
+/** An authorization code that waits to be exchanged. */
+export interface Code {
+  code: string;
+  codeVerifier: string;
+  sessionId: string;
+  /** A returning user's exchange owes the event `vae.resolved`. */
+  returning: boolean;
+}
+
+/** Longer ago than the sweep leaves to the process that made the change. */
+const overdue = 10_000;
+const lifetime = 1_800_000;
+
+function enrollmentOf(partner: Partner, userId: string, firstSession: string, at: Date): Enrollment {
+  const { partnerId, clientId, keyId } = partner;
+  const _id = randomId('enrollment');
+  const sub = sha256(`${partnerId}|${userId}`);
+  const owed: EventDraft = {
+    type: 'enrollment.created',
+    cause: [_id],
+    partnerId,
+    mode: 'test',
+    keyId,
+    about: { sessionId: firstSession, enrollmentId: _id, sub },
+    at,
+    fields: { enrollment_id: _id, user_id: sub, created_at: at.toISOString() },
+  };
+  const owner = { partnerId, clientId, keyId, mode: 'test' as const, userId, sub, firstSession };
+  const state = { status: 'active' as const, consentedClaims: ['age_18_plus' as const], audit: [] };
+  return { _id, ...owner, ...state, createdAt: at, outbox: [owed] };
+}
+
+/** The session as the hosted flow leaves it, by the product's own transition. */
+function sessionOf(enrollment: Enrollment, { codeVerifier, code, sessionId, returning }: Code): Session {
+  const { partnerId, clientId, keyId, mode, userId, sub, _id: enrollmentId, createdAt } = enrollment;
+  const session: Session = {
+    _id: sessionId,
+    ...{ partnerId, clientId, keyId, mode, userId, sub, enrollmentId, returning, redirectUri },
+    source: 'sandbox',
+    state: 'a-state-of-16-or-more',
+    scope: ['age_18_plus'],
+    codeChallenge: sha256(codeVerifier),
+    status: 'verified',
+    browserHash: '',
+    timeline: [],
+    outbox: [],
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + lifetime),
+  };
+  const { set, entry, owes } = completed(session, { hash: sha256(code), keyId: 'none' }, createdAt);
+  return { ...session, ...set, timeline: [entry], outbox: owes ? [owes] : [] };
+}
+
+/**
+ * Codes of as many users, written as the hosted flow would have left them; every second user is a returning one.
+ * @param owing whether their sessions and enrollments still owe their events, for the next sweep to publish
+ */
+export async function createCodes(
+  db: Db,
+  partner: Partner,
+  { count, owing = false }: { count: number; owing?: boolean },
+): Promise<Code[]> {
+  const at = new Date(Date.now() - overdue);
+  const debt = owing ? { outboxAt: at } : { outbox: [] };
+  const visits = Array.from({ length: count }, (_, index) => {
+    const code: Code = {
+      code: randomSecret('code'),
+      codeVerifier: randomBytes(32).toString('base64url'),
+      sessionId: randomId('session'),
+      returning: index % 2 === 0,
+    };
+    const user: User = {
+      _id: randomId('user'),
+      mode: 'test',
+      identity: randomId('user'),
+      claims: { age_18_plus: { value: true, evaluatedAt: at } },
+      createdAt: at,
+    };
+    const enrollment = enrollmentOf(partner, user._id, code.sessionId, at);
+    return { code, user, enrollment, session: sessionOf(enrollment, code) };
+  });
+  await Promise.all([
+    db.collection<User>('users').insertMany(visits.map(({ user }) => user)),
+    db
+      .collection<Enrollment>('enrollments')
+      .insertMany(visits.map(({ enrollment }) => ({ ...enrollment, ...debt }))),
+    db.collection<Session>('sessions').insertMany(visits.map(({ session }) => ({ ...session, ...debt }))),
+  ]);
+  return visits.map(({ code }) => code);
+}

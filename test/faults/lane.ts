@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import { startEmbedded } from '../../server/platform/database/embedded.ts';
+import { failCommandsOfEndedConnections } from '../../server/platform/database/ended-connections.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { insist } from './patience.ts';
+import { startProxy } from './proxy.ts';
+import { startReceiver } from './receiver.ts';
+
+failCommandsOfEndedConnections();
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/**
+ * Where runs take place, one after another: a database process of its own (which comes back when it is killed),
+ * a proxy before it, a receiver of webhooks, and ports that stay the same when a server is started again.
+ */
+export async function createLane() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-faults-'));
+  const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
+  const proxy = await startProxy(engine.port);
+  const receiver = await startReceiver();
+  const address = (port: number, database: string) =>
+    `mongodb://127.0.0.1:${port}/${database}?directConnection=true&retryWrites=false`;
+  const client = await new MongoClient(address(engine.port, 'svc'), { promoteLongs: true }).connect();
+  let databases = 0;
+
+  return {
+    dataDir,
+    proxy,
+    receiver,
+    ports: { public: await freePort(), admin: await freePort(), worker: await freePort() },
+    /** A database that nobody has used. Reading it goes past the proxy and the product's own code. */
+    newDatabase() {
+      databases += 1;
+      const name = `run_${databases}`;
+      return {
+        name,
+        db: client.db(name),
+        direct: address(engine.port, name),
+        proxied: address(proxy.port, name),
+      };
+    },
+    databaseProcess: () => engine.pid(),
+    /** Resolves when the database answers. */
+    databaseBack: () => insist(() => client.db('admin').command({ ping: 1 })),
+    async close(): Promise<void> {
+      await client.close();
+      await proxy.close();
+      await receiver.close();
+      await engine.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+export type Lane = Awaited<ReturnType<typeof createLane>>;
