@@ -76,7 +76,9 @@ describe('docs/webhooks.md', () => {
     const url = `http://localhost:${port}/hooks`;
     const { keyId, partnerId } = partner;
     const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
-    const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
+    // What a program leaves behind, such as a compiler's cache, goes with the workspace.
+    const litter = { TMPDIR: cwd, GOCACHE: join(cwd, 'go'), GOPROXY: 'off' };
+    const env = { ...litter, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
     const whole = command.map((part) => part.replace('PORT', String(port)));
     const receiver = await start(whole, { cwd, env, port });
 
