@@ -44,6 +44,8 @@ export interface Order {
 export interface Purchase<Facts> extends Order {
   /** What the charge is for: the same cause is never charged twice. */
   cause: string;
+  /** Aborted once the caller has an answer or is gone: then no step is begun any more. */
+  signal?: AbortSignal;
   /** Everything else that decides, read beside the history and read again should that be out of date. */
   read: () => Promise<Facts>;
   /** Judges the facts. @throws ApiError to refuse; an access of the past is answered again, unbilled */
@@ -72,6 +74,11 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
  */
 const patience = 1_500;
 const rounds = 4;
+
+/** What nobody waits for is not begun: who was answered 503 has their code still. */
+function requireWaiting({ signal }: { signal?: AbortSignal }): void {
+  if (signal?.aborted) throw unavailable(signal.reason);
+}
 
 /** Where a cause stands: a tombstone is final and means "go on with the next number". */
 export function historyOf(ids: readonly string[], records: readonly AccessRecord[]): History {
@@ -176,11 +183,13 @@ export function createPurchases(settings: PurchaseSettings) {
       if ('replay' in terms) return terms.replay;
       if (past.state !== 'open') throw new Error('terms were given for a cause that is used up');
 
+      requireWaiting(purchase);
       const posting = postingOf(purchase, past.chargeId, basis);
       const verdict = await hold(purchase, terms, posting, until);
       if (verdict.outcome === 'stale') continue;
       if (verdict.outcome !== 'held' && verdict.outcome !== 'settled') throw refusalOf(verdict);
 
+      requireWaiting(purchase); // a hold that is not committed goes back
       const mine = accessOf(purchase, terms, past.chargeId);
       const standing = await commit(mine, until);
       if (standing.state === 'void') throw unavailable();

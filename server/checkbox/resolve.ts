@@ -68,6 +68,7 @@ interface Dependencies<Access extends BoughtAccess> {
     client: Account['key'];
     partner: Account['partner'];
     cause: string;
+    signal: AbortSignal;
     read: () => Promise<Facts | undefined>;
     decide: (facts: Facts | undefined, history: History<Access>) => Promise<Terms | { replay: Access }>;
   }) => Promise<Access>;
@@ -115,7 +116,7 @@ export function createCheckboxResolve<Access extends BoughtAccess>(dependencies:
 
   return async (
     request: CheckboxRequest,
-    { key, partner, idempotencyKey }: Account & { idempotencyKey: string },
+    { key, partner, idempotencyKey, signal }: Account & { idempotencyKey: string; signal: AbortSignal },
   ): Promise<CheckboxResponse> => {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
 
@@ -123,6 +124,7 @@ export function createCheckboxResolve<Access extends BoughtAccess>(dependencies:
       client: key,
       partner,
       cause: sha256(JSON.stringify(['checkbox', key._id, idempotencyKey])),
+      signal,
       read: () => read(request.enrollment_id),
       async decide(found, history) {
         if (history.state === 'used')

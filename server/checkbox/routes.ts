@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import { answerInTime, signalOf } from '../platform/http/in-time.ts';
 import type { Account } from './resolve.ts';
 
 interface Dependencies {
@@ -9,7 +10,7 @@ interface Dependencies {
   authenticate: (authorization: string | undefined) => Promise<Account>;
   resolve: (
     request: CheckboxRequest,
-    caller: Account & { idempotencyKey: string },
+    caller: Account & { idempotencyKey: string; signal: AbortSignal },
   ) => Promise<CheckboxResponse>;
 }
 
@@ -24,6 +25,7 @@ export function checkboxRoutes({ authenticate, resolve }: Dependencies): Fastify
   }
 
   return async (scope) => {
+    answerInTime(scope);
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       accounts.set(request, await authenticate(request.headers.authorization));
@@ -40,7 +42,7 @@ export function checkboxRoutes({ authenticate, resolve }: Dependencies): Fastify
       },
       async (request) => {
         const idempotencyKey = request.headers['idempotency-key'];
-        return resolve(request.body, { ...accountOf(request), idempotencyKey });
+        return resolve(request.body, { ...accountOf(request), idempotencyKey, signal: signalOf(request) });
       },
     );
   };

@@ -9,6 +9,7 @@ import {
   TokenResponse,
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
+import { answerInTime, signalOf } from '../platform/http/in-time.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { withBasicCredentials } from './basic-credentials.ts';
 import type { Credentials } from './client-authentication.ts';
@@ -45,6 +46,7 @@ async function mergeBasic(request: FastifyRequest): Promise<void> {
 /** `/api/oauth`: errors in the OAuth format; nothing is ever cached. */
 export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): FastifyPluginAsyncZod {
   return async (scope) => {
+    answerInTime(scope);
     scope.addHook('onRequest', async (_request, reply) => {
       void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
     });
@@ -58,7 +60,7 @@ export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): Fasti
           response: { 200: TokenResponse, ...errors(400, 401, 402, 403, 429, 500, 503) },
         },
       },
-      async (request) => exchange(request.body, credentialsOf(request, request.body)),
+      async (request) => exchange(request.body, credentialsOf(request, request.body), signalOf(request)),
     );
 
     scope.get(

@@ -33,6 +33,7 @@ interface Dependencies {
   buy: (
     purchase: Authenticated & {
       cause: string;
+      signal: AbortSignal;
       read: () => Promise<Grant | undefined>;
       decide: (grant: Grant | undefined, history: History) => Promise<GrantTerms & { lifetime: number }>;
     },
@@ -68,7 +69,11 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
     });
   }
 
-  return async (request: TokenRequest, credentials: Credentials): Promise<TokenResponse> => {
+  return async (
+    request: TokenRequest,
+    credentials: Credentials,
+    signal: AbortSignal,
+  ): Promise<TokenResponse> => {
     if (request.grant_type !== 'authorization_code') throw new ApiError('unsupported_grant_type');
     const { client, partner } = await clients.authenticate(credentials);
     const codeHash = sha256(request.code);
@@ -78,6 +83,7 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
       cause: codeHash,
       client,
       partner,
+      signal,
       async read() {
         admission ??= clients.admit(client);
         const [grant] = await Promise.all([grants.load(codeHash), admission]);

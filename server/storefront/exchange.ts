@@ -31,6 +31,7 @@ interface Dependencies<Access extends BoughtAccess> {
   buy: (
     purchase: Account & {
       cause: string;
+      signal: AbortSignal;
       read: () => Promise<Grant | undefined>;
       decide: (grant: Grant | undefined, history: History<Access>) => Promise<Terms | { replay: Access }>;
     },
@@ -58,7 +59,11 @@ function requireSuccess(grant: Grant, claims: ClaimsMap): void {
 export function createStorefrontExchange<Access extends BoughtAccess>(dependencies: Dependencies<Access>) {
   const { loadGrant, buy, rememberCustomer, idKey, clock } = dependencies;
 
-  return async (request: StorefrontRequest, caller: Caller): Promise<StorefrontResponse> => {
+  return async (
+    request: StorefrontRequest,
+    caller: Caller,
+    signal: AbortSignal,
+  ): Promise<StorefrontResponse> => {
     const { integration, client, partner, fingerprint } = caller;
     const shop = request.shop_domain.toLowerCase();
     if (!integration.shops.includes(shop)) throw new ApiError('shop_not_found');
@@ -68,6 +73,7 @@ export function createStorefrontExchange<Access extends BoughtAccess>(dependenci
       client,
       partner,
       cause: codeHash,
+      signal,
       read: () => loadGrant(codeHash),
       async decide(found, history) {
         const grant = requireCode(found, client, clock.now());

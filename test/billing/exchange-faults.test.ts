@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestPartner, Visit } from '../harness/partner.ts';
-import { type FaultyServer, lostConnection, once, startFaulty } from './faults.ts';
+import { type FaultyServer, gate, lostConnection, once, startFaulty } from './faults.ts';
 
 let server: FaultyServer;
 let partner: TestPartner;
@@ -99,6 +99,24 @@ describe('a database that stays broken for longer than a caller waits', () => {
     server.clock.advance(10_001);
     await server.sweep();
     await expectChargedOnce();
+  });
+});
+
+describe('a database that is too slow for the caller', () => {
+  it('503 after 4 s; what the hold took goes back, the access is not begun, and the code is good', async () => {
+    await newVisit();
+    const hold = gate();
+    server.at('hold', { after: () => hold.passed });
+    expect(await server.exchange(partner, visit)).toMatchObject(unavailable);
+    server.at('hold');
+    hold.open();
+    expect((await server.booksNow(partner)).wallet.balance).toBe(9_950);
+    server.clock.advance(10_001);
+    await server.sweep();
+    expect((await server.books(partner)).wallet.balance).toBe(10_000);
+    expect((await server.exchange(partner, visit)).status).toBe(200);
+    const { wallet, charges, reversals } = await server.books(partner);
+    expect([wallet.balance, charges.length, reversals.length]).toEqual([9_950, 2, 1]);
   });
 });
 

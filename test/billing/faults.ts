@@ -30,7 +30,8 @@ export function once(action: () => void | Promise<void>): () => void | Promise<v
   };
 }
 
-function gate() {
+/** What waits for `passed` goes on with `open`, and fails with `break`. */
+export function gate() {
   let open = (): void => undefined;
   let fail = (_reason: Error): void => undefined;
   const passed = new Promise<void>((resolve, reject) => {
