@@ -1,6 +1,15 @@
-// tsc emits code only: this puts the page templates and style sheets beside it.
-import { cpSync } from 'node:fs';
+// tsc emits code only: this puts beside it the page templates and style sheets, and the manifest of the commands,
+// with which svcadmin starts without loading them all.
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { settings } from '@oclif/core';
 
 for (const pages of ['server/verification/pages', 'server/demo/pages']) {
   cpSync(pages, `dist/${pages}`, { recursive: true, filter: (path) => !path.endsWith('.ts') });
 }
+
+const manifest = 'dist/cli/oclif.manifest.json';
+rmSync(manifest, { force: true });
+settings.enableAutoTranspile = false;
+const { loadConfig } = await import('../dist/cli/config.js');
+const config = await loadConfig();
+writeFileSync(manifest, JSON.stringify(config.plugins.get(config.name).manifest));

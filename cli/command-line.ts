@@ -1,23 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { Config, flush, type Interfaces, run, settings } from '@oclif/core';
+import { type Config, flush, run, settings } from '@oclif/core';
 import { closest } from './closest.ts';
+import { loadConfig } from './config.ts';
 import { exits, type Failure, renderFailure, toFailure } from './failure.ts';
-import { topics } from './topics.ts';
 
 /** Whether the caller is a program: `--json` before any `--`. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).includes('--json');
-}
-
-/** The package's own settings with what is written here: how help looks, and what its groups are about. */
-async function loadConfig(): Promise<Config> {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
-  const pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Interfaces.PJSON;
-  const oclif = { ...pjson.oclif, helpClass: './dist/cli/help', topics };
-  return Config.load({ root, pjson: { ...pjson, oclif } });
 }
 
 /** The words of a command line that name a command: those before the first flag. */
