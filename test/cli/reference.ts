@@ -65,13 +65,18 @@ function describeCommand(command: Command.Loadable): string {
   ].join('\n\n');
 }
 
-/** `docs/cli.md`, from the compiled commands. */
-export async function renderReference(): Promise<string> {
+/** The compiled commands themselves, without the manifest, in the order of their ids. */
+export async function loadCommands(): Promise<Command.Loadable[]> {
   settings.enableAutoTranspile = false;
   const config = await Config.load({ root: fileURLToPath(new URL('../..', import.meta.url)) });
-  const commands = config.commands
+  return config.commands
     .filter(({ pluginName }) => pluginName === config.name)
-    .sort((a, b) => a.id.localeCompare(b.id));
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** `docs/cli.md`, from the compiled commands. */
+export async function renderReference(): Promise<string> {
+  const commands = await loadCommands();
   const topicOf = ({ id }: Command.Loadable): string => (id.includes(':') ? (id.split(':')[0] ?? '') : '');
   const sections = [...new Set(commands.map(topicOf))].sort().map((topic) => {
     const title = topic ? `## ${topic}: ${topics[topic]?.description ?? ''}` : '## the server and you';

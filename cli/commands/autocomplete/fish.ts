@@ -1,0 +1,20 @@
+import { AdminCommand } from '../../base-command.ts';
+import { renderFishCompletion } from '../../output/fish.ts';
+import { topics } from '../../topics.ts';
+
+export default class AutocompleteFish extends AdminCommand<typeof AutocompleteFish> {
+  static override summary = 'Print a completion script for fish.';
+  static override description =
+    'For bash and zsh: `svcadmin autocomplete bash`, `svcadmin autocomplete zsh`.';
+  static override examples = [
+    '<%= config.bin %> autocomplete fish > ~/.config/fish/completions/svcadmin.fish',
+  ];
+
+  async run() {
+    const { bin, commands } = this.config;
+    const visible = commands.filter(({ hidden }) => !hidden);
+    const script = renderFishCompletion(bin, visible, topics);
+    this.log(script.trimEnd());
+    return { shell: 'fish', script };
+  }
+}
