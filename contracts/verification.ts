@@ -43,7 +43,7 @@ export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_
 export type FailureReason = z.infer<typeof FailureReason>;
 
 /** Marks on a sandbox person's enrollment by which a partner rehearses a refusal of the exchange (test mode only). */
-export const Rehearsal = z.enum(['low-balance', 'minute-cap', 'hour-cap', 'unavailable']);
+export const Rehearsal = z.enum(['client-inactive', 'low-balance', 'minute-cap', 'hour-cap', 'unavailable']);
 export type Rehearsal = z.infer<typeof Rehearsal>;
 
 /** Interface 2.7. */

@@ -126,7 +126,7 @@ export function createPurchases(settings: PurchaseSettings) {
 
   async function hold(order: Order, terms: Terms, posting: Posting, until: number): Promise<Verdict> {
     // The one seam for rehearsals: test mode only, nothing is written.
-    if (terms.rehearse && order.mode === 'test') return rehearse(terms.rehearse, clock.now());
+    if (terms.rehearse && order.mode === 'test') throw rehearse(terms.rehearse, order.kind, clock.now());
     return wallet.post(order.walletId, posting, until);
   }
 

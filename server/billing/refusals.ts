@@ -1,27 +1,9 @@
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
-import type { Verdict } from './wallet-model.ts';
+import type { BillableKind, Verdict } from './wallet-model.ts';
 
 const length = { minute, hour };
-
-/** The verdict that a rehearsal asks for; nothing is read or written. `now` in milliseconds. */
-export function rehearse(mark: Rehearsal, now: number): Verdict {
-  const capped = (bucket: 'minute' | 'hour', limit: number): Verdict => {
-    const retryAfter = secondsUntilRollover(windowStart(now, length[bucket]), length[bucket], now);
-    return { outcome: 'capped', bucket, limit, retryAfter };
-  };
-  switch (mark) {
-    case 'low-balance':
-      return { outcome: 'insufficient' };
-    case 'minute-cap':
-      return capped('minute', 60);
-    case 'hour-cap':
-      return capped('hour', 1000);
-    case 'unavailable':
-      return { outcome: 'full' };
-  }
-}
 
 /**
  * Interface 7.4 and section 8: what the caller is told when money was not moved. `RateLimit` fields as in
@@ -44,5 +26,25 @@ export function refusalOf(verdict: Exclude<Verdict, { outcome: 'held' | 'settled
     }
     case 'full':
       return unavailable();
+  }
+}
+
+/** The refusal that a rehearsal asks for; nothing is read or written. `now` in milliseconds. */
+export function rehearse(mark: Rehearsal, kind: BillableKind, now: number): ApiError {
+  const capped = (bucket: 'minute' | 'hour', limit: number): ApiError => {
+    const retryAfter = secondsUntilRollover(windowStart(now, length[bucket]), length[bucket], now);
+    return refusalOf({ outcome: 'capped', bucket, limit, retryAfter });
+  };
+  switch (mark) {
+    case 'client-inactive':
+      return new ApiError(kind === 'storefront' ? 'integration_inactive' : 'client_inactive');
+    case 'low-balance':
+      return refusalOf({ outcome: 'insufficient' });
+    case 'minute-cap':
+      return capped('minute', 60);
+    case 'hour-cap':
+      return capped('hour', 1000);
+    case 'unavailable':
+      return refusalOf({ outcome: 'full' });
   }
 }

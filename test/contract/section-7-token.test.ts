@@ -97,6 +97,8 @@ describe('token endpoint errors', () => {
     const visit = await world.visit(own);
     await world.admin.partners.suspend.mutate({ partnerId: own.partnerId });
     await expectRefused(() => world.exchange(own, visit), '403 client_inactive', own);
+    const rehearsed = await world.visit(partner, 'client-inactive');
+    await expectRefused(() => world.exchange(partner, rehearsed), '403 client_inactive');
   });
 
   row('7.4 429 / rate_limited', async () => {

@@ -30,6 +30,7 @@ describe('people who verify', () => {
     ['unknown-country', { ...adult, country: null }, { status: 'active' }],
     ['new-adult', adult, { status: 'active' }],
     ['duplicate', { ...adult, assurance_level: 3 }, { status: 'blocked', blockReason: 'duplicate_identity' }],
+    ['client-inactive', adult, { status: 'active', rehearse: 'client-inactive' }],
     ['low-balance', adult, { status: 'active', rehearse: 'low-balance' }],
     ['minute-cap', adult, { status: 'active', rehearse: 'minute-cap' }],
     ['hour-cap', adult, { status: 'active', rehearse: 'hour-cap' }],

@@ -11,7 +11,12 @@ const adult: Claims = {
   country: 'DE',
   assurance_level: 2,
 };
-const ofAge = (claims: Claims): Verified => ({ kind: 'verified', claims, duplicate: false });
+/** Somebody who is verified as `adult` is, but for what is changed. */
+const found = (changed: Claims = {}): Verified => ({
+  kind: 'verified',
+  claims: { ...adult, ...changed },
+  duplicate: false,
+});
 
 interface Person {
   result: Verified | Failed;
@@ -20,17 +25,33 @@ interface Person {
   fresh?: boolean;
 }
 
-const rehearsing = (rehearse: Rehearsal): Person => ({ result: ofAge(adult), rehearse });
+const rehearsing = (rehearse: Rehearsal): Person => ({ result: found(), rehearse });
 
-/** The people of the sandbox; each forces one result (design, section 4). */
+/** The people of the sandbox; each forces one result (design, section 4). In the order of the page. */
 const people = {
-  adult: { result: ofAge(adult) },
-  teen: { result: ofAge({ ...adult, age_18_plus: false, age_21_plus: false }) },
-  'unknown-country': { result: ofAge({ ...adult, country: null }) },
-  'new-adult': { result: ofAge(adult), fresh: true },
-  duplicate: { result: { kind: 'verified', claims: { ...adult, assurance_level: 3 }, duplicate: true } },
+  adult: { result: found() },
+  'new-adult': { result: found(), fresh: true },
+  'young-adult': { result: found({ age_21_plus: false }) },
+  teen: { result: found({ age_18_plus: false, age_21_plus: false }) },
+  child: { result: found({ age_16_plus: false, age_18_plus: false, age_21_plus: false }) },
+  abroad: { result: found({ country: 'US' }) },
+  'unknown-country': { result: found({ country: null }) },
+  'age-only': { result: found({ identity_verified: false, country: null, assurance_level: 1 }) },
+  biometric: { result: found({ assurance_level: 3 }) },
+  unknown: {
+    result: found({
+      age_16_plus: null,
+      age_18_plus: null,
+      age_21_plus: null,
+      identity_verified: null,
+      country: null,
+      assurance_level: null,
+    }),
+  },
   rejected: { result: { kind: 'failed', reason: 'document_rejected' } },
   'source-down': { result: { kind: 'failed', reason: 'source_error' } },
+  duplicate: { result: { ...found({ assurance_level: 3 }), duplicate: true } },
+  'client-inactive': rehearsing('client-inactive'),
   'low-balance': rehearsing('low-balance'),
   'minute-cap': rehearsing('minute-cap'),
   'hour-cap': rehearsing('hour-cap'),
@@ -38,9 +59,14 @@ const people = {
 } satisfies Record<string, Person>;
 export type PersonName = keyof typeof people;
 
+function groupOf({ result, rehearse }: Person): Choice['group'] {
+  if (result.kind === 'failed') return 'failures';
+  return rehearse || result.duplicate ? 'refusals' : 'claims';
+}
+
 const choices: readonly Choice[] = Object.entries<Person>(people).map(([name, person]) => ({
   name,
-  group: person.rehearse ? 'refusals' : 'outcomes',
+  group: groupOf(person),
 }));
 
 function personNamed(name: unknown): Person | undefined {

@@ -17,8 +17,8 @@ interface SourceSession {
 /** One of the people that a sandbox page offers. */
 export interface Choice {
   name: string;
-  /** Refusals of the later exchange are listed apart from results of the verification. */
-  group: 'outcomes' | 'refusals';
+  /** What comes of it: claims, a verification that fails, or an exchange that is refused. */
+  group: 'claims' | 'failures' | 'refusals';
 }
 
 /** What the browser gets to see first: people to choose from, the way to the source's own site, or neither now. */

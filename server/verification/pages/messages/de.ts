@@ -46,22 +46,41 @@ export const de: Messages = {
     title: 'Wer möchten Sie sein?',
     lead: (partner) =>
       `Im Testmodus melden Sie sich als eine dieser Personen an. Jede führt bei ${partner} zu einem bestimmten Ergebnis.`,
-    outcomes: 'Ergebnisse der Prüfung',
-    refusals: {
-      title: 'Ablehnungen des Austauschs',
-      text: 'Die Prüfung gelingt; der Austausch des Codes wird danach wie beschrieben abgelehnt.',
+    groups: {
+      claims: {
+        title: 'Angaben',
+        text: 'Die Prüfung gelingt, und der Code lässt sich gegen diese Angaben tauschen.',
+      },
+      failures: {
+        title: 'Gescheiterte Prüfungen',
+        text: 'Der Browser kommt mit einem Fehler statt mit einem Code zurück.',
+      },
+      refusals: {
+        title: 'Ablehnungen des Austauschs',
+        text: 'Die Prüfung gelingt; der Austausch des Codes wird danach wie beschrieben abgelehnt.',
+      },
     },
     names: {
       adult: { title: 'Erwachsen', text: 'Über 21, alle Angaben positiv' },
-      teen: { title: 'Jugendlich', text: '17 Jahre: über 16, nicht 18' },
-      'unknown-country': { title: 'Land unbekannt', text: 'Erwachsen, das Land ist null' },
       'new-adult': { title: 'Neu und erwachsen', text: 'Jedes Mal jemand, den noch niemand kennt' },
-      duplicate: {
-        title: 'Doppelt',
-        text: 'Unter anderer Identität bekannt: die Registrierung ist gesperrt',
+      'young-adult': { title: 'Junge Erwachsene', text: '19 Jahre: über 18, nicht 21' },
+      teen: { title: 'Jugendlich', text: '17 Jahre: über 16, nicht 18' },
+      child: { title: 'Kind', text: '15 Jahre: alle Altersangaben negativ' },
+      abroad: { title: 'Aus dem Ausland', text: 'Erwachsen, das Land ist US' },
+      'unknown-country': { title: 'Land unbekannt', text: 'Erwachsen, das Land ist null' },
+      'age-only': {
+        title: 'Nur das Alter',
+        text: 'Ohne Ausweis: Identität nicht geprüft, kein Land, Stufe 1',
       },
+      biometric: { title: 'Ausweis und Gesicht', text: 'Erwachsen, geprüft auf Stufe 3' },
+      unknown: { title: 'Nichts bekannt', text: 'Alle Angaben sind null' },
       rejected: { title: 'Abgelehnt', text: 'Der Ausweis wird nicht anerkannt' },
       'source-down': { title: 'Quelle gestört', text: 'Die prüfende Stelle antwortet nicht' },
+      duplicate: {
+        title: 'Doppelt',
+        text: '403, unter anderer Identität bekannt: die Registrierung ist gesperrt',
+      },
+      'client-inactive': { title: 'Inaktiver Client', text: '403, der Client ist nicht aktiv' },
       'low-balance': { title: 'Guthaben zu klein', text: '402, das Guthaben reicht nicht' },
       'minute-cap': { title: 'Minutengrenze', text: '429, die Ausgabengrenze dieser Minute ist erreicht' },
       'hour-cap': { title: 'Stundengrenze', text: '429, die Ausgabengrenze dieser Stunde ist erreicht' },

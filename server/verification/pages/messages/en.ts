@@ -42,19 +42,35 @@ export const en: Messages = {
     title: 'Choose who to be',
     lead: (partner) =>
       `In test mode you sign in as one of these people. Each leads ${partner} to one particular result.`,
-    outcomes: 'Results of the verification',
-    refusals: {
-      title: 'Refusals of the exchange',
-      text: 'The verification succeeds; exchanging the code is then refused as described.',
+    groups: {
+      claims: {
+        title: 'Claims',
+        text: 'The verification succeeds, and the code can be exchanged for these.',
+      },
+      failures: {
+        title: 'Failures of the verification',
+        text: 'The browser comes back with an error instead of a code.',
+      },
+      refusals: {
+        title: 'Refusals of the exchange',
+        text: 'The verification succeeds; exchanging the code is then refused as described.',
+      },
     },
     names: {
       adult: { title: 'Adult', text: 'Over 21, every claim is positive' },
-      teen: { title: 'Teen', text: '17 years old: 16 or older, not 18' },
-      'unknown-country': { title: 'Unknown country', text: 'An adult whose country is null' },
       'new-adult': { title: 'New adult', text: 'Somebody nobody has met before, each time' },
-      duplicate: { title: 'Duplicate', text: 'Known under another identity: the enrollment is blocked' },
+      'young-adult': { title: 'Young adult', text: '19 years old: 18 or older, not 21' },
+      teen: { title: 'Teen', text: '17 years old: 16 or older, not 18' },
+      child: { title: 'Child', text: '15 years old: every age claim is negative' },
+      abroad: { title: 'From abroad', text: 'An adult whose country is US' },
+      'unknown-country': { title: 'Unknown country', text: 'An adult whose country is null' },
+      'age-only': { title: 'Age only', text: 'No document: identity not verified, no country, level 1' },
+      biometric: { title: 'Document and face', text: 'An adult verified at level 3' },
+      unknown: { title: 'Nothing known', text: 'Every claim is null' },
       rejected: { title: 'Rejected', text: 'The document is not accepted' },
       'source-down': { title: 'Source down', text: 'The verification source does not answer' },
+      duplicate: { title: 'Duplicate', text: '403, known under another identity: the enrollment is blocked' },
+      'client-inactive': { title: 'Inactive client', text: '403, the client is not active' },
       'low-balance': { title: 'Low balance', text: '402, the wallet is too short' },
       'minute-cap': { title: 'Minute cap', text: '429, this minute’s spend limit is reached' },
       'hour-cap': { title: 'Hour cap', text: '429, this hour’s spend limit is reached' },

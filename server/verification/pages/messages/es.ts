@@ -42,19 +42,38 @@ export const es: Messages = {
     title: 'Elige quién quieres ser',
     lead: (partner) =>
       `En el modo de prueba entras como una de estas personas. Cada una lleva a ${partner} a un resultado concreto.`,
-    outcomes: 'Resultados de la verificación',
-    refusals: {
-      title: 'Rechazos del canje',
-      text: 'La verificación se supera; después, el canje del código se rechaza como se describe.',
+    groups: {
+      claims: {
+        title: 'Respuestas',
+        text: 'La verificación se supera y el código se canjea por estas respuestas.',
+      },
+      failures: {
+        title: 'Fallos de la verificación',
+        text: 'El navegador vuelve con un error en lugar de un código.',
+      },
+      refusals: {
+        title: 'Rechazos del canje',
+        text: 'La verificación se supera; después, el canje del código se rechaza como se describe.',
+      },
     },
     names: {
       adult: { title: 'Adulto', text: 'Mayor de 21, todas las respuestas positivas' },
-      teen: { title: 'Adolescente', text: '17 años: más de 16, no 18' },
-      'unknown-country': { title: 'País desconocido', text: 'Un adulto cuyo país es null' },
       'new-adult': { title: 'Adulto nuevo', text: 'Cada vez alguien a quien nadie conoce' },
-      duplicate: { title: 'Duplicado', text: 'Conocido con otra identidad: la inscripción se bloquea' },
+      'young-adult': { title: 'Adulto joven', text: '19 años: más de 18, no 21' },
+      teen: { title: 'Adolescente', text: '17 años: más de 16, no 18' },
+      child: { title: 'Menor', text: '15 años: todas las respuestas sobre la edad negativas' },
+      abroad: { title: 'Del extranjero', text: 'Un adulto cuyo país es US' },
+      'unknown-country': { title: 'País desconocido', text: 'Un adulto cuyo país es null' },
+      'age-only': {
+        title: 'Solo la edad',
+        text: 'Sin documento: identidad no verificada, sin país, nivel 1',
+      },
+      biometric: { title: 'Documento y rostro', text: 'Un adulto verificado en el nivel 3' },
+      unknown: { title: 'Nada conocido', text: 'Todas las respuestas son null' },
       rejected: { title: 'Rechazado', text: 'El documento no se acepta' },
       'source-down': { title: 'Fuente caída', text: 'La fuente de verificación no responde' },
+      duplicate: { title: 'Duplicado', text: '403, conocido con otra identidad: la inscripción se bloquea' },
+      'client-inactive': { title: 'Cliente inactivo', text: '403, el cliente no está activo' },
       'low-balance': { title: 'Saldo bajo', text: '402, el saldo no alcanza' },
       'minute-cap': { title: 'Límite por minuto', text: '429, se alcanzó el gasto de este minuto' },
       'hour-cap': { title: 'Límite por hora', text: '429, se alcanzó el gasto de esta hora' },

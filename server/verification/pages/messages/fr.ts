@@ -46,19 +46,38 @@ export const fr: Messages = {
     title: 'Choisissez qui vous êtes',
     lead: (partner) =>
       `En mode test, vous vous connectez comme l’une de ces personnes. Chacune mène ${partner} à un résultat précis.`,
-    outcomes: 'Résultats de la vérification',
-    refusals: {
-      title: 'Refus de l’échange',
-      text: 'La vérification réussit ; l’échange du code est ensuite refusé comme indiqué.',
+    groups: {
+      claims: {
+        title: 'Réponses',
+        text: 'La vérification réussit et le code s’échange contre ces réponses.',
+      },
+      failures: {
+        title: 'Échecs de la vérification',
+        text: 'Le navigateur revient avec une erreur au lieu d’un code.',
+      },
+      refusals: {
+        title: 'Refus de l’échange',
+        text: 'La vérification réussit ; l’échange du code est ensuite refusé comme indiqué.',
+      },
     },
     names: {
       adult: { title: 'Adulte', text: 'Plus de 21 ans, toutes les réponses positives' },
-      teen: { title: 'Adolescent', text: '17 ans : 16 ans révolus, pas 18' },
-      'unknown-country': { title: 'Pays inconnu', text: 'Un adulte dont le pays est null' },
       'new-adult': { title: 'Nouvel adulte', text: 'À chaque fois une personne encore inconnue' },
-      duplicate: { title: 'Doublon', text: 'Connu sous une autre identité : inscription bloquée' },
+      'young-adult': { title: 'Jeune adulte', text: '19 ans : 18 ans révolus, pas 21' },
+      teen: { title: 'Adolescent', text: '17 ans : 16 ans révolus, pas 18' },
+      child: { title: 'Enfant', text: '15 ans : toutes les réponses sur l’âge négatives' },
+      abroad: { title: 'De l’étranger', text: 'Un adulte dont le pays est US' },
+      'unknown-country': { title: 'Pays inconnu', text: 'Un adulte dont le pays est null' },
+      'age-only': {
+        title: 'Âge seulement',
+        text: 'Sans document : identité non vérifiée, pas de pays, niveau 1',
+      },
+      biometric: { title: 'Document et visage', text: 'Un adulte vérifié au niveau 3' },
+      unknown: { title: 'Rien de connu', text: 'Toutes les réponses sont null' },
       rejected: { title: 'Refusé', text: 'Le document n’est pas accepté' },
       'source-down': { title: 'Source en panne', text: 'La source de vérification ne répond pas' },
+      duplicate: { title: 'Doublon', text: '403, connu sous une autre identité : inscription bloquée' },
+      'client-inactive': { title: 'Client inactif', text: '403, le client n’est pas actif' },
       'low-balance': { title: 'Solde insuffisant', text: '402, le solde ne suffit pas' },
       'minute-cap': { title: 'Plafond minute', text: '429, le plafond de cette minute est atteint' },
       'hour-cap': { title: 'Plafond horaire', text: '429, le plafond de cette heure est atteint' },

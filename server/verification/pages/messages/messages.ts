@@ -1,5 +1,6 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
 import type { PersonName } from '../../sources/sandbox.ts';
+import type { Choice } from '../../sources/source.ts';
 
 /** Pages that say why nothing, or nothing more, can be done here. */
 export type ProblemName =
@@ -52,8 +53,8 @@ export interface Messages {
   people: {
     title: string;
     lead: AboutPartner;
-    outcomes: string;
-    refusals: Titled;
+    /** In the order of the page. */
+    groups: Record<Choice['group'], Titled>;
     names: Record<PersonName, Titled>;
   };
   provider: {

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Claims, claimNames } from '../../contracts/claims.ts';
+import { errorTable, isErrorCode } from '../../contracts/errors.ts';
+import { OAuthError, TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
+import type { VerificationLevel } from '../../contracts/storefront.ts';
+import { type FailureReason, GeneralError } from '../../contracts/verification.ts';
+import type { PersonName } from '../../server/verification/sources/sandbox.ts';
+import type { TestPartner } from '../harness/partner.ts';
+import { fields, type Shop } from '../storefront/shop.ts';
+import { hour, startWorld, type World } from './world.ts';
+
+type Refusal = `${number} ${string}`;
+
+/** How it ends to be one of them: at the token endpoint and userinfo, and at the storefront. */
+type End =
+  | { claims: Claims; storefront: VerificationLevel | 422 }
+  | { reason: FailureReason }
+  | { token: Refusal; storefront: Refusal; retryAfter?: string };
+
+const adult: Claims = {
+  age_16_plus: true,
+  age_18_plus: true,
+  age_21_plus: true,
+  identity_verified: true,
+  country: 'DE',
+  assurance_level: 2,
+};
+const like = (changed: Claims, storefront: VerificationLevel | 422 = 'document'): End => ({
+  claims: { ...adult, ...changed },
+  storefront,
+});
+/** `storefront` is a status with the words of the answer, or with the code of their row in the error table. */
+function refused(token: Refusal, storefront: Refusal, retryAfter?: string): End {
+  const [status = '', code = ''] = storefront.split(' ');
+  const words = isErrorCode(code) ? (`${Number(status)} ${errorTable[code].text}` as const) : storefront;
+  return { token, storefront: words, ...(retryAfter ? { retryAfter } : {}) };
+}
+const noAge = { age_16_plus: false, age_18_plus: false, age_21_plus: false };
+const ageOnly = { identity_verified: false, country: null, assurance_level: 1 };
+const nothing = Object.fromEntries(claimNames.map((name) => [name, null]));
+
+/** A person without an end does not compile. Windows are 13 s into a minute, which is the first of an hour. */
+const ends: Record<PersonName, End> = {
+  adult: like({}),
+  'new-adult': like({}),
+  'young-adult': like({ age_21_plus: false }),
+  teen: like({ age_18_plus: false, age_21_plus: false }),
+  child: like(noAge),
+  abroad: like({ country: 'US' }),
+  'unknown-country': like({ country: null }),
+  'age-only': like(ageOnly, 'basic'),
+  biometric: like({ assurance_level: 3 }, 'biometric'),
+  unknown: like(nothing, 422),
+  rejected: { reason: 'document_rejected' },
+  'source-down': { reason: 'source_error' },
+  duplicate: refused('403 access_denied', '422 enrollment_blocked'),
+  'client-inactive': refused('403 client_inactive', '401 integration_inactive'),
+  'low-balance': refused('402 payment_required', '402 payment_required'),
+  'minute-cap': refused('429 rate_limited', '429 Spend limit exceeded: minute bucket', '47'),
+  'hour-cap': refused('429 rate_limited', '429 Spend limit exceeded: hour bucket', '3587'),
+  unavailable: refused('503 service_unavailable', '503 service_unavailable', '5'),
+};
+const people = Object.entries(ends) as [PersonName, End][];
+const scope = claimNames.join(' ');
+
+let world: World;
+let partner: TestPartner;
+let shop: Shop;
+beforeAll(async () => {
+  world = await startWorld();
+  partner = await world.partner({ funds: 100_000, client: { claims: claimNames } });
+  shop = await world.shop({ client: { claims: claimNames } });
+});
+afterAll(() => world.stop());
+beforeEach(() => {
+  world.next(hour);
+  world.clock.advance(13_000);
+});
+
+describe.for(people)('%s', ([person, end]) => {
+  it('has this end at the token endpoint', async () => {
+    const own = 'reason' in end ? await world.partner() : partner;
+    const before = await world.balance(own);
+    const visit = await world.visit(own, person, 'reason' in end ? 'age_18_plus' : scope);
+    if ('reason' in end) {
+      expect(visit.end.searchParams.get('error')).toBe('verification_failed');
+      const failed = 'verification.session.failed';
+      const [event] = await world.admin.events.list.query({ partnerId: own.partnerId, event: failed });
+      const { body } = await world.admin.events.show.query({ eventId: event?.id ?? '' });
+      expect(JSON.parse(body)).toMatchObject({ failure_reason: end.reason });
+      return;
+    }
+    const answer = await world.exchange(own, visit);
+    if ('claims' in end) {
+      const userinfo = await world.userinfo(`Bearer ${TokenResponse.parse(answer.body).access_token}`);
+      expect(UserinfoResponse.parse(userinfo.body).claims).toEqual(end.claims);
+      return;
+    }
+    expect(`${answer.status} ${OAuthError.parse(answer.body).error}`).toBe(end.token);
+    expect(answer.headers.get('retry-after')).toBe(end.retryAfter ?? null);
+    expect(await world.balance(own)).toBe(before);
+  });
+
+  it('has this end at the storefront', async () => {
+    const { end: redirect, code } = await world.visit(shop, person, scope);
+    if ('reason' in end) {
+      expect(redirect.searchParams.get('error')).toBe('verification_failed');
+      return;
+    }
+    const answer = await world.storefront(shop, fields(code));
+    if ('claims' in end) {
+      const { claims, storefront } = end;
+      if (storefront === 422) expect(answer).toMatchObject({ status: 422 });
+      else expect(answer.body).toMatchObject({ claims, verification_level: storefront });
+      return;
+    }
+    const { error } = GeneralError.parse(answer.body);
+    expect(`${answer.status} ${error}`).toBe(end.storefront);
+    expect(answer.headers.get('retry-after')).toBe(end.retryAfter ?? null);
+  });
+});
+
+it('are refused alike at checkbox, where their exchange is', async () => {
+  for (const [person, end] of people) {
+    if (!('token' in end)) continue;
+    const own = await world.partner();
+    await world.visit(own, person);
+    const question = { enrollment_id: await world.enrollment(own), claims: ['country'] };
+    const answer = await world.checkbox(own, question, person);
+    expect(answer.status, person).toBe(Number(end.token.slice(0, 3)));
+  }
+});
