@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
+import { adminHostFault } from './admin-host.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -62,8 +63,7 @@ const Environment = z.object({
 export interface Config {
   environment: 'development' | 'staging' | 'production';
   public: { host: string; port: number };
-  /** `allowPublic`: something in front of it adds TLS. */
-  admin: { host: string; port: number; allowPublic: boolean };
+  admin: { host: string; port: number };
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
   roles: ReadonlySet<Role>;
@@ -100,13 +100,35 @@ function trustProxy(text: string): boolean | string {
   return text === 'on' || text === 'true' ? true : text;
 }
 
-function orFault<T>(faults: string[], read: () => T): T | undefined {
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** What may be left out in development only, and is. */
+function missing(given: Given): string[] {
+  const environment = Environment.shape.SVC_ENVIRONMENT.safeParse(given['SVC_ENVIRONMENT']).data;
+  const outside = environment === 'staging' || environment === 'production';
+  const secrets = outside ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].filter((name) => !given[name]) : [];
+  const faults = secrets.map((name) => `${name}: required outside development`);
+  if (environment === 'production' && !given['MONGODB_URI']) {
+    faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
+  }
+  return faults;
+}
+
+/** Whether the admin listener would be open to the Internet without TLS. */
+function exposed(given: Given): string[] {
+  const { SVC_ADMIN_ALLOW_PUBLIC, SVC_ADMIN_HOST } = Environment.shape;
+  const fault = adminHostFault(SVC_ADMIN_HOST.parse(given['SVC_ADMIN_HOST']));
+  if (fault === undefined || SVC_ADMIN_ALLOW_PUBLIC.safeParse(given['SVC_ADMIN_ALLOW_PUBLIC']).data)
+    return [];
+  return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
+}
+
+function sourcesOf(given: Given): { sources: readonly OidcSettings[]; faults: string[] } {
   try {
-    return read();
+    return { sources: readOidcSources(given['SVC_OIDC_SOURCES'], given), faults: [] };
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error;
-    faults.push(`SVC_OIDC_SOURCES: ${error.message}`);
-    return undefined;
+    return { sources: [], faults: [`SVC_OIDC_SOURCES: ${error.message}`] };
   }
 }
 
@@ -117,28 +139,19 @@ function orFault<T>(faults: string[], read: () => T): T | undefined {
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = Environment.safeParse(given);
-  if (!parsed.success) {
-    throw new ConfigError(
-      parsed.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`),
-    );
-  }
+  const malformed = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
+  const { sources: oidcSources, faults } = sourcesOf(given);
+  const all = [...malformed, ...missing(given), ...exposed(given), ...faults];
+  if (!parsed.success || all.length > 0) throw new ConfigError(all);
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
-  const faults: string[] = [];
-  if (!development && !env.SVC_MASTER_KEY) faults.push('SVC_MASTER_KEY: required outside development');
-  if (!development && !env.SVC_ADMIN_TOKEN) faults.push('SVC_ADMIN_TOKEN: required outside development');
-  if (env.SVC_ENVIRONMENT === 'production' && !env.MONGODB_URI) {
-    faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
-  }
-  const oidcSources = orFault(faults, () => readOidcSources(env.SVC_OIDC_SOURCES, environment));
-  if (faults.length > 0) throw new ConfigError(faults);
   const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
   const masterKeys: Config['masterKeys'] = firstKey ? [firstKey, ...otherKeys] : undefined;
 
   return Object.freeze({
     environment: env.SVC_ENVIRONMENT,
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
-    admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT, allowPublic: env.SVC_ADMIN_ALLOW_PUBLIC },
+    admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
     baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,
@@ -150,7 +163,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development,
     },
     priceCents: env.SVC_PRICE_CENTS,
-    oidcSources: oidcSources ?? [],
+    oidcSources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     logLevel: env.SVC_LOG_LEVEL,

@@ -103,6 +103,29 @@ describe('faults', () => {
     expect(new ConfigError(faults).message.split('\n')).toHaveLength(faults.length + 1);
   });
 
+  it('name what is missing beside what is malformed', () => {
+    const faults = faultsOf({
+      SVC_ENVIRONMENT: 'production',
+      SVC_PORT: 'http',
+      SVC_ADMIN_HOST: '0.0.0.0',
+      SVC_OIDC_SOURCES: 'nowhere.json',
+    });
+    expect(faults.map((fault) => fault.split(':', 1)[0])).toEqual([
+      ...[
+        'SVC_PORT',
+        'SVC_MASTER_KEY',
+        'SVC_ADMIN_TOKEN',
+        'MONGODB_URI',
+        'SVC_ADMIN_HOST',
+        'SVC_OIDC_SOURCES',
+      ],
+    ]);
+  });
+
+  it('are none for a public admin listener that a proxy gives TLS', () => {
+    expect(faultsOf({ SVC_ADMIN_HOST: '0.0.0.0', SVC_ADMIN_ALLOW_PUBLIC: 'on' })).toEqual([]);
+  });
+
   it('never repeat a secret that is malformed', () => {
     const environment = { SVC_MASTER_KEY: 'c2VjcmV0LXRoYXQtaXMtc2hvcnQ', SVC_ADMIN_TOKEN: 'hunter2' };
     expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
