@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import closeWithGrace from 'close-with-grace';
-import { adminHostFault } from './admin/bind.ts';
 import { type Demo, startDemo } from './demo/demo.ts';
 import { type Config, ConfigError, readConfig } from './platform/config.ts';
 import { createLogger } from './platform/logging.ts';
@@ -15,13 +14,7 @@ const graceful = 20_000;
 
 function configuration(): Config {
   try {
-    const read = readConfig(process.env);
-    const fault = read.admin.allowPublic ? undefined : adminHostFault(read.admin.host);
-    if (fault)
-      throw new ConfigError([
-        `SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`,
-      ]);
-    return read;
+    return readConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
@@ -43,9 +36,15 @@ async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): 
   }
 }
 
+/** A path as it is short to type from here: relative below the current directory, else absolute. */
+function shown(path: string): string {
+  const fromHere = relative('', path);
+  return fromHere.startsWith('..') ? path : fromHere;
+}
+
 /** What a person who has just typed `npm start` wants to know. */
 function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo | undefined): string {
-  const inDataDir = (name: string) => relative('', join(config.dataDir, name));
+  const inDataDir = (name: string) => shown(join(config.dataDir, name));
   const token = config.adminToken ? 'SVC_ADMIN_TOKEN' : inDataDir('admin-token');
   const lines = [
     ...(publicUrl ? [`  Public API    ${publicUrl}  (issuer ${config.baseUrl})`] : []),

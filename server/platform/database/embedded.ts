@@ -83,7 +83,7 @@ export const startEmbedded = async (settings: Settings): Promise<EmbeddedDatabas
 
   const uri = `mongodb://127.0.0.1:${database.port}/svc?directConnection=true&retryWrites=false`;
   writeAddress(dataDir, uri);
-  logger.info({ port: database.port, pid: database.pid() }, 'the embedded database is running');
+  logger.info({ port: database.port, enginePid: database.pid() }, 'the embedded database is running');
   return {
     uri,
     port: database.port,

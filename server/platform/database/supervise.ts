@@ -23,7 +23,7 @@ export const supervise = async (launch: Launch, port: number, logger: Pick<Logge
   const restart = async (): Promise<RunningProcess | undefined> => {
     try {
       const started = await launch(boundPort);
-      logger.warn({ pid: started.pid, port: boundPort }, 'the database process was started again');
+      logger.warn({ enginePid: started.pid, port: boundPort }, 'the database process was started again');
       return started;
     } catch (error) {
       logger.error({ err: error }, 'the database process does not start');
@@ -38,7 +38,7 @@ export const supervise = async (launch: Launch, port: number, logger: Pick<Logge
         const since = performance.now();
         const reason = await running.ended;
         if (isStopping()) return;
-        logger.error({ pid: running.pid, reason }, 'the database process ended');
+        logger.error({ enginePid: running.pid, reason }, 'the database process ended');
         running = undefined;
         if (performance.now() - since >= soundAfterMs) pause = firstPauseMs;
       }

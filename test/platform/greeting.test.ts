@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createServerProcess } from './server-process.ts';
+
+it('a start tells where its data lie, by paths that can be typed, and logs each field once', async () => {
+  const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
+  await server.start();
+  await server.end('SIGTERM');
+  const lines = server.output().split('\n');
+  expect(lines.find((line) => line.includes('Database'))).toContain(`in ${join(server.dataDir, 'db')}:`);
+  const records = lines.filter((line) => line.startsWith('{'));
+  expect(records.length).toBeGreaterThan(0);
+  // Where a field comes twice, reading the line and writing it again makes it shorter.
+  for (const record of records) expect(JSON.stringify(JSON.parse(record))).toBe(record);
+});
