@@ -1,5 +1,6 @@
 import type { Mode } from '../contracts/identifiers.ts';
 import { createAdmin } from './admin/feature.ts';
+import { createMetrics } from './admin/metrics.ts';
 import { createAdminStores } from './admin/store.ts';
 import { createAccessErasure } from './billing/erasure-store.ts';
 import { createBillingFeature } from './billing/feature.ts';
@@ -90,12 +91,16 @@ export function createServices(foundation: Foundation) {
   const limit = createRequestLimits(db, clock);
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
+  const scheduler = createScheduler({ db, logger });
+  const metrics = createMetrics({ tickAge: scheduler.tickAge });
+
   const webhooks = createWebhooks({
     db,
     clock,
     idKey: keyring.id,
-    scheduler: createScheduler({ db, logger }),
+    scheduler,
     logger,
+    sending: metrics.sending,
     endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
     retryDelays: config.webhooks.retryDelays,
     worker: config.roles.has('worker'),
@@ -129,11 +134,12 @@ export function createServices(foundation: Foundation) {
     sources: [sandboxSource, ...config.oidcSources],
   });
   const { directory, clientSecrets } = partners;
+  const freshClient = (clientId: string) => directory.client(clientId, { fresh: true });
   const integrations = createIntegrations({
     store: stores.integrations,
     sealing,
     clock,
-    findClient: (clientId) => directory.client(clientId, { fresh: true }),
+    findClient: freshClient,
   });
 
   const verification = createVerification({
@@ -205,7 +211,7 @@ export function createServices(foundation: Foundation) {
   const storefront = {
     authenticate: createCallerAuthentication({
       findIntegration: integrations.find,
-      findClient: directory.client,
+      findClient: freshClient,
       keyStatus,
       sealing,
       limit,
@@ -229,7 +235,7 @@ export function createServices(foundation: Foundation) {
     },
     resolve: createCheckboxResolve({
       findEnrolled: verification.enrolled,
-      findClient: (clientId) => directory.client(clientId, { fresh: true }),
+      findClient: freshClient,
       buy: buyAs('checkbox'),
       clock,
     }),
@@ -240,6 +246,7 @@ export function createServices(foundation: Foundation) {
     clock,
     log: logger,
     firstToken: adminToken,
+    metrics,
     status: {
       about: {
         version: '0.8.0',

@@ -22,7 +22,8 @@ export interface Caller extends Account {
 interface Dependencies {
   /** Never from a cache: rotating a secret and disabling hold at once. */
   findIntegration: (id: string) => Promise<Integration | undefined>;
-  findClient: (id: string, options?: { fresh?: boolean }) => Promise<Account | undefined>;
+  /** Nor these: a claim that was withdrawn a moment ago is not handed out, and there is no second look. */
+  findClient: (id: string) => Promise<Account | undefined>;
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   sealing: Sealing;
   limit: RequestLimit;
@@ -50,9 +51,7 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     account?.client.status === 'active' && account.partner.status === 'active';
 
   async function requireActive({ status, clientId }: Integration): Promise<Account> {
-    const remembered = await findClient(clientId);
-    // A refusal is read past the cache before it is sent.
-    const account = isActive(remembered) ? remembered : await findClient(clientId, { fresh: true });
+    const account = await findClient(clientId);
     if (status === 'active' && isActive(account) && (await keyStatus(account.client.keyId)) === 'active')
       return account;
     throw new ApiError('integration_inactive');

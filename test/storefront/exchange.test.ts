@@ -155,6 +155,39 @@ describe('401', () => {
   });
 });
 
+describe('what another process changed a moment ago', () => {
+  /** As another process would: this one, which has just answered, is not told. */
+  const change = (collection: string, id: string, set: Record<string, unknown>) =>
+    server.db.collection(collection).updateOne({ _id: id as never }, { $set: set });
+
+  it('holds at once for the claims of the client, withdrawn and given', async () => {
+    const own = await createShop(server);
+    const codes = [await codeFor(server, own), await codeFor(server, own), await codeFor(server, own)];
+    const claims = async (code = '') => (await send(fields(code), own)).body['claims'];
+    expect(await claims(codes[0])).toEqual({ age_18_plus: true, country: 'DE' });
+    await change('clients', own.clientId, { claims: ['age_18_plus'] });
+    expect(await claims(codes[1])).toEqual({ age_18_plus: true });
+    await change('clients', own.clientId, { claims: ['age_18_plus', 'country'] });
+    expect(await claims(codes[2])).toEqual({ age_18_plus: true, country: 'DE' });
+  });
+
+  it.each([
+    ['clients', 'clientId', { status: 'disabled' }],
+    ['partners', 'partnerId', { status: 'suspended' }],
+    ['apiKeys', 'keyId', { status: 'revoked' }],
+    ['integrations', 'integrationId', { status: 'disabled' }],
+  ] as const)('holds at once for the status of %s', async (collection, name, status) => {
+    const own = await createShop(server);
+    expect((await send(fields(await codeFor(server, own)), own)).status).toBe(200);
+    const code = await codeFor(server, own);
+    const { matchedCount } = await change(collection, own[name], status);
+    expect(matchedCount).toBe(1);
+    await expectRefusal(await send(fields(code), own), 401, /not active/);
+    await change(collection, own[name], { status: 'active' });
+    expect((await send(fields(code), own)).status).toBe(200);
+  });
+});
+
 describe('404', () => {
   it('for a shop that the integration does not list', async () => {
     const code = await codeFor(server, shop);
