@@ -4,7 +4,7 @@ import type { Logger } from '../platform/logging.ts';
 import type { Sweep } from '../platform/outbox.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
-import { createMetrics } from './metrics.ts';
+import type { Metrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
 import { opsRoutes } from './ops-routes.ts';
 import { createRequestLog, createRequestProcedures } from './request-log.ts';
@@ -19,6 +19,7 @@ interface Dependencies {
   log: Logger;
   /** SVC_ADMIN_TOKEN, or the generated one. */
   firstToken: string;
+  metrics: Metrics;
   status: Omit<StatusSources, 'clock'>;
   /** The routers of the features. */
   features: Omit<AdminParts, 'operators' | 'auditLog' | 'requests' | 'status'>;
@@ -38,7 +39,7 @@ export interface Admin {
 
 /** The admin API with everything that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
-  const { stores, clock, log, firstToken, status, features } = dependencies;
+  const { stores, clock, log, firstToken, metrics, status, features } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
     ...features,
@@ -48,7 +49,6 @@ export function createAdmin(dependencies: Dependencies): Admin {
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
-  const metrics = createMetrics();
   const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log });
   const routes: FastifyPluginAsync = async (scope) => {
     await scope.register(adminRoutes({ router, authenticate, auditLog }));

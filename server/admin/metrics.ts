@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Overview } from './overview-store.ts';
 
 interface Answer {
@@ -12,14 +12,24 @@ export interface Metrics {
   contentType: string;
   /** Counts an answer of the public listener. */
   answered(answer: Answer): void;
+  /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
+  sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
   /** The page that Prometheus reads. */
   render(overview: Overview): Promise<string>;
 }
 
 const tokenRoute = '/api/oauth/token';
 
+/** Seconds: from a first attempt that goes out at once to one that waited for as long as a whole retry. */
+const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+interface Dependencies {
+  /** Seconds since this process last looked for due jobs; undefined where it runs none. */
+  tickAge: () => number | undefined;
+}
+
 /** Metrics of this process, with what the database says at the moment of the scrape. */
-export function createMetrics(): Metrics {
+export function createMetrics({ tickAge }: Dependencies): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -46,6 +56,13 @@ export function createMetrics(): Metrics {
     'svc_delivery_lag_seconds',
     'How long the longest due delivery has waited to be sent',
   );
+  const sendLag = new Histogram({
+    name: 'svc_delivery_send_lag_seconds',
+    help: 'From when a webhook attempt was due to when this process sent it, by lane: first or retry',
+    labelNames: ['lane'],
+    buckets: lagBuckets,
+    registers,
+  });
   const pendingCharge = gauge(
     'svc_oldest_pending_charge_seconds',
     'Age of the oldest hold that is not settled',
@@ -53,6 +70,11 @@ export function createMetrics(): Metrics {
   const schedulerLag = gauge(
     'svc_scheduler_lag_seconds',
     'How long the longest due job has waited to be taken up',
+  );
+
+  const schedulerTick = gauge(
+    'svc_scheduler_tick_age_seconds',
+    'Since this process last looked for due jobs; absent where it has no worker role',
   );
 
   return {
@@ -64,6 +86,10 @@ export function createMetrics(): Metrics {
       if (bucket) capRefusals.inc({ bucket });
     },
 
+    sending({ lane, lag }) {
+      sendLag.observe({ lane }, lag);
+    },
+
     async render({ at, deliveries: { byStatus, oldestDueAt }, jobs, oldestHoldAt }) {
       const age = (since: Date | undefined): number =>
         since ? Math.max(0, (at.getTime() - since.getTime()) / 1000) : 0;
@@ -72,6 +98,9 @@ export function createMetrics(): Metrics {
       deliveryLag.set(age(oldestDueAt));
       pendingCharge.set(age(oldestHoldAt));
       schedulerLag.set(age(jobs.oldestDueAt));
+      const tick = tickAge();
+      if (tick === undefined) schedulerTick.remove();
+      else schedulerTick.set(tick);
       return registry.metrics();
     },
   };

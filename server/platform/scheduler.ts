@@ -37,6 +37,8 @@ export interface Scheduler {
   /** Deletes what is left of jobs that ran more than a day ago. */
   sweep(): Promise<void>;
   start(): Promise<void>;
+  /** Seconds since this process last looked for due jobs and got an answer; undefined where it runs none. */
+  tickAge(): number | undefined;
   /**
    * Takes up nothing more, gives back what was locked ahead and waits for what runs, at most 15 s. Agenda's own
    * timers may hold the process for half a lock lifetime more: the caller ends it with `process.exit`.
@@ -83,6 +85,13 @@ export const indexes: IndexDeclaration[] = [
 /** The scheduler on Agenda, with its jobs in the collection `jobs` of `db`. */
 export function createScheduler({ db, logger, processEvery = 1000 }: Settings): Scheduler {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
+  let lookedAt: number | undefined;
+  const look = repository.getNextJobToRun.bind(repository);
+  repository.getNextJobToRun = async (...args) => {
+    const found = await look(...args);
+    lookedAt = performance.now();
+    return found;
+  };
   const jobs: Collection<StoredJob> = db.collection(collection);
   const agenda = new Agenda({
     // The repository alone: Agenda's MongoDB backend would add collections and indexes for a log that we do not keep.
@@ -170,7 +179,12 @@ export function createScheduler({ db, logger, processEvery = 1000 }: Settings): 
       await jobs.deleteMany(finished);
     },
 
-    start: () => agenda.start(),
+    async start() {
+      lookedAt = performance.now();
+      await agenda.start();
+    },
+
+    tickAge: () => (lookedAt === undefined ? undefined : (performance.now() - lookedAt) / 1000),
 
     async stop() {
       await agenda.stop(false);

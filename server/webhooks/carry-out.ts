@@ -4,7 +4,7 @@ import type { SkipReason } from '../../contracts/webhooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { judge, type PostResult } from './attempt.ts';
-import type { Attempt, Delivery, Leased } from './delivery.ts';
+import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
 import type { Post } from './post.ts';
 import { contractSignature, type Signed, signatureHeaders } from './signature.ts';
@@ -37,6 +37,8 @@ interface Settings {
   retryDelays: readonly number[];
   localhostAllowed: boolean;
   userAgent: string;
+  /** Told of each attempt as it goes out, with the seconds since it was due. */
+  sending?: (attempt: { lane: Lane; lag: number }) => void;
 }
 
 /** All headers of an attempt (interface 4.7, decisions.md "Webhooks"). */
@@ -123,7 +125,10 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     }
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
-    const signed = { ...delivery, secret, at: clock.now(), userAgent: settings.userAgent };
+    const at = clock.now();
+    const signed = { ...delivery, secret, at, userAgent: settings.userAgent };
+    const dueAt = delivery.attempts.at(-1)?.dueAt.getTime() ?? at;
+    settings.sending?.({ lane: delivery.lane, lag: Math.max(0, at - dueAt) / 1000 });
     const result = await post({ url, mode, headers: attemptHeaders(signed), body });
     await conclude(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };

@@ -5,7 +5,7 @@ import type { EventDraft, Publish, Sweep } from '../platform/outbox.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
 import { createStage } from '../platform/stage.ts';
 import { createCarryOut, type ReadEndpoint } from './carry-out.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, Lane } from './delivery.ts';
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts';
 import { createDispatcher } from './dispatcher.ts';
 import type { Route } from './egress.ts';
@@ -48,6 +48,8 @@ export interface WebhookSettings extends UrlRules {
   /** Milliseconds until another process may take an attempt over; longer than `budget`, default 20 s. */
   leaseTime?: number;
   wrap?: (parts: Parts) => Parts;
+  /** Told of each attempt as it goes out, with the seconds since it was due. */
+  sending?: (attempt: { lane: Lane; lag: number }) => void;
 }
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { type Admin, createAdmin } from '../../server/admin/feature.ts';
+import { createMetrics } from '../../server/admin/metrics.ts';
 import type { AdminRouter } from '../../server/admin/router.ts';
 import { createAdminStores } from '../../server/admin/store.ts';
 import { createBillingFeature } from '../../server/billing/feature.ts';
@@ -50,12 +51,15 @@ export async function startAdminServer(): Promise<AdminServer> {
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead, trusted: () => true };
   const sealing = createSealing([new Uint8Array(32).fill(7)]);
   const idKey = new Uint8Array(32).fill(8);
+  const scheduler = createScheduler({ db: database.db, logger: log });
+  const metrics = createMetrics({ tickAge: scheduler.tickAge });
   const webhooks = createWebhooks({
     db: database.db,
     clock,
     idKey,
-    scheduler: createScheduler({ db: database.db, logger: log }),
+    scheduler,
     logger: log,
+    sending: metrics.sending,
     endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
     retryDelays: [60_000, 300_000],
     localhostAllowed: true,
@@ -107,6 +111,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     clock,
     log,
     firstToken,
+    metrics,
     status: {
       about: { version: '0.8.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
       readQueue: webhooks.deliveries.queue,

@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { createReceiver } from '../webhooks/receiver.ts';
 import { type AdminServer, firstToken, refusal, startAdminServer } from './admin-server.ts';
 
 let server: AdminServer;
@@ -61,6 +63,16 @@ describe('GET /ops', () => {
 });
 
 describe('GET /metrics', () => {
+  /** What Prometheus reads: each sample by its name and labels. */
+  async function scrape(): Promise<Map<string, number>> {
+    const headers = { authorization: `Bearer ${firstToken}` };
+    const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(
+      samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+    );
+  }
+
   it('counts token answers and cap refusals, and reads the queue', async () => {
     await watched.inject({ method: 'POST', url: '/api/oauth/token' });
     const answer = await fetch(`${server.url}/metrics`, {
@@ -72,6 +84,41 @@ describe('GET /metrics', () => {
     expect(text).toMatch(/^svc_cap_refusals_total\{bucket="minute"\} [1-9]/m);
     expect(text).toMatch(/^svc_delivery_lag_seconds \d/m);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(401);
+  });
+
+  it('has every metric of ours in the README', async () => {
+    const headers = { authorization: `Bearer ${firstToken}` };
+    const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    const names = [...text.matchAll(/^# HELP (svc_\w+)/gm)].map(([, name]) => name);
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const documented = [...readme.matchAll(/^\| `(svc_\w+)/gm)].map(([, name]) => name);
+    expect(names.length).toBeGreaterThan(5);
+    expect(documented.sort()).toEqual(names.sort());
+  });
+
+  it('measures how late deliveries are sent, and how long ago this process looked for work', async () => {
+    const receiver = await createReceiver();
+    const { api } = server;
+    const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
+    await api.partners.activate.mutate({ partnerId });
+    const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
+    await api.webhooks.set.mutate({ keyId, url: receiver.url });
+    const before = await scrape();
+    for (let sent = 0; sent < 3; sent += 1) {
+      await api.webhooks.trigger.mutate({ keyId, event: 'enrollment.created' });
+    }
+    await expect.poll(() => receiver.received.length).toBe(3);
+    const name = 'svc_delivery_send_lag_seconds';
+    const grown = async (metric: string) => ((await scrape()).get(metric) ?? 0) - (before.get(metric) ?? 0);
+    expect(await grown(`${name}_count{lane="first"}`)).toBe(3);
+    expect(await grown(`${name}_bucket{le="300",lane="first"}`)).toBe(3);
+    expect(await grown(`${name}_sum{lane="first"}`)).toBeLessThan(3 * 300);
+    const age = async () => (await scrape()).get('svc_scheduler_tick_age_seconds');
+    const [first = 0, then = 0] = [await age(), await age()];
+    expect(first).toBeGreaterThan(0);
+    // It looks again within seconds: the age that grows falls back.
+    expect(then).not.toBe(first);
+    await expect.poll(age, { timeout: 10_000, interval: 20 }).toBeLessThan(Math.max(first, then));
   });
 });
 

@@ -29,6 +29,21 @@ const soon = (ms: number) => new Date(Date.now() + ms);
 const far = () => soon(3_600_000);
 
 describe('the scheduler', () => {
+  it('knows how long ago it looked for work, once it runs', async () => {
+    const { scheduler } = await setUp();
+    scheduler.define('greet', async () => undefined);
+    expect(scheduler.tickAge()).toBeUndefined();
+    await scheduler.start();
+    let last = 0;
+    const looked = () => {
+      const age = scheduler.tickAge() ?? Number.NaN;
+      const fell = age < last;
+      last = age;
+      return fell;
+    };
+    await expect.poll(looked, { timeout: 10_000, interval: 5 }).toBe(true);
+  });
+
   it('runs a job when it is due, once, and removes it', async () => {
     const { db, scheduler } = await setUp();
     const ran = recorder(scheduler, 'greet', 2);

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { createReceiver } from './receiver.ts';
+import { createSystem, draft } from './system.ts';
+
+it('tells of every attempt how late it goes out, first ones and retries apart', async () => {
+  const late = 100_000;
+  const past = await createSystem({ worker: false, clock: { now: () => Date.now() - late } });
+  const receiver = await createReceiver((count, _request, response) =>
+    response.writeHead(count === 1 ? 500 : 204).end(),
+  );
+  const sent: { lane: string; lag: number }[] = [];
+  const system = await createSystem({ db: past.db, sending: (attempt) => sent.push(attempt) });
+  const keyId = system.key(receiver.url);
+  await past.publish([draft(keyId)]);
+  await system.sweep.sweep();
+  await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(2);
+  const [first, retry] = sent;
+  expect(first).toMatchObject({ lane: 'first' });
+  // In seconds, and no more than this test has taken on top.
+  expect(first?.lag).toBeGreaterThanOrEqual(late / 1000);
+  expect(first?.lag).toBeLessThan(late / 1000 + 20);
+  expect(retry).toMatchObject({ lane: 'retry' });
+  expect(retry?.lag).toBeLessThan(late / 1000);
+});
