@@ -60,7 +60,7 @@ describe('API key errors', () => {
   });
   row('7.2 404 / Session not found or expired', async () => {
     const error = 'Session not found or expired';
-    await expectError(world.session('ses_x', key()), 404, error);
+    for (const id of ['ses_x', 'x'.repeat(1_000)]) await expectError(world.session(id, key()), 404, error);
     const { sessionId } = await world.open(partner);
     world.clock.advance(30 * minute);
     await expectError(world.session(sessionId, key()), 404, error);

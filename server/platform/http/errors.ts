@@ -9,17 +9,27 @@ export type ErrorRendering = (error: ApiError, request: FastifyRequest, reply: F
 export const asGeneral: ErrorRendering = (error, _request, reply) => reply.send(generalBody(error));
 export const asOAuth: ErrorRendering = (error, _request, reply) => reply.send(oauthBody(error));
 
-/** `redirect_uri: must be given once`: the first fault, in words that say what to do. */
+/** What a validator says of a field, as something to do about it. */
+const wordings: readonly [RegExp, string][] = [
+  [/^.*received undefined$/, 'is required'],
+  [/^.*received array$/, 'must be given once'],
+  [/^Invalid input: expected (\w+), received \w+$/, 'must be of type $1'],
+  [/^Invalid input: expected "(.+)"$/, 'must be $1'],
+  [/^Too small: expected \w+ to have >=1 \w+$/, 'must not be empty'],
+  [/^Too small: expected \w+ to have >=(\d+) (\w+)$/, 'must have at least $1 $2'],
+  [/^Too big: expected \w+ to have <=(\d+) (\w+)$/, 'must have at most $1 $2'],
+];
+
+/** `redirect_uri must be given once`: the first fault, in words that say what to do. */
 function describeValidation(error: { validation: { instancePath: string; message?: string }[] }): string {
   const [first] = error.validation;
   const field = first?.instancePath.replace(/^\//, '').replaceAll('/', '.');
   const message = first?.message ?? 'malformed';
   if (/^Invalid input: expected object/.test(message) && !field)
     return 'The request body must be a form or a JSON object';
-  if (!field) return message;
-  if (/received undefined/.test(message)) return `${field} is required`;
-  if (/received array/.test(message)) return `${field} must be given once`;
-  return message.startsWith(field) ? message : `${field}: ${message}`;
+  if (!field || message.startsWith(field)) return message;
+  const [pattern, wording] = wordings.find(([known]) => known.test(message)) ?? [];
+  return pattern && wording ? `${field} ${message.replace(pattern, wording)}` : `${field}: ${message}`;
 }
 
 const frameworkTexts: Record<string, string> = {

@@ -16,6 +16,8 @@ import { asGeneral, asOAuth, renderErrors } from './errors.ts';
 
 /** Largest request body in bytes. */
 const bodyLimit = 64 * 1024;
+/** Characters of a path; Node lets no more through. An identifier, however wrong, is its endpoint's to judge. */
+const longestUrl = 16 * 1024;
 /** Milliseconds in which a whole request has to arrive, and that a silent connection is kept. */
 const requestTimeout = 15_000;
 const connectionTimeout = 60_000;
@@ -50,7 +52,7 @@ export function createHttpServer({
     connectionTimeout,
     trustProxy,
     genReqId: randomRequestId,
-    routerOptions: { maxParamLength: 200 },
+    routerOptions: { maxParamLength: longestUrl },
     forceCloseConnections: 'idle',
     return503OnClosing: false, // in the framework's words, and for a request that can be answered
     clientErrorHandler: answerBrokenRequest,
