@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DateTime, EntryId, Mode } from '../identifiers.ts';
+import { DateTime, Mode } from '../identifiers.ts';
 import { reference } from './references.ts';
 
 /** Interface section 8: 50 USD at least; decisions.md: at most a million at a time. Cents. */
@@ -43,7 +43,9 @@ export const AdjustWallet = z.strictObject({
   reference: Note.optional(),
 });
 
-export const RefundCharge = z.strictObject({ entryId: EntryId, reason: Note });
+export const RefundCharge = z.strictObject({ entryId: reference('entry'), reason: Note });
+
+export const FindEntry = z.strictObject({ entryId: reference('entry') });
 
 export const BillableKind = z.enum(['token', 'storefront', 'checkbox']);
 export type BillableKind = z.infer<typeof BillableKind>;
@@ -67,6 +69,17 @@ export const EntryView = z.strictObject({
   of: z.string().nullable(),
 });
 export type EntryView = z.infer<typeof EntryView>;
+
+/** An entry by its id: whose it is, and what can still be done about it. */
+export const EntryDetail = EntryView.extend({
+  partnerId: z.string(),
+  mode: Mode,
+  /** The refund or reversal that gave it back. */
+  givenBackBy: z.string().nullable(),
+  /** Whether it is a charge that cost money and was not given back. */
+  refundable: z.boolean(),
+});
+export type EntryDetail = z.infer<typeof EntryDetail>;
 
 /** An entry that was asked for, and what it did. */
 export const MovedView = EntryView.extend({

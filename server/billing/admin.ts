@@ -3,6 +3,8 @@ import {
   AdjustWallet,
   AuditView,
   AuditWallets,
+  EntryDetail,
+  FindEntry,
   FundWallet,
   LimitsView,
   MovedView,
@@ -22,17 +24,18 @@ import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { Auditing } from './auditing.ts';
+import { reversalIdOf } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { Movements } from './movements.ts';
 import { type PriceOverrides, viewPrices } from './prices.ts';
 import { readStatement } from './statement.ts';
-import { viewLimits, viewMoved, viewStatement, viewWallet } from './views.ts';
+import { viewEntryDetail, viewLimits, viewMoved, viewStatement, viewWallet } from './views.ts';
 import type { BillableKind } from './wallet-model.ts';
 import { type Wallet, type WalletStore, walletIdOf } from './wallet-store.ts';
 
 export interface BillingAdmin {
   wallets: Pick<WalletStore, 'find' | 'ids' | 'setCaps'>;
-  ledger: Pick<LedgerStore, 'page' | 'firstSeqFrom'>;
+  ledger: Pick<LedgerStore, 'find' | 'page' | 'firstSeqFrom'>;
   auditing: Auditing;
   movements: Movements;
   clock: Pick<Clock, 'now'>;
@@ -92,6 +95,14 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
       .mutation(async ({ input: { entryId, reason }, ctx }) =>
         viewMoved(await movements.refund(entryId, { reason, ...actBy(ctx.actor, entryId, { reason }) })),
       ),
+    entry: procedure
+      .input(FindEntry)
+      .output(EntryDetail)
+      .query(async ({ input: { entryId } }) => {
+        const [entry, reversal] = await Promise.all([entryId, reversalIdOf(entryId)].map(ledger.find));
+        if (!entry) throw new ApiError('not_found', { description: `No settled ledger entry ${entryId}` });
+        return viewEntryDetail(entry, reversal);
+      }),
     statement: procedure
       .input(ReadStatement)
       .output(StatementView)

@@ -1,4 +1,5 @@
 import type {
+  EntryDetail,
   EntryView,
   LimitsView,
   MovedView,
@@ -6,11 +7,12 @@ import type {
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
+import { Mode } from '../../contracts/identifiers.ts';
 import { hour, minute } from '../platform/windows.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Moved } from './movements.ts';
 import type { Statement } from './statement.ts';
-import { windowAt } from './wallet-model.ts';
+import { isBillable, windowAt } from './wallet-model.ts';
 import type { Wallet } from './wallet-store.ts';
 
 export function viewEntry({
@@ -36,6 +38,19 @@ export function viewEntry({
     reason: memo?.reason ?? null,
     actor: memo?.actor ?? null,
     of: memo?.of ?? null,
+  };
+}
+
+/** @param reversal the refund or reversal of this entry, where there is one */
+export function viewEntryDetail(entry: LedgerEntry, reversal: LedgerEntry | undefined): EntryDetail {
+  const [partnerId = '', mode] = entry.walletId.split(':');
+  const isCharge = entry.amount < 0 && isBillable(entry.kind);
+  return {
+    ...viewEntry(entry),
+    partnerId,
+    mode: Mode.parse(mode),
+    givenBackBy: reversal?._id ?? null,
+    refundable: isCharge && reversal === undefined,
   };
 }
 

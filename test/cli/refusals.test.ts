@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyView } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
 let server: AdminServer;
@@ -84,7 +85,7 @@ describe('exit codes', () => {
 describe('what destroys, rotates or moves live money', () => {
   const commands: Record<
     string,
-    (ids: { key: string; partner: string; client: string; operator: string }) => string[]
+    (ids: { key: string; partner: string; client: string; operator: string; charge: string }) => string[]
   > = {
     'keys rotate': ({ key }) => [key],
     'keys revoke': ({ key }) => [key],
@@ -94,7 +95,7 @@ describe('what destroys, rotates or moves live money', () => {
     'operators revoke': ({ operator }) => [operator],
     'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
     'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
-    'wallets refund': () => ['txn_1', '--reason', 'r'],
+    'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
   };
 
   it.each(Object.entries(commands))(
@@ -112,9 +113,10 @@ describe('what destroys, rotates or moves live money', () => {
         claims: ['country'],
       });
       const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
+      const charge = await chargedEntry(server, partner, 'live');
       const changes = () => database.db.collection('auditLog').countDocuments();
       const before = await changes();
-      const command = [...name.split(' '), ...args({ key, partner, client, operator })];
+      const command = [...name.split(' '), ...args({ key, partner, client, operator, charge })];
       const [refusal, dry] = await Promise.all([
         svcadmin.run(command),
         svcadmin.json(...command, '--dry-run'),

@@ -3,6 +3,7 @@ import { decimal, renderCsv } from '../../cli/output/csv.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
 import type { EntryView, StatementView } from '../../contracts/admin/wallets.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
 let server: AdminServer;
@@ -54,15 +55,35 @@ describe('wallets adjust and refund', () => {
       balanceAfter: 750,
       reason: 'goodwill',
     });
-    const refund = await svcadmin.run([
-      'wallets',
-      'refund',
-      'txn_0000000000000000000000',
-      '--reason',
-      'r',
-      '--yes',
+  });
+
+  it('give a test charge back without asking, and say before what a refund would do', async () => {
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const charge = await chargedEntry(server, partnerId, 'test');
+    const refund = ['wallets', 'refund', charge, '--reason', 'the answer was lost'];
+    expect(await svcadmin.json(...refund, '--dry-run')).toEqual({
+      dryRun: true,
+      id: charge,
+      would: `The test wallet of ${partnerId} goes 0.00 → 0.50 USD.`,
+    });
+    expect(await svcadmin.json('wallets', 'entry', charge)).toMatchObject({
+      ...{ partnerId, mode: 'test', refundable: true, givenBackBy: null },
+    });
+    const { code, stdout } = await svcadmin.run(refund);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('0.00 → 0.50 USD') });
+    expect(await svcadmin.json('wallets', 'entry', charge)).toMatchObject({
+      ...{ refundable: false, givenBackBy: `rev_${charge}` },
+    });
+    const [again, back, unknown] = await Promise.all([
+      svcadmin.json(...refund, '--dry-run'),
+      svcadmin.json('wallets', 'refund', `rev_${charge}`, '--reason', 'r', '--dry-run'),
+      svcadmin.run(['wallets', 'refund', 'txn_0000000000000000000000', '--reason', 'r', '--yes']),
     ]);
-    expect(refund.code).toBe(4);
+    expect(again).toMatchObject({
+      would: `Nothing moves: ${charge} was given back before, by rev_${charge}.`,
+    });
+    expect(back).toMatchObject({ would: expect.stringContaining('not a charge that cost money') });
+    expect(unknown.code).toBe(4);
   });
 });
 

@@ -1,9 +1,14 @@
 import { Args, Flags } from '@oclif/core';
 import { formatCents } from '../../amounts.ts';
 import { CarefulCommand } from '../../careful-command.ts';
+import type { AdminApi } from '../../client.ts';
+import { liveNotice } from '../../output/terminal.ts';
+
+type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
 
 export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> {
   static override summary = 'Give a charge back to its wallet. A charge has one refund at most.';
+  static override description = 'Test money goes back without asking.';
   static override examples = ['<%= config.bin %> wallets refund txn_… --reason "answer was lost"'];
   static override args = { entry: Args.string({ description: 'id of the charge', required: true }) };
   static override flags = { reason: Flags.string({ description: 'why, for the books', required: true }) };
@@ -11,12 +16,24 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
   async run() {
     const { entry: id } = this.args;
     const api = await this.api();
-    const consequence = `The charge ${id} is given back to the wallet that paid it.`;
-    return this.confirmed({ id, consequence, live: true }, async () => {
+    const refund = async () => {
       const moved = await api.wallets.refund.mutate({ entryId: id, reason: this.flags.reason });
       this.log(`${formatCents(moved.balanceBefore)} → ${formatCents(moved.balanceAfter)} ${moved.currency}`);
       if (moved.repeated) this.notice('This charge had been refunded before; nothing moved now.');
       return this.one(moved, ['id', 'kind', 'amount', 'of', 'reason', 'at']);
-    });
+    };
+    const entry = await api.wallets.entry.query({ entryId: id });
+    const live = entry.mode === 'live';
+    if (!live && !this.isDryRun) return refund();
+    if (live) this.notice(liveNotice('live mode'));
+    return this.confirmed({ id, consequence: await consequence(api, entry), live }, refund);
   }
+}
+
+async function consequence(api: AdminApi, entry: Entry): Promise<string> {
+  const { id, kind, amount, partnerId, mode, givenBackBy, refundable } = entry;
+  if (givenBackBy) return `Nothing moves: ${id} was given back before, by ${givenBackBy}.`;
+  if (!refundable) return `Nothing moves: ${id} is of kind ${kind}, not a charge that cost money.`;
+  const { balance } = await api.wallets.show.query({ partnerId, mode });
+  return `The ${mode} wallet of ${partnerId} goes ${formatCents(balance)} → ${formatCents(balance - amount)} USD.`;
 }

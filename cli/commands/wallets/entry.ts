@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class WalletsEntry extends AdminCommand<typeof WalletsEntry> {
+  static override summary = 'Show a ledger entry: whose it is, and whether it can be refunded.';
+  static override examples = ['<%= config.bin %> wallets entry txn_…'];
+  static override args = { entry: Args.string({ description: 'id of the entry', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.wallets.entry.query({ entryId: this.args.entry }));
+  }
+}
