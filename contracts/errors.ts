@@ -89,7 +89,7 @@ const rows = {
   service_unavailable: {
     ...unavailable,
     oauth: 'service_unavailable',
-    text: 'The service is temporarily unavailable; nothing was debited that will not be settled. Retry after the time in Retry-After',
+    text: 'The service is temporarily unavailable. Retry after the seconds in Retry-After; nothing is charged twice',
   },
   // interface 7.5: userinfo
   invalid_token: {
