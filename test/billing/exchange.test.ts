@@ -16,8 +16,13 @@ describe('codes that are redeemed at once, at two servers', () => {
   it('are charged once each: 50 codes, 20 callers each, 50 tokens', async () => {
     const partner = await pair.partner();
     const visits = await pair.visits(partner, 50);
-    const callers = visits.flatMap((visit) => Array.from({ length: 20 }, () => visit));
-    const answers = await Promise.all(callers.map((visit) => pair.exchange(partner, visit)));
+    const answers: Answer[] = [];
+    // Ten at once: more would be shed by a slow machine, with a 503.
+    for (let first = 0; first < visits.length; first += 10) {
+      const codes = visits.slice(first, first + 10);
+      const callers = codes.flatMap((visit) => Array.from({ length: 20 }, () => visit));
+      answers.push(...(await Promise.all(callers.map((visit) => pair.exchange(partner, visit)))));
+    }
 
     const granted = withStatus(answers, 200);
     expect(granted).toHaveLength(50);

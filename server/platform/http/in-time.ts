@@ -1,7 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unavailable } from '../errors.ts';
 
-/** Milliseconds. decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. */
+/**
+ * Milliseconds. decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. What was
+ * begun in time has another second to come to its end: the answer to it is worth more than a 503.
+ */
+const beginWithin = 3_000;
 const answerWithin = 4_000;
 
 const signals = new WeakMap<FastifyRequest, AbortSignal>();
@@ -14,20 +18,21 @@ export function answerInTime(scope: FastifyInstance): void {
   scope.addHook('onRequest', (request, reply, done) => {
     const waiting = new AbortController();
     signals.set(request, waiting.signal);
-    const timer = setTimeout(() => {
-      const error = unavailable(new Error(`no answer within ${answerWithin} ms`));
-      waiting.abort(error);
-      if (!reply.sent) void reply.send(error);
+    const late = () => unavailable(new Error(`no answer within ${answerWithin} ms`));
+    const stop = setTimeout(() => waiting.abort(late()), beginWithin);
+    const answer = setTimeout(() => {
+      if (!reply.sent) void reply.send(late());
     }, answerWithin);
     reply.raw.once('close', () => {
-      clearTimeout(timer);
+      clearTimeout(stop);
+      clearTimeout(answer);
       if (!reply.raw.writableFinished) waiting.abort(new Error('the caller is gone'));
     });
     done();
   });
 }
 
-/** Aborted once the caller has an answer or is gone: nothing that costs money is begun after it. */
+/** Aborted when it is too late to begin anything that costs money, or its caller is gone. */
 export function signalOf(request: FastifyRequest): AbortSignal {
   const signal = signals.get(request);
   if (!signal) throw new Error('this route is not in a scope that answers in time');
