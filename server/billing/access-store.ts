@@ -33,7 +33,6 @@ export interface Access extends ClaimsSnapshot {
   fingerprint?: string;
   /** What a storefront's answer says besides the claims. */
   verificationLevel?: VerificationLevel;
-  purgeAt?: Date;
 }
 
 /** First insert wins: the charge of this id is void, for ever, and the next number is used. */
@@ -42,23 +41,26 @@ export interface Tombstone {
   state: 'void';
   walletId: string;
   at: Date;
-  purgeAt?: Date;
 }
 
 export type AccessRecord = Access | Tombstone;
+type Stored = AccessRecord & { purgeAt: Date };
 
-export const indexes: IndexDeclaration[] = [
-  {
-    collection: 'accesses',
-    key: { purgeAt: 1 },
-    expireAfterSeconds: 0,
-    partialFilterExpression: { purgeAt: { $exists: true } },
-  },
-];
+/**
+ * No TTL index: while a hold waits for its settlement, however long, its record must not go. The sweep, which
+ * knows of every hold, deletes the records.
+ */
+export const indexes: IndexDeclaration[] = [{ collection: 'accesses', key: { purgeAt: 1 } }];
+
+/** Records are kept this long, in milliseconds: far longer than a code or a token lives. */
+export const keepFor = 30 * 24 * 3_600_000;
+
+/** Records that one call deletes at a time, and how often it does so. */
+const purged = { atOnce: 1_000, rounds: 100 };
 
 /** The `accesses` collection: reads by id and inserts are group-committed. `patient` waits longer for answers. */
 export function createAccessStore(db: Db, patient: Db = db) {
-  const accesses = db.collection<AccessRecord>('accesses');
+  const accesses = db.collection<Stored>('accesses');
 
   async function findAll(ids: readonly string[]): Promise<Map<string, AccessRecord>> {
     const found = await accesses.find({ _id: { $in: [...new Set(ids)] } }).toArray();
@@ -76,7 +78,11 @@ export function createAccessStore(db: Db, patient: Db = db) {
   const insert = createStage<AccessRecord, AccessRecord>({
     async run(records) {
       try {
-        await accesses.insertMany([...records], { ordered: false });
+        const stored = records.map((record) => ({
+          ...record,
+          purgeAt: new Date(record.at.getTime() + keepFor),
+        }));
+        await accesses.insertMany(stored, { ordered: false });
         return records;
       } catch (error) {
         if (!isUnavailable(error) && !(error instanceof MongoBulkWriteError)) throw error;
@@ -119,9 +125,21 @@ export function createAccessStore(db: Db, patient: Db = db) {
       await accesses.updateOne({ _id: id, revokedAt: { $exists: false } }, { $set: { revokedAt: at } });
     },
 
-    /** From now on the records can be purged: nothing about money needs them after `purgeAt`. */
-    async markSettled(ids: readonly string[], purgeAt: Date): Promise<void> {
-      await accesses.updateMany({ _id: { $in: [...ids] } }, { $set: { purgeAt } });
+    /** Keeps the records among `ids` for another 30 days from `now` on. */
+    async keep(ids: readonly string[], now: Date): Promise<void> {
+      const purgeAt = new Date(now.getTime() + keepFor);
+      await accesses.updateMany({ _id: { $in: [...ids] } }, { $max: { purgeAt } });
+    },
+
+    /** Deletes records that were kept long enough, 100,000 at most. To be called when no hold needs them. */
+    async purge(now: Date): Promise<void> {
+      const old = patient.collection<Stored>('accesses');
+      const due = { purgeAt: { $lt: now } };
+      for (let round = 0; round < purged.rounds; round += 1) {
+        const found = await old.find(due, { projection: { _id: 1 }, limit: purged.atOnce }).toArray();
+        if (found.length > 0) await old.deleteMany({ ...due, _id: { $in: found.map(({ _id }) => _id) } });
+        if (found.length < purged.atOnce) return;
+      }
     },
   };
 }

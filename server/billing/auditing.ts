@@ -1,9 +1,8 @@
 import type { Clock } from '../platform/clock.ts';
-import type { AccessStore } from './access-store.ts';
+import { type AccessStore, keepFor } from './access-store.ts';
 import { createChainAudit, type Finding, pairingFault } from './audit.ts';
 import { entryOf, type LedgerEntry } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { keepFor } from './settlement.ts';
 import type { Hold } from './wallet-model.ts';
 import type { Wallet, WalletStore } from './wallet-store.ts';
 

@@ -30,7 +30,7 @@ export function createBillingFeature(dependencies: Dependencies) {
   const { stores, clock, idKey, publish, record, logger, holdLifetime, prices, standardPrice } = dependencies;
   const { wallets, accesses, ledger } = stores;
   const wallet = createWallet({ wallets });
-  const settlement = createSettlement({ ledger, accesses, wallet, publish, record, clock });
+  const settlement = createSettlement({ ledger, wallet, publish, record });
   const movements = createMovements({ wallet, ledger, settlement, clock, idKey });
 
   return {

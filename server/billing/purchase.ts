@@ -25,7 +25,7 @@ export type History =
 /** What shall be bought, and for whom. */
 export type Terms = Omit<
   Access,
-  '_id' | 'state' | 'attempt' | 'kind' | 'walletId' | 'at' | 'expiresAt' | 'revokedAt' | 'purgeAt'
+  '_id' | 'state' | 'attempt' | 'kind' | 'walletId' | 'at' | 'expiresAt' | 'revokedAt'
 > & {
   /** Seconds that the access lives. */
   lifetime: number;
@@ -44,7 +44,7 @@ export interface Order {
 export interface Purchase<Facts> extends Order {
   /** What the charge is for: the same cause is never charged twice. */
   cause: string;
-  /** Aborted once the caller has an answer or is gone: then no step is begun any more. */
+  /** Aborted when it is too late to begin another step, or nobody waits for it any more. */
   signal?: AbortSignal;
   /** Everything else that decides, read beside the history and read again should that be out of date. */
   read: () => Promise<Facts>;

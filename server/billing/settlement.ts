@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../admin/procedures.ts';
 import type { EventDraft, Publish } from '../platform/outbox.ts';
 import { createStage } from '../platform/stage.ts';
-import type { Access, AccessStore } from './access-store.ts';
+import type { Access } from './access-store.ts';
 import { entryOf } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { WalletPort } from './wallet.ts';
@@ -16,16 +16,11 @@ export interface Settled {
 
 interface SettlementSettings {
   ledger: Pick<LedgerStore, 'append'>;
-  accesses: Pick<AccessStore, 'markSettled'>;
   wallet: Pick<WalletPort, 'release'>;
   publish: Publish;
   /** Adds entries to the audit log; twice is once. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
-  clock: { now(): number };
 }
-
-/** Accesses and tombstones are kept this long after settlement, in milliseconds. */
-export const keepFor = 30 * 24 * 3_600_000;
 
 /** `vae.resolved`: a returning user's code was exchanged at the token endpoint (interface section 6). */
 function verifiedAccessEvent(access: Access): EventDraft {
@@ -46,19 +41,16 @@ const owesEvent = ({ record }: Settled): Access[] =>
   record?.kind === 'token' && record.returning ? [record] : [];
 
 /**
- * What follows a decided hold, in batches and after the answer: its ledger entry, its event, the mark that
- * lets its record expire, and last its leave from the wallet. Every step is idempotent; a crash in between
+ * What follows a decided hold, in batches and after the answer: its ledger entry, its event, and last its leave from the wallet. Every step is idempotent; a crash in between
  * leaves the hold, and the sweeper starts over.
  */
 export function createSettlement(settings: SettlementSettings) {
-  const { ledger, accesses, wallet, publish, record, clock } = settings;
+  const { ledger, wallet, publish, record } = settings;
   const settleOne = createStage<Settled, null>({
     async run(batch) {
       await ledger.append(batch.map(({ walletId, hold }) => entryOf(walletId, hold)));
       await publish(batch.flatMap(owesEvent).map(verifiedAccessEvent));
       await record(batch.flatMap(({ hold }) => hold.memo?.audit ?? []));
-      const records = batch.flatMap(({ record }) => record?._id ?? []);
-      if (records.length > 0) await accesses.markSettled(records, new Date(clock.now() + keepFor));
       for (const { walletId, hold } of batch) wallet.release(walletId, [hold.id]);
       return batch.map(() => null);
     },

@@ -5,7 +5,7 @@ import type { AccessStore } from './access-store.ts';
 import { entryOf } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { Movements } from './movements.ts';
-import { keepFor, type Settlement } from './settlement.ts';
+import type { Settlement } from './settlement.ts';
 import type { WalletPort } from './wallet.ts';
 import { type Hold, isBillable } from './wallet-model.ts';
 import type { WalletStore } from './wallet-store.ts';
@@ -13,7 +13,7 @@ import type { WalletStore } from './wallet-store.ts';
 interface SweepSettings {
   wallets: Pick<WalletStore, 'overdue'>;
   wallet: Pick<WalletPort, 'release'>;
-  accesses: Pick<AccessStore, 'insert' | 'markSettled'>;
+  accesses: Pick<AccessStore, 'insert' | 'keep' | 'purge'>;
   ledger: Pick<LedgerStore, 'append'>;
   settlement: Pick<Settlement, 'settle'>;
   movements: Pick<Movements, 'reverse'>;
@@ -36,7 +36,6 @@ export function createBillingSweep(settings: SweepSettings): Sweep {
   async function reverse(walletId: string, hold: Hold): Promise<void> {
     await ledger.append([entryOf(walletId, hold)]);
     const { repeated } = await movements.reverse(walletId, hold);
-    await accesses.markSettled([hold.id], new Date(clock.now() + keepFor));
     wallet.release(walletId, [hold.id]);
     if (!repeated) logger.info({ walletId, charge: hold.id }, 'reversed a charge that granted nothing');
   }
@@ -64,13 +63,19 @@ export function createBillingSweep(settings: SweepSettings): Sweep {
     name: 'billing',
     async sweep() {
       if (!clock.trusted()) return;
-      for (const { walletId, holds: found } of await wallets.overdue(new Date(clock.now()))) {
+      const now = new Date(clock.now());
+      const late = await wallets.overdue(now);
+      // Everything old enough to be purged is late: what decides over a hold outlives it in any case.
+      const ids = late.flatMap(({ holds }) => holds.map(({ id }) => id));
+      if (ids.length > 0) await accesses.keep(ids, now);
+      for (const { walletId, holds: found } of late) {
         // Those that need no room come first: they make it for the reversals of the others.
         const holds = [...found].sort((a, b) => Number(isBillable(a.kind)) - Number(isBillable(b.kind)));
         for (let first = 0; first < holds.length; first += atOnce) {
           await finishSome(walletId, holds.slice(first, first + atOnce));
         }
       }
+      await accesses.purge(now);
     },
   };
 }

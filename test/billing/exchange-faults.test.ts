@@ -42,8 +42,6 @@ describe('a database that breaks once during an exchange', () => {
   it.each([
     ['before', 'ledger'],
     ['after', 'ledger'],
-    ['before', 'settled'],
-    ['after', 'settled'],
   ] as const)('%s the step "%s" of the settlement: the sweep finishes it', async (when, step) => {
     await newVisit();
     server.at(step, { [when]: once(lostConnection) });

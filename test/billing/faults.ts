@@ -14,7 +14,7 @@ interface Fault {
   after?: () => void | Promise<void>;
 }
 
-type Step = 'hold' | 'commit' | 'ledger' | 'settled';
+type Step = 'hold' | 'commit' | 'ledger';
 
 /** What the driver says when a connection broke: the call may have been carried out, or not. */
 export const lostConnection = (): never => {
@@ -66,11 +66,7 @@ export async function startFaulty() {
   function wrap({ wallets, accesses, ledger }: BillingStores): BillingStores {
     return {
       wallets: { ...wallets, apply: around('hold', wallets.apply, holdsCharge) },
-      accesses: {
-        ...accesses,
-        insert: around('commit', accesses.insert),
-        markSettled: around('settled', accesses.markSettled),
-      },
+      accesses: { ...accesses, insert: around('commit', accesses.insert) },
       ledger: { ...ledger, append: around('ledger', ledger.append) },
     };
   }

@@ -5,7 +5,6 @@ const steps = [
   'commit',
   'answer',
   'ledger',
-  'settled',
   'release',
   'tombstone',
   'reversal',

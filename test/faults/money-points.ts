@@ -4,12 +4,12 @@ import type { MoneyPoint } from './money-run.ts';
 import type { Action } from './proxy.ts';
 
 /** From the charge to the answer, and the settlement after it. */
-const exchange: Step[] = ['charge', 'commit', 'answer', 'ledger', 'event', 'settled', 'release'];
+const exchange: Step[] = ['charge', 'commit', 'answer', 'ledger', 'event', 'release'];
 /** `reversal:before` is between the charge's row and its reversal. */
 const sweep: Step[] = ['tombstone', 'reversal', 'reversal-row'];
 type Side = 'before' | 'after';
 /** These go out in batches: their moment may come but once. */
-const once: readonly Step[] = ['release', 'reversal', 'reversal-row', 'event', 'settled', 'ledger'];
+const once: readonly Step[] = ['release', 'reversal', 'reversal-row', 'event', 'ledger'];
 
 function killing(kills: 'server' | 'database', sides: readonly Side[]): MoneyPoint[] {
   const points = (steps: readonly Step[]) =>
@@ -62,7 +62,6 @@ const messages = {
   tombstone: inserting('accesses', /"state":"void"/),
   ledger: inserting('ledger', /"kind":"token"/),
   event: inserting('events'),
-  settled: (command: Command) => command.name === 'update' && command.collection === 'accesses',
 };
 type Message = keyof typeof messages;
 
@@ -123,9 +122,7 @@ const network: MoneyPoint[] = [
     swept: 'meanwhile',
     moments: 1,
   },
-  ...(['ledger', 'event', 'settled', 'release'] as const).map((message) =>
-    interfering(message, { do: 'lose-reply' }),
-  ),
+  ...(['ledger', 'event', 'release'] as const).map((message) => interfering(message, { do: 'lose-reply' })),
   held('release', 'after settlement'),
   ...(['tombstone', 'reversal'] as const).flatMap((message) => [
     { ...interfering(message, { do: 'lose-reply' }), during: 'sweep' as const },

@@ -49,10 +49,9 @@ export function wrapBilling({ wallets, accesses, ledger }: Stores['billing'], at
     call: appended,
     is: (entries) => entries.some(({ kind }) => kind === 'reversal'),
   });
-  const markSettled = around(at, 'settled', { call: accesses.markSettled });
   return {
     wallets: { ...wallets, apply },
-    accesses: { ...accesses, insert, markSettled },
+    accesses: { ...accesses, insert },
     ledger: { ...ledger, append },
   };
 }

@@ -20,6 +20,8 @@ export type WalletsPort = Pick<WalletStore, 'apply' | 'settledCount' | 'overdue'
 
 type Document = { _id: string };
 type ById = { _id: { $in: readonly string[] } };
+type Before = { purgeAt: { $lt: Date } };
+type StoredAccess = AccessRecord & { purgeAt: Date };
 
 const short = (ids: readonly string[]) => {
   const shown = ids.slice(0, 3).map((id) => id.slice(0, 14));
@@ -45,7 +47,10 @@ function insertUnordered<T extends Document>(
  */
 export function createDatabase(network: Network, removed: Guard | undefined) {
   const wallets = new Map<string, WalletState>();
-  const accesses = new Map<string, AccessRecord>();
+  const accesses = new Map<string, StoredAccess>();
+  /** Every record that ever stood, purged ones too. */
+  const granted = new Map<string, AccessRecord>();
+  const decidedAgain: string[] = [];
   const ledger = new Map<string, LedgerEntry>();
   const places = new Set<string>();
   /** Charges admitted per wallet, length and start of window: what no cap may be exceeded by. */
@@ -108,9 +113,11 @@ export function createDatabase(network: Network, removed: Guard | undefined) {
     return [[walletId, { ...seen(state), holds, recentlySettled }]];
   }
 
-  function insertAccess(record: AccessRecord): boolean {
+  function insertAccess(record: StoredAccess): boolean {
     if (accesses.has(record._id)) return false;
     accesses.set(record._id, record);
+    if (granted.has(record._id)) decidedAgain.push(record._id);
+    else granted.set(record._id, record);
     return true;
   }
 
@@ -170,25 +177,39 @@ export function createDatabase(network: Network, removed: Guard | undefined) {
   function driverOf(caller: Actor): Db {
     const collections = {
       accesses: {
-        find: ({ _id: { $in: ids } }: ById) => ({
+        find: (filter: ById | Before) => ({
           toArray: () =>
-            network.call(caller, () => `read accesses ${short(ids)}`, {
-              run: () => ids.flatMap((id) => accesses.get(id) ?? []),
-            }),
+            '_id' in filter
+              ? network.call(caller, () => `read accesses ${short(filter._id.$in)}`, {
+                  run: () => filter._id.$in.flatMap((id) => accesses.get(id) ?? []),
+                })
+              : network.call(caller, () => 'find what is to be purged', {
+                  run: () => [...accesses.values()].filter(({ purgeAt }) => purgeAt < filter.purgeAt.$lt),
+                }),
         }),
-        insertMany: (records: readonly AccessRecord[]) => {
+        deleteMany: ({ _id: { $in: ids }, purgeAt: { $lt: now } }: ById & Before) =>
+          network.call(caller, () => `purge ${short(ids)}`, {
+            run(limit) {
+              for (const id of ids.slice(0, limit)) {
+                const record = accesses.get(id);
+                if (record && record.purgeAt < now) accesses.delete(id);
+              }
+            },
+            size: ids.length,
+          }),
+        insertMany: (records: readonly StoredAccess[]) => {
           const ids = records.map(({ _id, state }) => (state === 'void' ? `void ${_id}` : _id));
           return network.call(caller, () => `insert accesses ${short(ids)}`, {
             run: (limit) => insertUnordered(records.slice(0, limit), insertAccess),
             size: records.length,
           });
         },
-        updateMany: ({ _id: { $in: ids } }: ById, { $set }: { $set: { purgeAt: Date } }) =>
-          network.call(caller, () => `mark ${short(ids)}`, {
+        updateMany: ({ _id: { $in: ids } }: ById, { $max: { purgeAt } }: { $max: { purgeAt: Date } }) =>
+          network.call(caller, () => `keep ${short(ids)}`, {
             run(limit) {
               for (const id of ids.slice(0, limit)) {
                 const record = accesses.get(id);
-                if (record) accesses.set(id, { ...record, ...$set });
+                if (record && record.purgeAt < purgeAt) accesses.set(id, { ...record, purgeAt });
               }
             },
             size: ids.length,
@@ -217,6 +238,8 @@ export function createDatabase(network: Network, removed: Guard | undefined) {
   return {
     wallets,
     accesses,
+    granted,
+    decidedAgain,
     ledger,
     admissions,
     fullest: () => fullest,
@@ -232,10 +255,6 @@ export function createDatabase(network: Network, removed: Guard | undefined) {
         holdCount: 0,
         recentlySettled: [],
       });
-    },
-    /** What the TTL index does. */
-    purge(now: number): void {
-      for (const [id, { purgeAt }] of accesses) if (purgeAt && purgeAt.getTime() < now) accesses.delete(id);
     },
     /** The product's stores for one process. */
     connect(caller: Actor) {

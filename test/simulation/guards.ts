@@ -16,6 +16,7 @@ export const guards = {
   'basis before look-up': 'the basis of a movement is taken after the ledger was read',
   'entry before release': 'an id may leave the wallet before its ledger entry is written',
   'reversal before release': 'a void charge may leave the wallet before its reversal is written',
+  'kept for holds': 'a record may be purged while a hold waits for its settlement',
   'one reversal': 'a refund and a reversal of one charge have different ids',
 } as const;
 export type Guard = keyof typeof guards;
@@ -74,8 +75,11 @@ export function createGuardedPorts(
     },
   };
 
-  const sweep: Pick<AccessStore, 'markSettled' | 'insert'> = {
-    markSettled: accesses.markSettled,
+  const sweep: Pick<AccessStore, 'keep' | 'purge' | 'insert'> = {
+    keep: async (ids, now) => {
+      if (removed !== 'kept for holds') await accesses.keep(ids, now);
+    },
+    purge: accesses.purge,
     insert: async (record) =>
       removed === 'tombstone' && record.state === 'void'
         ? ((await accesses.find(record._id)) ?? record)

@@ -90,14 +90,14 @@ function chargeIds(cause: string): readonly string[] {
 
 /** What a code can come to in the end. */
 export function stateOf({ database }: World, { cause }: Code): 'open' | 'used' | 'exhausted' {
-  const states = chargeIds(cause).map((id) => database.accesses.get(id)?.state);
+  const states = chargeIds(cause).map((id) => database.granted.get(id)?.state);
   if (states.includes('live')) return 'used';
   return states.includes(undefined) ? 'open' : 'exhausted';
 }
 
 /** Live accesses and charges that were not given back: one of each at most. */
 function codeFaults({ database, codes }: World): string[] {
-  const { accesses, ledger } = database;
+  const { granted: accesses, ledger } = database;
   return codes.flatMap(({ cause }) => {
     const ids = chargeIds(cause);
     const live = ids.filter((id) => accesses.get(id)?.state === 'live');
@@ -111,7 +111,7 @@ function codeFaults({ database, codes }: World): string[] {
 
 /** Each access and each tombstone with its charge, and each charge with one of them. */
 function pairingFaults({ database, events }: World): string[] {
-  const { accesses, ledger } = database;
+  const { granted: accesses, ledger } = database;
   const faults: string[] = [];
   const givenBack = new Map<string, LedgerEntry[]>();
   for (const entry of ledger.values()) {
@@ -134,9 +134,8 @@ function pairingFaults({ database, events }: World): string[] {
       if (back.length === 0) faults.push(`${_id} is void and was not reversed`);
       if (events.has(_id)) faults.push(`${_id} is void and has an event`);
     }
-    if (!record.purgeAt) faults.push(`${_id} is ${state} and will never be purged`);
   }
-  return faults;
+  return [...faults, ...database.decidedAgain.map((id) => `${id} was decided again after its purge`)];
 }
 
 /** Who was told "granted" has the access, alone; who was told a refusal did not buy anything. */
@@ -148,7 +147,7 @@ function toldFaults(world: World): string[] {
     if (answer === 'exhausted' && stateOf(world, code) !== 'exhausted')
       faults.push(`${code.cause} was called exhausted, and is ${stateOf(world, code)}`);
     if (answer === 'refused' || !access) continue;
-    const standing = database.accesses.get(access._id);
+    const standing = database.granted.get(access._id);
     if (standing?.state !== 'live')
       faults.push(`${code.cause} was granted ${access._id}, which is not there`);
     else if (standing.attempt !== access.attempt) faults.push(`${access._id} belongs to another request`);

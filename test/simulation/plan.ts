@@ -34,6 +34,8 @@ export interface Plan {
   crowds: number;
   /** Charges of a process that died before it could grant anything. */
   dead: number;
+  /** No process runs for longer than records are kept. */
+  sleepsLong: boolean;
 }
 
 const day = Date.UTC(2026, 10, 21);
@@ -72,6 +74,7 @@ function mixed(random: Random): Plan {
     crowds: 0,
     thinking: random.pick([0, 0, 1_000]),
     dead: 0,
+    sleepsLong: random.chance(0.15),
   };
 }
 
@@ -84,7 +87,6 @@ const steps = [
   'insert accesses [void',
   'append',
   'publish',
-  'mark',
   'read entry',
   'update',
 ] as const;

@@ -71,11 +71,9 @@ export function startProcess(settings: {
   const wallet = createWallet({ wallets, uptime });
   const settlement = createSettlement({
     ledger: guarded.entries,
-    accesses: stores.accesses,
     wallet,
     publish: (drafts) => publish(actor, drafts),
     record: async () => undefined,
-    clock,
   });
   const observed = {
     basis: wallet.basis,
