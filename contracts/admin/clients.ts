@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClaimName, claimNames } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { DisplayName } from './partners.ts';
+import { DisplayName, displayText } from './partners.ts';
 import { page, reference } from './references.ts';
 
 /** `oauth` clients exchange at the token endpoint, `storefront` clients through their integration. */
@@ -26,6 +26,8 @@ export const ClientView = z.strictObject({
   brandName: z.string().nullable(),
   /** `#rrggbb`: the accent of the hosted pages, made lighter or darker there where it could not be read. */
   brandColor: z.string().nullable(),
+  /** What the answers are for, in the partner's words; null for what the claims themselves suggest. */
+  purpose: z.string().nullable(),
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
   /** One for each secret that is still accepted; `expiresAt` null for the current one. */
@@ -60,6 +62,8 @@ const brandColor = z
   .toLowerCase()
   .regex(/^#[0-9a-f]{6}$/, { error: 'expected a colour such as #0a7f5c' });
 
+const purpose = displayText(140);
+
 export const CreateClient = z.strictObject({
   partnerId: reference('partner'),
   keyId: reference('apiKey'),
@@ -70,6 +74,7 @@ export const CreateClient = z.strictObject({
   source: source.optional(),
   brandName: DisplayName.optional(),
   brandColor: brandColor.optional(),
+  purpose: purpose.optional(),
   tokenRequestsPerMinute: perMinute.optional(),
   userinfoRequestsPerMinute: perMinute.optional(),
 });
@@ -85,6 +90,7 @@ export const UpdateClient = z.strictObject({
   source: source.nullable().optional(),
   brandName: DisplayName.nullable().optional(),
   brandColor: brandColor.nullable().optional(),
+  purpose: purpose.nullable().optional(),
   tokenRequestsPerMinute: perMinute.nullable().optional(),
   userinfoRequestsPerMinute: perMinute.nullable().optional(),
 });

@@ -26,6 +26,8 @@ export interface Client extends AuditedRecord {
   brandName?: string;
   /** `#rrggbb`. */
   brandColor?: string;
+  /** What the answers are for, in the partner's words. */
+  purpose?: string;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }

@@ -52,6 +52,7 @@ type Settings = Partial<
     | 'source'
     | 'brandName'
     | 'brandColor'
+    | 'purpose'
     | 'tokenRequestsPerMinute'
     | 'userinfoRequestsPerMinute'
   >
@@ -121,7 +122,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const now = clock.now();
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { source, brandName, brandColor, ...others } = wanted;
+      const { source, brandName, brandColor, purpose, ...others } = wanted;
       const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = others;
       const client = await store.insert(
         {
@@ -136,6 +137,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
           ...(source && { source }),
           ...(brandName && { brandName }),
           ...(brandColor && { brandColor }),
+          ...(purpose && { purpose }),
           ...(tokenRequestsPerMinute && { tokenRequestsPerMinute }),
           ...(userinfoRequestsPerMinute && { userinfoRequestsPerMinute }),
         },

@@ -53,6 +53,7 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     source: client.source ?? null,
     brandName: client.brandName ?? null,
     brandColor: client.brandColor ?? null,
+    purpose: client.purpose ?? null,
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets

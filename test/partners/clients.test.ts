@@ -109,6 +109,18 @@ describe('a client', () => {
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
+  it('says what the answers are for, in one short text that cannot turn its surroundings', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    expect(client.purpose).toBeNull();
+    const update = (purpose: string | null) => server.api.clients.update.mutate({ clientId, purpose });
+    expect(await update(' To sell you wine. ')).toMatchObject({ purpose: 'To sell you wine.' });
+    for (const purpose of ['', ' ', 'a'.repeat(141), 'a\nb', 'a\u202Eb', 'a\u2066b'])
+      await expect(update(purpose), JSON.stringify(purpose)).rejects.toThrow('purpose');
+    expect((await server.api.clients.show.query({ clientId })).purpose).toBe('To sell you wine.');
+    expect(await update(null)).toMatchObject({ purpose: null });
+  });
+
   it('moves to another key of its partner in the same mode only', async () => {
     const { partnerId, client } = await onboard();
     const { id: testKey } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });

@@ -30,6 +30,10 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
     source: Flags.string({ description: 'verification source, where not the usual one' }),
     'brand-name': Flags.string({ description: 'what users read as the name, if not the partner’s' }),
     'brand-color': Flags.string({ description: 'accent of the pages that users see', helpValue: '#0a7f5c' }),
+    purpose: Flags.string({
+      description: 'what users read that it is for, in the partner’s words',
+      helpValue: '"We may sell wine to adults only."',
+    }),
     'token-requests-per-minute': Flags.integer({ description: 'limit of the token endpoint (30)', min: 1 }),
     'userinfo-requests-per-minute': Flags.integer({ description: 'limit of userinfo (120)', min: 1 }),
     'out-file': outFile,
@@ -49,6 +53,7 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
         source,
         brandName: this.flags['brand-name'],
         brandColor: this.flags['brand-color'],
+        purpose: this.flags.purpose,
         tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
         userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
       }),

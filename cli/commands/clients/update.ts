@@ -28,6 +28,9 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
     'brand-color': Flags.string({
       description: 'accent of the pages that users see, such as #0a7f5c; "default" for ours',
     }),
+    purpose: Flags.string({
+      description: 'what users read that it is for; "default" for what the claims suggest',
+    }),
     'token-requests-per-minute': Flags.integer({
       description: 'limit of the token endpoint; 0 for the default',
       min: 0,
@@ -48,6 +51,7 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
       source: unlessDefault(source),
       brandName: unlessDefault(this.flags['brand-name']),
       brandColor: unlessDefault(this.flags['brand-color']),
+      purpose: unlessDefault(this.flags.purpose),
       tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
     });
