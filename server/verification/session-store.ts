@@ -13,8 +13,11 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
-/** Sessions are kept this long after their end. */
-const keepFor = 30 * 86_400_000;
+const day = 86_400_000;
+/** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
+const keepFinished = 30 * day;
+/** Those that nobody finished: they owe no event and nobody asks for them (interface 3.1: not found after 30 minutes). */
+const keepUnfinished = day;
 
 /** A join costs some 0.1 ms a code, a second round trip some 0.7 ms whatever the number of codes. */
 const fewCodes = 6;
@@ -105,7 +108,10 @@ export function createSessionStore(db: Db): SessionStore {
 
   return {
     async insert(session) {
-      await sessions.insertOne({ ...session, purgeAt: new Date(session.expiresAt.getTime() + keepFor) });
+      await sessions.insertOne({
+        ...session,
+        purgeAt: new Date(session.expiresAt.getTime() + keepUnfinished),
+      });
     },
 
     find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
@@ -150,7 +156,7 @@ export function createSessionStore(db: Db): SessionStore {
         updateOne: {
           filter: { _id, ...(outboxAt ? { outboxAt } : {}) },
           update: {
-            $set: { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFor) },
+            $set: { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) },
             $unset: { outboxAt: '' as const },
           },
         },

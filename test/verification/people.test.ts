@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventSchemas } from '../../contracts/events.ts';
 import { sha256 } from '../../server/platform/ids.ts';
-import { verifyAs } from './browser.ts';
+import { openBrowser, verifyAs } from './browser.ts';
 import { baseUrl, type Hosted, onboard, returned, startHosted, state } from './hosted.ts';
 
 let hosted: Hosted;
@@ -147,5 +147,19 @@ describe('events', () => {
     const session = await hosted.stores.sessions.find(sessionId);
     expect(session?.outboxAt).toBeUndefined();
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
+  });
+
+  it('that nobody finishes is kept for a day, one that failed for 30', async () => {
+    const { clientId } = await onboard(hosted);
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    await browser.press({ decision: 'accept' });
+    const daysKept = async () => {
+      const session = await hosted.stores.sessions.find(browser.sessionId());
+      return ((session?.purgeAt?.getTime() ?? 0) - (session?.expiresAt.getTime() ?? 0)) / 86_400_000;
+    };
+    expect(await daysKept()).toBe(1);
+    await browser.press({ decision: 'cancel' });
+    expect(await daysKept()).toBe(30);
   });
 });
