@@ -2,13 +2,26 @@ import { createHash } from 'node:crypto';
 import type { Overview } from './overview-store.ts';
 
 const style = `
-  :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
-  body { margin: 2rem auto; max-width: 60rem; padding: 0 1rem; }
-  dl { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: 1rem; }
-  dt { font-size: .85rem; opacity: .75; } dd { margin: 0; font-size: 1.5rem; font-variant-numeric: tabular-nums; }
-  .bad { color: #c0262d; font-weight: 600; } @media (prefers-color-scheme: dark) { .bad { color: #ff8a80; } }
-  table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .3rem .8rem .3rem 0; overflow-wrap: anywhere; }
-  th { border-bottom: 1px solid currentColor; font-size: .85rem; }
+  :root { color-scheme: light dark; --ground: #f1f4f3; --card: #fff; --ink: #13201b; --soft: #4d5c56; --line: #d8dfdc; --good: #17694f; --bad: #b3261e; --bad-ground: #fdeceb; --link: #17594a; }
+  @media (prefers-color-scheme: dark) {
+    :root { --ground: #0d1311; --card: #161e1b; --ink: #e8eeeb; --soft: #a8b6b0; --line: #2c3834; --good: #7ed3ba; --bad: #ff9c92; --bad-ground: #3b1a17; --link: #7ed3ba; }
+  }
+  * { box-sizing: border-box; }
+  html { background: var(--ground); color: var(--ink); font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+  body { max-width: 66rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
+  header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; justify-content: space-between; margin-bottom: 1rem; }
+  h1 { margin: 0; font-size: 1.5rem; } h2 { margin: 0 0 .75rem; font-size: 1rem; } p { margin: 0; color: var(--soft); }
+  a { color: var(--link); } :focus-visible { outline: 3px solid #3b82f6; outline-offset: 2px; }
+  main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
+  section { padding: 1rem 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+  .wide { grid-column: 1 / -1; overflow-x: auto; }
+  dl { display: flex; flex-wrap: wrap; gap: .75rem 1.75rem; margin: 0; }
+  dl div { display: flex; flex-direction: column-reverse; }
+  dt { color: var(--soft); font-size: .875rem; } dd { margin: 0; font-size: 1.75rem; font-weight: 600; line-height: 1.2; font-variant-numeric: tabular-nums; }
+  .state { font-weight: 600; color: var(--good); } .state.bad { padding: 0 .5rem; background: var(--bad-ground); border-radius: .375rem; }
+  .bad { color: var(--bad); }
+  table { border-collapse: collapse; width: 100%; } th, td { padding: .5rem 1rem .5rem 0; text-align: start; vertical-align: top; overflow-wrap: anywhere; }
+  th { color: var(--soft); font-size: .875rem; font-weight: 400; } tr + tr td, thead + tbody td { border-top: 1px solid var(--line); }
 `;
 
 /** Only the page's own style, and nothing else from anywhere. */
@@ -33,15 +46,16 @@ const inert = (value: string | number): string =>
 interface Figure {
   name: string;
   value: string | number;
-  bad: boolean;
+  /** Whether somebody should look. */
+  bad?: boolean;
 }
 
-function figures(list: readonly Figure[]): string {
+function figures(title: string, list: readonly Figure[]): string {
   const items = list.map(
-    ({ name, value, bad }) =>
+    ({ name, value, bad = false }) =>
       `<div><dt>${inert(name)}</dt><dd${bad ? ' class="bad"' : ''}>${inert(value)}</dd></div>`,
   );
-  return `<dl>${items.join('')}</dl>`;
+  return `<section><h2>${inert(title)}</h2><dl>${items.join('')}</dl></section>`;
 }
 
 function table(
@@ -49,36 +63,52 @@ function table(
   headings: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
-  if (rows.length === 0) return `<h2>${inert(title)}</h2><p>None.</p>`;
+  if (rows.length === 0) return `<section><h2>${inert(title)}</h2><p>None</p></section>`;
   const cells = (tag: string, row: readonly (string | number)[]) =>
     row.map((cell) => `<${tag}>${inert(cell)}</${tag}>`).join('');
   const lines = rows.map((row) => `<tr>${cells('td', row)}</tr>`);
-  return `<h2>${inert(title)}</h2><table><thead><tr>${cells('th', headings)}</tr></thead><tbody>${lines.join('')}</tbody></table>`;
+  return `<section class="wide"><h2>${inert(title)}</h2><table><thead><tr>${cells('th', headings)}</tr></thead><tbody>${lines.join('')}</tbody></table></section>`;
 }
 
 const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
 const seconds = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
 
-/** The page that ops keep open: no script, and nothing on it changes anything. */
-export function renderOpsPage({ at, deliveries, jobs, ...overview }: Overview): string {
-  const { failingEndpoints, lowWallets, cappedWallets, oldestHoldAt } = overview;
+/** Seconds after which the page is asked for again. */
+export const opsRefresh = 15;
+
+/**
+ * The page that ops keep open: no script, and nothing on it changes anything. `reloading`: whether it is shown
+ * again by itself, which the answer's `Refresh` header brings about; who reads at leisure can stop it.
+ */
+export function renderOpsPage(overview: Overview, { reloading = true } = {}): string {
+  const { at, deliveries, jobs, failingEndpoints, lowWallets, cappedWallets, oldestHoldAt } = overview;
   const { pending = 0, in_flight: inFlight = 0, failed = 0 } = deliveries.byStatus;
+  const troubles = [deliveries.late > 0, jobs.late > 0, jobs.failed > 0, failingEndpoints.length > 0];
+  const inTrouble = troubles.some(Boolean);
+  const [time = ''] = at.toISOString().split('.');
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="refresh" content="15"><title>SVC Gateway: operations</title><style>${style}</style></head>
-<body><h1>Operations</h1><p>As of ${inert(at.toISOString())}; reloads every 15 s.</p>
-${figures([
-  { name: 'Deliveries pending', value: pending, bad: false },
-  { name: 'in flight', value: inFlight, bad: false },
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${inTrouble ? '(!) ' : ''}Operations · SVC Gateway</title><style>${style}</style></head>
+<body><header><h1>Operations</h1>
+<p><span class="state${inTrouble ? ' bad' : ''}">${inTrouble ? 'Needs attention' : 'All is well'}</span> · ${inert(time.replace('T', ' '))} UTC · ${
+    reloading
+      ? `reloads every ${opsRefresh} s · <a href="?still">Stop reloading</a>`
+      : '<a href="?">Reload by itself</a>'
+  }</p></header><main>
+${figures('Webhook deliveries', [
+  { name: 'pending', value: pending },
+  { name: 'in flight', value: inFlight },
   { name: 'late', value: deliveries.late, bad: deliveries.late > 0 },
   { name: 'longest due', value: seconds(at, deliveries.oldestDueAt), bad: deliveries.late > 0 },
-  { name: 'failed (30 days)', value: failed, bad: false },
-  { name: 'Jobs waiting', value: jobs.waiting, bad: false },
+  { name: 'failed, 30 days', value: failed },
+])}
+${figures('Jobs', [
+  { name: 'waiting', value: jobs.waiting },
   { name: 'late', value: jobs.late, bad: jobs.late > 0 },
   { name: 'failed', value: jobs.failed, bad: jobs.failed > 0 },
-  { name: 'Oldest pending charge', value: seconds(at, oldestHoldAt), bad: false },
 ])}
+${figures('Charges', [{ name: 'oldest pending', value: seconds(at, oldestHoldAt) }])}
 ${table(
   'Failing endpoints, last 24 hours',
   ['API key', 'Partner', 'Failed', 'Last error'],
@@ -99,6 +129,6 @@ ${table(
   ['Wallet', 'Bucket', 'Cap'],
   cappedWallets.map(({ walletId, bucket, limit }) => [walletId, bucket, limit]),
 )}
-</body></html>
+</main></body></html>
 `;
 }

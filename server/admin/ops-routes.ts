@@ -4,7 +4,7 @@ import { ApiError } from '../platform/errors.ts';
 import { asGeneral, renderErrors } from '../platform/http/errors.ts';
 import type { Authenticate } from './authentication.ts';
 import type { Metrics } from './metrics.ts';
-import { opsPagePolicy, renderOpsPage } from './ops-page.ts';
+import { opsPagePolicy, opsRefresh, renderOpsPage } from './ops-page.ts';
 import type { OverviewStore } from './overview-store.ts';
 import { mayCall } from './roles.ts';
 
@@ -44,8 +44,10 @@ export function opsRoutes({ authenticate, overview, metrics, clock }: Dependenci
   return async (scope) => {
     renderErrors(scope, asGeneral);
     scope.addHook('onRequest', admit);
-    scope.get('/ops', async (_request, reply) => {
-      const page = renderOpsPage(await overview.read(clock.now()));
+    scope.get('/ops', async (request, reply) => {
+      const reloading = !Object.hasOwn(request.query as object, 'still');
+      const page = renderOpsPage(await overview.read(clock.now()), { reloading });
+      if (reloading) void reply.header('refresh', String(opsRefresh));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);
     });
