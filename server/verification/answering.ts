@@ -4,6 +4,7 @@ import { type ApiError, generalBody } from '../platform/errors.ts';
 import type { Device } from './attempts.ts';
 import { isPhone } from './devices.ts';
 import type { View } from './flow.ts';
+import { choiceAddress, languageChosen } from './language-choice.ts';
 import { type Language, languageAccepted, languageAsked } from './languages.ts';
 import type { Page, PageContext, Pages } from './pages.ts';
 import { contentSecurityPolicy } from './security-headers.ts';
@@ -22,9 +23,11 @@ interface Dependencies {
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
 const segments: Record<Device, string> = { computer: 'session', phone: 'phone' };
 
-/** The session's language; before there is a session the query's, else what the browser likes. */
-function languageOf({ url, headers }: FastifyRequest, session: Session | undefined): Language {
-  if (session?.language) return session.language;
+/** What the person chose, else the session's; before there is a session the query's, else what the browser likes. */
+function languageOf(request: FastifyRequest, session: Session | undefined): Language {
+  const { url, headers } = request;
+  const settled = languageChosen(request) ?? session?.language;
+  if (settled) return settled;
   const asked = new URLSearchParams(url.split('?')[1]).get('ui_locales') ?? undefined;
   return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
 }
@@ -69,8 +72,9 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
     sendPage,
 
     /** The visit of the browser that sends this request. */
-    visitOf({ cookies }: FastifyRequest, device: Device, sessionId: string): Visit {
-      return { device, sessionId, secret: cookies[cookieNames[device](sessionId)] };
+    visitOf(request: FastifyRequest, device: Device, sessionId: string): Visit {
+      const secret = request.cookies[cookieNames[device](sessionId)];
+      return { device, sessionId, secret, language: languageChosen(request) };
     },
 
     /** Makes `secret` the one that this browser is known by. */
@@ -91,6 +95,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
         action: path(visit),
         secret: visit.secret ?? '',
         language: languageOf(request, view.session),
+        choiceAddress: choiceAddress(request),
         onPhone: visit.device === 'phone' || isPhone(request.headers['user-agent']),
       };
       return sendPage(reply, await pages.show(view, context));
@@ -107,6 +112,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
       const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
       const html = await pages.error(error, {
         language: languageOf(request, session),
+        choiceAddress: choiceAddress(request),
         requestId: request.id,
         retryAt: device && sessionId ? path({ device, sessionId }) : `${basePath}${request.url}`,
         device,

@@ -136,9 +136,13 @@ export function createFlow(dependencies: Dependencies) {
     }
   }
 
-  async function begin(session: Session, { device, secret = '' }: Visit): Promise<View> {
+  async function begin(session: Session, { device, secret = '', language }: Visit): Promise<View> {
     const attempt = attempts.begin({ sessionId: session._id, device, secret });
-    return { kind: 'begin', session, beginning: await sourceOf(session).begin(known(session), attempt) };
+    return {
+      kind: 'begin',
+      session,
+      beginning: await sourceOf(session).begin(known(session, language), attempt),
+    };
   }
 
   function offer(session: Session, handoff: Handoff): View {
@@ -170,7 +174,7 @@ export function createFlow(dependencies: Dependencies) {
     if (visit.device === 'computer' && stage === 'consent') await decide(session, form);
     if (stage !== 'authenticate') return secret;
     if (visit.device === 'computer' && (await chooseDevice(session, form))) return secret;
-    const outcome = await sourceOf(session).resume(known(session), form.input);
+    const outcome = await sourceOf(session).resume(known(session, visit.language), form.input);
     if (outcome.kind === 'verified') throw new Error('a source verified somebody who has not authenticated');
     return arrive({ session, visit, secret, token: csrf }, outcome);
   }
@@ -225,6 +229,6 @@ export function createFlow(dependencies: Dependencies) {
   return { show, submit, comeBack };
 }
 
-function known({ _id: id, clientId, mode, carried, language }: Session) {
-  return { id, clientId, mode, carried, language };
+function known({ _id: id, clientId, mode, carried, ...session }: Session, chosen: Visit['language']) {
+  return { id, clientId, mode, carried, language: chosen ?? session.language };
 }

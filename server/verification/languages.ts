@@ -8,12 +8,23 @@ import type { Messages } from './pages/messages/messages.ts';
 export const languages = { en, de, fr, es, ar } as const satisfies Record<string, Messages>;
 export type Language = keyof typeof languages;
 
+/** What each calls itself, in the order in which they are offered. */
+export const languageNames = Object.entries(languages).map(([code, { name, direction }]) => ({
+  code,
+  name,
+  direction,
+}));
+
+export function isLanguage(code: string | undefined): code is Language {
+  return code !== undefined && Object.hasOwn(languages, code);
+}
+
 const fallback: Language = 'en';
 
 /** The language of a tag such as `de-CH` (RFC 4647 3.4, by its primary subtag); undefined where we do not speak it. */
 function spoken(tag: string): Language | undefined {
   const [primary = ''] = tag.toLowerCase().split(/[-_]/);
-  return Object.hasOwn(languages, primary) ? (primary as Language) : undefined;
+  return isLanguage(primary) ? primary : undefined;
 }
 
 function firstSpoken(tags: readonly string[]): Language | undefined {
@@ -38,10 +49,17 @@ export function languageAccepted(header: string | undefined): Language {
 
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
+/** Characters that turn the direction of the text after them: a name is not to turn ours. */
+const turning = /[\u202A-\u202E\u2066-\u2069]/gu;
+
+/** A partner's text without what could change how the text around it reads. */
+export const unturned = (text: string) => text.replace(turning, '');
+
 /**
  * A name that can stand in a sentence of the other direction without pulling its neighbours along: wrapped in
  * FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE where the two directions may differ.
  */
 export function isolated(name: string, { direction }: Pick<Messages, 'direction'>): string {
-  return direction === 'rtl' || rightToLeft.test(name) ? `\u2068${name}\u2069` : name;
+  const plain = unturned(name);
+  return direction === 'rtl' || rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
 }

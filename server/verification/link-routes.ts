@@ -6,6 +6,7 @@ import { newBrowserSecret } from './browser-binding.ts';
 import { isOwnOrigin, isTokenOf } from './csrf.ts';
 import { deviceName } from './devices.ts';
 import type { Joining } from './joining.ts';
+import { choiceAddress } from './language-choice.ts';
 import type { Pages } from './pages.ts';
 
 interface Dependencies {
@@ -32,6 +33,7 @@ export function linkRoutes({ joining, pages, answering }: Dependencies): Fastify
       setCookie(reply, { name: cookie, value: secret, at: `${root}/p` });
       const page = await pages.link(link, {
         language: languageOf(request, link.session),
+        choiceAddress: choiceAddress(request),
         action: `${root}/p/${token}`,
         secret,
         wrong: Object.hasOwn(request.query as object, 'wrong'),

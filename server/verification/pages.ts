@@ -4,7 +4,7 @@ import { assetAddresses, pagesDirectory } from './assets.ts';
 import { issueToken } from './csrf.ts';
 import type { View } from './flow.ts';
 import type { OpenLink } from './joining.ts';
-import { isolated, type Language, languages } from './languages.ts';
+import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
 import { type Place, problemOf } from './problems.ts';
 import { inWords, refreshOf, sceneOf } from './scenes.ts';
 import type { PageContent } from './security-headers.ts';
@@ -25,12 +25,13 @@ export interface PageContext {
   /** The secret in the browser's cookie. */
   secret: string;
   language: Language;
+  /** Relative; the page in another language is had by adding its code. */
+  choiceAddress: string;
   /** Whether this browser is on a phone already. */
   onPhone: boolean;
 }
 
-interface Failure extends Place {
-  language: Language;
+interface Failure extends Place, Pick<PageContext, 'language' | 'choiceAddress'> {
   /** The request's id: what support is asked about. */
   requestId: string;
   /** Where trying again begins. */
@@ -56,17 +57,22 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
   const eta = new Eta({ views: pagesDirectory, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, ...files } = assetAddresses(`${basePath}/verify/assets`);
-  const common = (language: Language) => ({ ...files, m: languages[language] });
+  const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
+    ...files,
+    m: languages[language],
+    languages: languageNames.map((each) => ({ ...each, href: choiceAddress + each.code })),
+  });
 
   /** The partner as its users know it, by the client's settings. */
   async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
     const { client, partner } = (await directory.client(clientId)) ?? {};
-    const name = client?.brandName ?? partner?.name ?? '';
+    const name = unturned(client?.brandName ?? partner?.name ?? '');
     const { origin, host } = new URL(redirectUri);
     return {
       partner: isolated(name, languages[language]),
       initial: Array.from(name)[0]?.toUpperCase() ?? '',
       brandStyle: client?.brandColor && brandStyle(client.brandColor),
+      purpose: client?.purpose && unturned(client.purpose),
       origin,
       host,
       isolatedHost: isolated(host, languages[language]),
@@ -80,9 +86,10 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
   }
 
   /** What every page of a session can say. */
-  async function about(session: Session, { language, action, secret }: Omit<PageContext, 'onPhone'>) {
+  async function about(session: Session, context: Omit<PageContext, 'onPhone'>) {
+    const { language, action, secret } = context;
     return {
-      ...common(language),
+      ...common(context),
       ...(await partnerOf(session, language)),
       time: timeOf(session, language),
       testMode: session.mode === 'test',
@@ -117,9 +124,9 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
       };
     },
 
-    async error(error, { language, requestId, retryAt, ...place }) {
+    async error(error, { language, choiceAddress, requestId, retryAt, ...place }) {
       const { name, outcome, ...rest } = problemOf(error, place);
-      const { m, ...files } = common(language);
+      const { m, ...files } = common({ language, choiceAddress });
       // While the database is away the page has to do without the partner's name.
       const partner = place.session && (await partnerOf(place.session, language).catch(() => undefined));
       const told = outcome && m.outcome[outcome];
@@ -129,6 +136,7 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
         ...rest,
         m,
         problem: m.problems[name],
+        good: name === 'finished',
         outcome: typeof told === 'function' ? partner && told(partner.partner) : told,
         retryAt,
         back: place.device === 'computer' && partner && `${partner.origin}/`,

@@ -12,6 +12,7 @@ import { isOwnOrigin } from './csrf.ts';
 import { deviceName } from './devices.ts';
 import { type createFlow, decisions } from './flow.ts';
 import type { Joining } from './joining.ts';
+import { followChoice } from './language-choice.ts';
 import { linkRoutes } from './link-routes.ts';
 import type { Pages } from './pages.ts';
 import { contentSecurityPolicy, pageHeaders } from './security-headers.ts';
@@ -112,10 +113,11 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
 
   return async (app) => {
     await app.register(helmet, pageHeaders(secure));
-    app.addHook('onRequest', async (_request, reply) => {
+    app.addHook('onRequest', async (request, reply) => {
       void reply
         .header('cache-control', 'no-store')
         .header('content-security-policy', contentSecurityPolicy({}));
+      return followChoice(request, reply, answering) ? reply : undefined;
     });
     renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {

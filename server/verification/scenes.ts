@@ -3,6 +3,7 @@ import type { View } from './flow.ts';
 import { handoffLifetime } from './handoff.ts';
 import { type Language, languages } from './languages.ts';
 import type { Messages } from './pages/messages/messages.ts';
+import { usesOf } from './purpose.ts';
 import { qrCode } from './qr.ts';
 import { claimsAskedFor } from './sessions.ts';
 
@@ -63,6 +64,8 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circu
     step: 'verify',
     scripted: true,
     link,
+    // Somebody reads it from the screen and types it: a line ends between the two, if anywhere.
+    linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
     qr: link && qrCode(link),
     code: view.shown?.code.replace(/^(...)/, '$1 '),
     ...watching(view),
@@ -72,12 +75,22 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circu
 /** What tells the script, or a browser without scripts, whether the session has gone on. */
 const watching = ({ session }: View) => ({ version: session.timeline.length });
 
+const toldOnPhone = (
+  { well }: Extract<View, { kind: 'phone-over' }>,
+  { phone }: Pick<Messages, 'phone'>,
+) => ({
+  well,
+  notice: well ? phone.done : phone.ended,
+});
+
 /** The page of a view. */
 export function sceneOf(view: View, circumstances: Circumstances): Scene {
   const m = languages[circumstances.language];
   switch (view.kind) {
-    case 'consent':
-      return { template: 'consent', step: 'consent', claims: claimsAskedFor(view.session) };
+    case 'consent': {
+      const claims = claimsAskedFor(view.session);
+      return { template: 'consent', step: 'consent', claims, uses: usesOf(claims) };
+    }
     case 'begin':
       return beginning(view, circumstances);
     case 'handoff':
@@ -99,7 +112,7 @@ export function sceneOf(view: View, circumstances: Circumstances): Scene {
         began: sinceThen(view.session.createdAt, circumstances),
       };
     case 'phone-over':
-      return { template: 'notice', step: 'done', notice: view.well ? m.phone.done : m.phone.ended };
+      return { template: 'notice', step: 'done', ...toldOnPhone(view, m) };
     case 'leave':
       return { template: 'leaving', step: 'done', url: view.url, well: view.session.status === 'complete' };
   }

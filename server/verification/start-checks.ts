@@ -16,6 +16,7 @@ export interface Client {
   source?: string;
   brandName?: string;
   brandColor?: string;
+  purpose?: string;
 }
 
 export interface Partner {

@@ -2,6 +2,7 @@ import { ApiError } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Device } from './attempts.ts';
 import { isBound, rotatedSecret } from './browser-binding.ts';
+import type { Language } from './languages.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './sessions.ts';
 
@@ -10,6 +11,8 @@ export interface Visit {
   sessionId: string;
   device: Device;
   secret: string | undefined;
+  /** What the person chose on our pages. */
+  language?: Language | undefined;
 }
 
 interface Dependencies {

@@ -51,7 +51,7 @@ describe('security headers', () => {
     const browser = openBrowser(hosted);
     const { body } = await browser.start(clientId);
     expect(body).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
-    const links = [...body.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link);
+    const links = [...body.matchAll(/(?:href|src)="([^"?]+)"/g)].map(([, link = '']) => link);
     expect(links.length).toBeGreaterThan(1);
     for (const link of new Set(links)) {
       const asset = await hosted.app.inject(link);

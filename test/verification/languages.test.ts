@@ -64,3 +64,8 @@ it('names of the other direction are isolated', () => {
   expect(isolated('Acme', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
   expect(isolated('مقهى', { direction: 'ltr' })).toBe('\u2068مقهى\u2069');
 });
+
+it('names cannot turn the text around them', () => {
+  expect(isolated('Acme\u202E moc.live\u202C', { direction: 'ltr' })).toBe('Acme moc.live');
+  expect(isolated('Acme\u2069\u202E', { direction: 'rtl' })).toBe('\u2068Acme\u2069');
+});

@@ -2,6 +2,8 @@ import type { Messages } from './messages.ts';
 
 export const ar: Messages = {
   language: 'ar',
+  name: 'العربية',
+  nameLabel: 'اللغة',
   direction: 'rtl',
   testMode: { title: 'وضع الاختبار:', text: 'للتجربة فقط. لا يُعتد بأي نتيجة.' },
   steps: { label: 'مراحل التقدم', consent: 'الموافقة', verify: 'التحقق', done: 'الانتهاء' },
@@ -19,8 +21,14 @@ export const ar: Messages = {
     withheld: ['اسمك أو تاريخ ميلادك', 'عنوانك أو بريدك الإلكتروني أو رقم هاتفك', 'وثائقك أو صورك'],
     purpose: {
       title: 'الغرض من ذلك',
-      text: (partner) =>
-        `يقرر ${partner} بناءً على هذه الإجابات ما يمكنه تقديمه لك، دون الاطلاع على أي وثيقة.`,
+      own: (partner) => `يقول ${partner}:`,
+      lead: (partner) => `بهذه الإجابات يستطيع ${partner}`,
+      uses: {
+        age: 'التأكد من أن عمرك يسمح بما يقدمه',
+        identity: 'التأكد من أن صاحب الطلب شخص حقيقي تم التحقق منه',
+        country: 'الالتزام بقواعد بلدك',
+        assurance: 'تقدير مدى إمكان الاعتماد على الإجابات',
+      },
     },
     returnTo: (host) => `بعد ذلك تعود إلى ${host}.`,
     accept: 'السماح والمتابعة',

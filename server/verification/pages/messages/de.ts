@@ -2,6 +2,8 @@ import type { Messages } from './messages.ts';
 
 export const de: Messages = {
   language: 'de',
+  name: 'Deutsch',
+  nameLabel: 'Sprache',
   direction: 'ltr',
   testMode: { title: 'Testmodus:', text: 'nur zum Ausprobieren. Kein Ergebnis zählt.' },
   steps: { label: 'Fortschritt', consent: 'Zustimmen', verify: 'Nachweisen', done: 'Fertig' },
@@ -24,8 +26,14 @@ export const de: Messages = {
     ],
     purpose: {
       title: 'Wozu das dient',
-      text: (partner) =>
-        `${partner} entscheidet anhand dieser Auskünfte, was Ihnen angeboten werden darf, ohne einen Ausweis zu sehen.`,
+      own: (partner) => `${partner} sagt dazu:`,
+      lead: (partner) => `Mit diesen Antworten kann ${partner}`,
+      uses: {
+        age: 'prüfen, ob Sie für das Angebot alt genug sind',
+        identity: 'sicher sein, dass eine echte, überprüfte Person anfragt',
+        country: 'die Regeln Ihres Landes einhalten',
+        assurance: 'beurteilen, wie weit auf die Antworten Verlass ist',
+      },
     },
     returnTo: (host) => `Danach kehren Sie zu ${host} zurück.`,
     accept: 'Erlauben und weiter',

@@ -2,6 +2,8 @@ import type { Messages } from './messages.ts';
 
 export const en: Messages = {
   language: 'en',
+  name: 'English',
+  nameLabel: 'Language',
   direction: 'ltr',
   testMode: { title: 'Test mode:', text: 'only for trying out. No result counts.' },
   steps: { label: 'Progress', consent: 'Consent', verify: 'Verify', done: 'Done' },
@@ -23,8 +25,14 @@ export const en: Messages = {
     ],
     purpose: {
       title: 'What it is for',
-      text: (partner) =>
-        `${partner} decides by these answers what it may offer you, without seeing any document.`,
+      own: (partner) => `${partner} says:`,
+      lead: (partner) => `With these answers ${partner} can`,
+      uses: {
+        age: 'check that you are old enough for what it offers',
+        identity: 'be sure that a real, verified person is asking',
+        country: 'follow the rules of your country',
+        assurance: 'judge how far it can rely on the answers',
+      },
     },
     returnTo: (host) => `Afterwards you return to ${host}.`,
     accept: 'Allow and continue',

@@ -2,6 +2,8 @@ import type { Messages } from './messages.ts';
 
 export const es: Messages = {
   language: 'es',
+  name: 'Español',
+  nameLabel: 'Idioma',
   direction: 'ltr',
   testMode: { title: 'Modo de prueba:', text: 'solo para probar. Ningún resultado cuenta.' },
   steps: { label: 'Progreso', consent: 'Permiso', verify: 'Verificación', done: 'Listo' },
@@ -23,8 +25,14 @@ export const es: Messages = {
     ],
     purpose: {
       title: 'Para qué sirve',
-      text: (partner) =>
-        `${partner} decide con estas respuestas qué puede ofrecerte, sin ver ningún documento.`,
+      own: (partner) => `${partner} indica:`,
+      lead: (partner) => `Con estas respuestas, ${partner} puede`,
+      uses: {
+        age: 'comprobar que tienes la edad necesaria para lo que ofrece',
+        identity: 'saber que la solicitud es de una persona real y verificada',
+        country: 'cumplir las normas de tu país',
+        assurance: 'valorar hasta qué punto puede fiarse de las respuestas',
+      },
     },
     returnTo: (host) => `Después volverás a ${host}.`,
     accept: 'Permitir y continuar',

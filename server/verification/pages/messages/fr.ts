@@ -2,6 +2,8 @@ import type { Messages } from './messages.ts';
 
 export const fr: Messages = {
   language: 'fr',
+  name: 'Français',
+  nameLabel: 'Langue',
   direction: 'ltr',
   testMode: { title: 'Mode test :', text: 'seulement pour essayer. Aucun résultat ne compte.' },
   steps: { label: 'Progression', consent: 'Accord', verify: 'Vérification', done: 'Terminé' },
@@ -24,8 +26,14 @@ export const fr: Messages = {
     ],
     purpose: {
       title: 'À quoi cela sert',
-      text: (partner) =>
-        `${partner} décide d’après ces réponses de ce qui peut vous être proposé, sans voir aucun document.`,
+      own: (partner) => `${partner} indique :`,
+      lead: (partner) => `Ces réponses permettent à ${partner} de`,
+      uses: {
+        age: 'vérifier que vous avez l’âge requis pour ses offres',
+        identity: 'savoir qu’une personne réelle et vérifiée fait la demande',
+        country: 'respecter les règles de votre pays',
+        assurance: 'juger de la fiabilité des réponses',
+      },
     },
     returnTo: (host) => `Vous reviendrez ensuite sur ${host}.`,
     accept: 'Autoriser et continuer',

@@ -1,4 +1,5 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
+import type { Use } from '../../purpose.ts';
 import type { PersonName } from '../../sources/sandbox.ts';
 import type { Choice } from '../../sources/source.ts';
 
@@ -34,6 +35,9 @@ type AboutTime = (time: string) => string;
  */
 export interface Messages {
   language: string;
+  /** What the language calls itself, and the word for what it is. */
+  name: string;
+  nameLabel: string;
   direction: 'ltr' | 'rtl';
   testMode: Titled;
   steps: { label: string; consent: string; verify: string; done: string };
@@ -44,7 +48,8 @@ export interface Messages {
     shared: AboutPartner;
     notShared: AboutPartner;
     withheld: string[];
-    purpose: { title: string; text: AboutPartner };
+    /** `own` introduces the partner's words; `lead` and `uses` stand in for them, one sentence for each use. */
+    purpose: { title: string; own: AboutPartner; lead: AboutPartner; uses: Record<Use, string> };
     returnTo: (host: string) => string;
     accept: string;
     decline: string;
