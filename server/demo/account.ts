@@ -22,7 +22,11 @@ interface Dependencies {
   webhookUrl: string;
 }
 
-const shop = { name: 'Corner Cellar', color: '#7b1e3a' };
+const shop = {
+  name: 'Corner Cellar',
+  color: '#7b1e3a',
+  purpose: 'We may sell wine to adults only, and only in some countries.',
+};
 const claims = ['age_18_plus', 'country', 'identity_verified'] as const;
 /** Cents. Topped up when less is left than a few visits cost. */
 const funds = 5_000;
@@ -86,6 +90,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
         redirectUris: [redirectUri],
         claims: [...claims],
         brandColor: shop.color,
+        purpose: shop.purpose,
       });
       keep({ clientId: made.id, clientSecret: made.clientSecret, redirectUri });
     } else if (account.redirectUri !== redirectUri) {
