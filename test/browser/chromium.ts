@@ -19,7 +19,7 @@ Install it (apt-get install chromium) or name another one with SVC_CHROMIUM.\n`)
 }
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage'] });
+  return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu'] });
 }
 
 /** A person at a browser of their own, and everything that browser complained about. */

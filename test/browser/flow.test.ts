@@ -11,11 +11,14 @@ describeInBrowser('the hosted flow in a real browser', () => {
   let service: TestServer;
   let shop: Shop;
   let browser: Browser;
+  /** Who goes through the flow again and again: each session is another one, in a browser of the same person. */
+  let regular: Visitor;
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([startTestServer({ clock }), launchBrowser()]);
     shop = await openShop(service);
+    regular = await visitor();
   });
   afterAll(async () => {
     // A complaint of any page, on the way to the partner too, is a fault of ours.
@@ -32,14 +35,13 @@ describeInBrowser('the hosted flow in a real browser', () => {
     return opened;
   }
 
-  async function started() {
-    const { page } = await visitor();
+  async function started({ page }: Pick<Visitor, 'page'>) {
     await page.goto(shop.link());
     return page;
   }
 
-  async function atPeople() {
-    const page = await started();
+  async function atPeople(who?: Visitor) {
+    const page = await started(who ?? (await visitor()));
     await page.getByRole('button', { name: 'Allow and continue' }).click();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     return page;
@@ -67,7 +69,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     ['Rejected', 'verification_failed'],
     ['Source down', 'verification_failed'],
   ])('%s comes back to the partner', async (person, result) => {
-    const page = await atPeople();
+    const page = await atPeople(regular);
     await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
     await page.waitForURL(atShop);
     const { code, error, iss } = shop.last();
@@ -85,7 +87,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('declining and cancelling lead back, and the back button leads nowhere else', async () => {
-    const page = await started();
+    const page = await started(await visitor());
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
     expect(shop.last()['error']).toBe('access_denied');
@@ -110,7 +112,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('a double click is one click', async () => {
-    const page = await started();
+    const page = await started(await visitor());
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     const before = shop.returns();
@@ -121,7 +123,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('two tabs are one session: the later one is shown where it stands', async () => {
-    const page = await started();
+    const page = await started(await visitor());
     const second = await page.context().newPage();
     await second.goto(page.url());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
@@ -136,7 +138,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('another browser cannot take part', async () => {
-    const page = await started();
+    const page = await started(await visitor());
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());
     await foreign.getByRole('heading', { name: 'Continue in the browser where you began' }).waitFor();
@@ -155,7 +157,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('works with the keyboard alone', async () => {
-    const page = await started();
+    const page = await started(await visitor());
     const focus = (text: string) => page.locator(':focus', { hasText: text });
     for (let presses = 0; presses < 20 && (await focus('Allow and continue').count()) === 0; presses += 1)
       await page.keyboard.press('Tab');

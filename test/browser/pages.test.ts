@@ -1,7 +1,7 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
+import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 import { judge } from './surroundings.ts';
 
@@ -13,10 +13,12 @@ describeInBrowser('the pages in a real browser', () => {
   let service: TestServer;
   let shop: Shop;
   let browser: Browser;
+  let visitor: Visitor;
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([startTestServer({ clock }), launchBrowser()]);
     shop = await openShop(service);
+    visitor = await newVisitor(browser);
   });
   afterAll(async () => {
     await browser.close();
@@ -68,12 +70,10 @@ describeInBrowser('the pages in a real browser', () => {
     'not-found': (page) => page.goto(`${service.baseUrl}/verify/nowhere`),
   };
 
-  async function look(name: string, open: (page: Page) => Promise<unknown>, as: BrowserContextOptions = {}) {
-    const { page, complaints, close } = await newVisitor(browser, as);
-    await open(page);
-    await judge(page, name);
-    expect(complaints).toEqual([]);
-    await close();
+  async function look(name: string, open: (page: Page) => Promise<unknown>) {
+    await open(visitor.page);
+    await judge(visitor.page, name);
+    expect(visitor.complaints).toEqual([]);
   }
 
   it.each(Object.entries(pages))('%s', async (name, open) => look(name, open));
@@ -94,20 +94,50 @@ describeInBrowser('the pages in a real browser', () => {
   });
 
   it('ui_locales wins over the browser, and stays', async () => {
-    const { page } = await newVisitor(browser, { locale: 'de' });
+    const { page, close } = await newVisitor(browser, { locale: 'de' });
     await page.goto(shop.link({ uiLocales: 'ja ar' }));
     await press(page, 'accept');
     expect(await page.locator('html').getAttribute('dir')).toBe('rtl');
     expect(await page.locator('html').getAttribute('lang')).toBe('ar');
+    await close();
   });
 
-  it("wears the client's name and colour", async () => {
+  it('speaks another language by a link, by keyboard and without scripts, to the end of the flow', async () => {
+    const { page, complaints, close } = await newVisitor(browser, { javaScriptEnabled: false });
+    await page.goto(shop.link({ uiLocales: 'fr' }));
+    const address = page.url();
+    await page.locator('summary').focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.languages').getByRole('link', { name: 'العربية' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(address);
+    await page.locator('html[lang=ar][dir=rtl]').waitFor();
+    await press(page, 'accept');
+    await page.locator('html[lang=ar] button[value=adult]').waitFor();
+    expect(page.url()).toBe(address);
+    await press(page, 'adult');
+    await page.waitForURL((url) => url.origin === shop.origin);
+    expect(shop.last()).toHaveProperty('code');
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
+  it('offers its languages wide and narrow', () =>
+    look('languages', async (page) => {
+      await page.goto(shop.link());
+      await page.locator('summary').click();
+      await page.getByRole('link', { name: 'Deutsch' }).waitFor();
+    }));
+
+  it("wears the client's name and colour, and quotes its purpose", async () => {
     const { clientId } = shop.partner;
-    const settings = { clientId, brandName: '<b>Vins & Cie</b>', brandColor: '#ffe600' };
+    const purpose = 'לבדוק <i>גיל</i>';
+    const settings = { clientId, brandName: '<b>Vins & Cie</b>', brandColor: '#ffe600', purpose };
     await service.admin.clients.update.mutate(settings);
     await look('consent-branded', async (page) => {
       await page.goto(shop.link({ scope }));
       await page.getByRole('heading', { name: 'Share a verified answer with <b>Vins & Cie</b>?' }).waitFor();
+      expect(await page.locator('blockquote').textContent()).toBe(purpose);
     });
   });
 });
