@@ -6,6 +6,7 @@ import { formatValue, label } from './output/format.ts';
 import { renderFields, renderTable } from './output/table.ts';
 import { liveNotice } from './output/terminal.ts';
 import { openSecretFile } from './secret-file.ts';
+import { usageHint } from './usage.ts';
 
 /** A command's own flag takes the place of a shared one of the same name. */
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
@@ -31,6 +32,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected flags!: FlagsOf<T>;
   protected args!: ArgsOf<T>;
   #connection: Connection | undefined;
+  #warned = false;
 
   override async init(): Promise<void> {
     await super.init();
@@ -70,8 +72,14 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     const { createAdminApi } = await import('./client.ts');
     const { live, profileName } = this.connection;
     const mode = (this.flags as { mode?: string }).mode;
-    if (live || mode === 'live') this.notice(liveNotice(live ? `profile ${profileName ?? ''}` : 'live mode'));
+    if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
     return createAdminApi(this.connection);
+  }
+
+  /** Says, once, that what is done touches live users or money. */
+  protected warnLive(where: string): void {
+    if (!this.#warned) this.notice(liveNotice(where));
+    this.#warned = true;
   }
 
   /** For the person, never for the program: to stderr. */
@@ -96,6 +104,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     const headings = columns.map((name, index) => ({
       heading: label(name),
       whole: rows.some((row) => identifier.test(row[index] ?? '')),
+      time: rows.some((row) => time.test(row[index] ?? '')),
     }));
     const width = process.stdout.isTTY ? process.stdout.columns : undefined;
     for (const line of renderTable(headings, rows, width)) this.log(line);
@@ -126,12 +135,15 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected override async catch(error: Error): Promise<never> {
     // Exits without an error, such as that of --help, pass.
     if ((error as { code?: string }).code === 'EEXIT') throw error;
-    throw new CommandError(toFailure(error, this.#connection?.url ?? 'the server'));
+    const failure = toFailure(error, this.#connection?.url ?? 'the server');
+    if (failure.code !== 'usage') throw new CommandError(failure);
+    throw new CommandError({ hint: usageHint(this.config.bin, this.ctor), ...failure });
   }
 }
 
 /** `ptr_…` and the like: never cut, so that they can be copied. */
 const identifier = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}$/;
+const time = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
 function keysOf<V extends object>(value: V): (keyof V & string)[] {
   return Object.keys(value) as (keyof V & string)[];

@@ -1,7 +1,7 @@
 import { type Command, Flags } from '@oclif/core';
 import { AdminCommand } from './base-command.ts';
 import { CommandError, exits, usageError } from './failure.ts';
-import { isInteractive, liveNotice } from './output/terminal.ts';
+import { isInteractive } from './output/terminal.ts';
 
 /** What is about to be done, in words for the person who confirms it. */
 export interface Intent {
@@ -42,6 +42,7 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
       this.log(`Would do: ${intent.consequence}`);
       return { dryRun: true, id: intent.id, would: intent.consequence };
     }
+    if (intent.live) this.warnLive(intent.id);
     if (!this.safety.yes) await ask(intent);
     return act();
   }
@@ -53,10 +54,10 @@ export interface DryRun {
   would: string;
 }
 
-async function ask({ id, consequence, live }: Intent): Promise<void> {
+async function ask({ id, consequence }: Intent): Promise<void> {
   if (!isInteractive())
     throw usageError('This needs --yes where nobody can be asked; nothing was done', consequence);
-  process.stderr.write(`${live ? `${liveNotice(id)}\n` : ''}${consequence}\n`);
+  process.stderr.write(`${consequence}\n`);
   const { input } = await import('@inquirer/prompts');
   const typed = await input({ message: `Type ${id} to go on:` }, { output: process.stderr }).catch(() => '');
   if (typed.trim() === id) return;

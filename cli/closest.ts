@@ -1,5 +1,5 @@
-/** Edits that still look like a typing error. */
-const mostEdits = 3;
+/** Edits that still look like a typing error: few, and not most of the word. */
+const mostEdits = (typed: string): number => Math.min(3, Math.floor(typed.length / 2));
 
 /** Letters to insert, delete or replace between two words (Levenshtein). */
 function distance(a: string, b: string): number {
@@ -19,7 +19,7 @@ function distance(a: string, b: string): number {
 export function closest(typed: string, known: Iterable<string>): string | undefined {
   const ranked = [...known]
     .map((word) => ({ word, edits: distance(typed, word) }))
-    .filter(({ edits }) => edits <= mostEdits)
+    .filter(({ edits }) => edits <= mostEdits(typed))
     .sort((a, b) => a.edits - b.edits);
   return ranked[0]?.word;
 }

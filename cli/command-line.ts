@@ -2,6 +2,7 @@ import { type Config, flush, run, settings } from '@oclif/core';
 import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
 import { exits, type Failure, renderFailure, toFailure } from './failure.ts';
+import { topics } from './topics.ts';
 
 /** Whether the caller is a program: `--json` before any `--`. */
 function wantsJson(argv: readonly string[]): boolean {
@@ -22,10 +23,21 @@ function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failur
   const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
   const isTopic = words.length === 1 && names.some((name) => name.startsWith(`${words[0] ?? ''} `));
   if (words.length === 0 || isCommand || isTopic) return undefined;
+  const [topic = '', verb] = words;
+  const siblings = names.filter((name) => name.startsWith(`${topic} `));
   const typed = words.slice(0, 2).join(' ');
-  const guess = closest(typed, names);
-  const message = `${typed} is not a svcadmin command${guess ? `; did you mean ${guess}?` : ''}`;
-  return { code: 'unknown_command', message, exit: exits.usage, hint: 'See `svcadmin help`.' };
+  const guess =
+    siblings.length > 0 && verb !== undefined
+      ? closest(
+          verb,
+          siblings.map((name) => name.slice(topic.length + 1)),
+        )
+      : closest(typed, [...names, ...Object.keys(topics)]);
+  const meant = siblings.length > 0 && guess !== undefined ? `${topic} ${guess}` : guess;
+  const message = `${typed} is not a svcadmin command${meant ? `; did you mean ${meant}?` : ''}`;
+  const hint =
+    siblings.length > 0 ? `\`svcadmin ${topic} --help\` lists what there is.` : 'See `svcadmin help`.';
+  return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
 async function runCommand(argv: string[]): Promise<number> {

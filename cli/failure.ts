@@ -103,7 +103,9 @@ export function toFailure(thrown: unknown, url: string): Failure {
     return { code: 'unreachable', message, exit: exits.unreachable, hint };
   }
   const { message = String(thrown), oclif } = thrown as { message?: string; oclif?: { exit?: number } };
-  if (oclif?.exit === exits.usage) return { code: 'usage', message, exit: exits.usage };
+  if (oclif?.exit === exits.usage) {
+    return { code: 'usage', message: message.replace(/\nSee more help with --help$/, ''), exit: exits.usage };
+  }
   return { code: 'failure', message, exit: exits.failure };
 }
 

@@ -9,6 +9,25 @@ class ExampleFirst extends CommandHelp {
   }
 }
 
+/** What the first day and the commonest questions need. */
+const firstSteps: [command: string, purpose: string][] = [
+  ['login --url URL', 'sign in to a server'],
+  ['partners onboard --help', 'set a partner up in test mode'],
+  ['events why evt_…', 'why a partner has not got an event'],
+  ['sessions show ses_…', 'what became of a user, and what was charged'],
+  ['request req_…', 'what one request did'],
+  ['error CODE', 'what an error means, and what to do'],
+];
+
 export default class SvcadminHelp extends Help {
   protected override CommandHelpClass = ExampleFirst;
+
+  override formatRoot(): string {
+    const lines = firstSteps.map(([command, purpose]): [string, string] => [
+      `$ ${this.config.bin} ${command}`,
+      purpose,
+    ]);
+    const width = Math.max(...lines.map(([command]) => command.length));
+    return `${super.formatRoot()}\n\n${this.section('START HERE', lines.map(([command, purpose]) => `${command.padEnd(width)}  ${purpose}`).join('\n'))}`;
+  }
 }

@@ -1,7 +1,7 @@
 /** What `svcadmin --help` says of each group of commands. */
-export const topics: Readonly<Record<string, { description: string }>> = {
+export const topics: Readonly<Record<string, { description: string; hidden?: boolean }>> = {
   'audit-log': { description: 'what operators changed' },
-  autocomplete: { description: 'completion in your shell' },
+  autocomplete: { description: 'completion in your shell', hidden: true },
   clients: { description: 'applications of partners' },
   deliveries: { description: 'events on their way to a URL' },
   enrollments: { description: 'users of a client' },

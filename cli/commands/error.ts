@@ -20,6 +20,11 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     if (advice) return this.one({ code, meaning: 'An error of the redirect back to the partner', advice });
     const guess = closest(code, [...Object.keys(errorTable), ...Object.keys(redirectGuide)]);
     const message = `No error ${code}${guess ? `; did you mean ${guess}?` : ''}`;
-    throw new CommandError({ code: 'not_found', message, exit: exits.notFound });
+    const sameStatus = Object.entries(errorTable).filter(([, { status }]) => String(status) === code);
+    const hint = `Errors with HTTP status ${code}: ${sameStatus.map(([name]) => name).join(' ')}`;
+    throw new CommandError({
+      ...{ code: 'not_found', message, exit: exits.notFound },
+      ...(sameStatus.length > 0 && { hint }),
+    });
   }
 }

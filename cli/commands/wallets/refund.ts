@@ -2,7 +2,6 @@ import { Args, Flags } from '@oclif/core';
 import { formatCents } from '../../amounts.ts';
 import { CarefulCommand } from '../../careful-command.ts';
 import type { AdminApi } from '../../client.ts';
-import { liveNotice } from '../../output/terminal.ts';
 
 type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
 
@@ -25,7 +24,7 @@ export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> 
     const entry = await api.wallets.entry.query({ entryId: id });
     const live = entry.mode === 'live';
     if (!live && !this.isDryRun) return refund();
-    if (live) this.notice(liveNotice('live mode'));
+    if (live) this.warnLive('live mode');
     return this.confirmed({ id, consequence: await consequence(api, entry), live }, refund);
   }
 }
