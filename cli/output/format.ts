@@ -39,7 +39,7 @@ export function formatValue(name: string, value: unknown): string {
     .join(', ');
 }
 
-const initials = /\b(id|api|uri|url|cli)(s?)\b/gi;
+const initials = /\b(id|api|uri|url|cli|http)(s?)\b/gi;
 
 /** `createdAt` as `Created at`. */
 export function label(name: string): string {

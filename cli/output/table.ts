@@ -2,6 +2,8 @@ export interface Column {
   heading: string;
   /** Never cut: identifiers are shown in full, whatever the width. */
   whole?: boolean;
+  /** Cut only where nothing else can be. */
+  time?: boolean;
 }
 
 const gap = 2;
@@ -52,7 +54,11 @@ export function renderTable(
   const natural = columns.map((_, index) =>
     Math.max(...[headings, ...rows].map((row) => row[index]?.length ?? 0)),
   );
-  const widths = narrow(columns, natural, width);
+  const sparingTimes = columns.map(({ heading, whole = false, time = whole }) => ({
+    heading,
+    whole: whole || time,
+  }));
+  const widths = narrow(sparingTimes, natural, width) ?? narrow(columns, natural, width);
   if (!widths) {
     const blocks = rows.map((row) =>
       renderFields(headings.map((heading, index) => [heading, row[index] ?? ''])),

@@ -23,6 +23,14 @@ describe('renderTable', () => {
     );
   });
 
+  it('cuts a time only where nothing else can be', () => {
+    const timed = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'At', time: true }];
+    const row = [id, 'A rather long name of a company', '2026-07-12 14:03:11'];
+    expect(renderTable(timed, [row], 70)[1]).toBe(`${id}  A rather long name o…  2026-07-12 14:03:11`);
+    expect(renderTable(timed, [row], 57)[1]).toBe(`${id}  A rathe…  2026-07-12 14:03:11`);
+    expect(renderTable(timed, [row], 56)[1]).toMatch(/ 2026-07-12.*…$/);
+  });
+
   it('is tab-separated without a width', () => {
     expect(renderTable(columns, [[id, 'Acme', 'active']])).toEqual([`${id}\tAcme\tactive`]);
   });

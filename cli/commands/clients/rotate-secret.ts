@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 import { duration, outFile } from '../../flags.ts';
+import { localTime } from '../../output/format.ts';
 
 export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
   static override summary = 'Give a client a new secret. The old one ends at once, or after --keep-old.';
@@ -15,7 +16,7 @@ export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRo
     const keepOldSeconds = this.flags['keep-old'] ?? 0;
     const api = await this.api();
     const { id, mode } = await api.clients.show.query({ clientId: this.args.client });
-    const until = new Date(Date.now() + keepOldSeconds * 1000).toLocaleString();
+    const until = localTime(new Date(Date.now() + keepOldSeconds * 1000).toISOString());
     const oldOne =
       keepOldSeconds > 0
         ? `The present one is accepted until ${until}.`

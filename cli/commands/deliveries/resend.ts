@@ -32,7 +32,7 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
     const api = await this.api();
     const wanted = named ? { deliveryIds } : { filter: { ...filter, since: since ?? '', status } };
     const resent = await api.deliveries.resend.mutate({ ...wanted, dryRun });
-    this.notice(`${resent.deliveries.length} ${dryRun ? 'would be sent again' : 'are sent again'}`);
+    this.notice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${resent.deliveries.length}`);
     this.many(resent.deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf']);
     if (resent.more) this.notice('The filter finds more than are sent at a time: run it again.');
     return resent;

@@ -21,7 +21,11 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     }),
     claims: Flags.string({ description: 'claims the client may ask for', required: true, multiple: true }),
     'webhook-url': Flags.string({ description: 'where events go' }),
-    amount: amount({ description: 'dollars of play money', default: 5_000 }),
+    amount: amount({
+      description: 'dollars of play money',
+      default: 5_000,
+      defaultHelp: async () => '50.00',
+    }),
     'out-file': outFile,
   };
 
@@ -36,6 +40,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const calls = firstCalls({ baseUrl: credentials.SVC_BASE_URL, scope }, credentials);
     const env = renderEnv(credentials);
     file?.write(env.join('\n'));
+    if (file) this.notice(`✓ ${file.path} written, for you alone`);
     for (const line of file ? [] : env) this.log(line);
     for (const line of calls) this.log(`# ${line}`);
     return { ...rest, ...(file ? { outFile: file.path } : { env: credentials }), calls };

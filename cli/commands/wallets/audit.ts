@@ -22,7 +22,7 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
         this.log(`${walletId}${seq === undefined ? '' : ` seq ${seq}`}: ${problem}`);
     }
     for (const { walletId, entries, balance } of this.args.partner && bad.length === 0 ? reports : []) {
-      this.log(`${walletId}: ${entries} entries, balance ${formatCents(balance)}`);
+      this.log(`${walletId}: entries ${entries}, balance ${formatCents(balance)}`);
     }
     this.log(
       bad.length === 0

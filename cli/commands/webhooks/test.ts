@@ -21,7 +21,10 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
       durationMs,
       skipped: delivery.skipped,
     });
-    if (delivery.status !== 'delivered') process.exitCode = exits.failure;
+    if (delivery.status !== 'delivered') {
+      process.exitCode = exits.failure;
+      this.notice(`\`svcadmin events why ${delivery.eventId}\` says what to do.`);
+    }
     return delivery;
   }
 }
