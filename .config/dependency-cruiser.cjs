@@ -26,6 +26,12 @@ module.exports = {
       },
     },
     {
+      name: 'only-admin-procedures-know-the-admin-api',
+      severity: 'error',
+      from: { path: `^server/(${features})/`, pathNot: '/admin[a-z-]*\\.ts$' },
+      to: { path: '^server/admin/' },
+    },
+    {
       name: 'only-stores-and-platform-touch-the-database',
       severity: 'error',
       from: { path: '^server/', pathNot: '^server/platform/|[a-z-]*store\\.ts$' },

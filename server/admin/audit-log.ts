@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import type { Actor } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Sweep } from '../platform/outbox.ts';
 import type { AuditStore, StoredEntry } from './audit-store.ts';
-import { type Actor, procedure, router } from './procedures.ts';
+import { procedure, router } from './procedures.ts';
 
 interface Dependencies {
   store: AuditStore;

@@ -1,8 +1,8 @@
 import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { AuditEntry } from './procedures.ts';
 
 /** An entry of the log. Entries are only ever added. */
 export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };

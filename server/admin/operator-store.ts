@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
 import type { OperatorRole, OperatorStatus } from '../../contracts/admin/operators.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import {
   type AuditedRecord,
   createRecordStore,
   type RecordStore,
   recordIndexes,
-} from '../partners/record-store.ts';
-import type { IndexDeclaration } from '../platform/database/indexes.ts';
+} from '../platform/records.ts';
 
 /** Somebody who may call the admin API. */
 export interface Operator extends AuditedRecord {

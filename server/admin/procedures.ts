@@ -1,6 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import { type ErrorCode, errorTable } from '../../contracts/errors.ts';
+import type { Actor } from '../platform/audit-entry.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -14,27 +15,6 @@ export interface AdminContext {
   log: Logger;
   /** Called after each mutation that succeeded, so that none is without an entry in the audit log. */
   mutated?: (actor: Actor, input: unknown) => Promise<void>;
-}
-
-/** Who does what: the part of an audit entry that is known before anything is done. */
-export interface Actor {
-  operatorId: string;
-  operatorName: string;
-  /** The procedure, for instance `partners.suspend`. */
-  action: string;
-  requestId: string;
-  address: string;
-}
-
-/** One change by an operator, written into the changed document with the change. Holds no secrets. */
-export interface AuditEntry extends Actor {
-  /** Identifies the entry: copying it twice is copying it once. */
-  id: string;
-  at: Date;
-  /** Identifier of what was changed. */
-  target: string;
-  before?: Record<string, unknown>;
-  after?: Record<string, unknown>;
 }
 
 const trpc = initTRPC.context<AdminContext>().create({

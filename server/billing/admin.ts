@@ -19,7 +19,8 @@ import {
   WalletView,
 } from '../../contracts/admin/wallets.ts';
 import { Mode } from '../../contracts/identifiers.ts';
-import { type Actor, procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../admin/procedures.ts';
+import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
@@ -64,7 +65,7 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
 
   /** Who moves the money, for the books and for the audit log. */
   function actBy(actor: Actor, target: string, after: Record<string, unknown>) {
-    const audit = { ...actor, id: `${actor.requestId}:${target}`, at: new Date(clock.now()), target, after };
+    const audit = auditEntry(actor, { id: target, at: clock.now() }, { after });
     return { actor: actor.operatorId, audit };
   }
 

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../admin/procedures.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Publish } from '../platform/outbox.ts';

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../admin/procedures.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { EventDraft, Publish } from '../platform/outbox.ts';
 import { createStage } from '../platform/stage.ts';
 import type { Access } from './access-store.ts';

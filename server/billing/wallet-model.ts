@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../admin/procedures.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { type Db, Long } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../admin/procedures.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import { isDuplicateKey } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { Hold, SpendWindow, WalletState } from './wallet-model.ts';

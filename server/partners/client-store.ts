@@ -3,7 +3,12 @@ import type { ClientKind, ClientStatus } from '../../contracts/admin/clients.ts'
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { type AuditedRecord, createRecordStore, type RecordStore, recordIndexes } from './record-store.ts';
+import {
+  type AuditedRecord,
+  createRecordStore,
+  type RecordStore,
+  recordIndexes,
+} from '../platform/records.ts';
 
 /** An application of a partner. Its sessions and events belong to the API key `keyId`. */
 export interface Client extends AuditedRecord {

@@ -5,11 +5,10 @@ import type {
   UpdateClient,
 } from '../../contracts/admin/clients.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { Actor } from '../admin/procedures.ts';
+import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
-import { auditEntry } from './audit-entry.ts';
 import type { Client, ClientStore } from './client-store.ts';
 import type { Directory } from './directory.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';

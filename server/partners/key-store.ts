@@ -2,7 +2,12 @@ import type { Db } from 'mongodb';
 import type { KeyStatus } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { type AuditedRecord, createRecordStore, type RecordStore, recordIndexes } from './record-store.ts';
+import {
+  type AuditedRecord,
+  createRecordStore,
+  type RecordStore,
+  recordIndexes,
+} from '../platform/records.ts';
 
 /** An API key: reads the sessions of its clients, and its webhook URL gets their events. */
 export interface ApiKey extends AuditedRecord {

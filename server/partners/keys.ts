@@ -1,10 +1,9 @@
 import type { CreateKey, ListKeys } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { Actor } from '../admin/procedures.ts';
+import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
-import { auditEntry } from './audit-entry.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 

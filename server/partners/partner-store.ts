@@ -1,7 +1,12 @@
 import type { Db } from 'mongodb';
 import type { PartnerStatus } from '../../contracts/admin/partners.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { type AuditedRecord, createRecordStore, type RecordStore, recordIndexes } from './record-store.ts';
+import {
+  type AuditedRecord,
+  createRecordStore,
+  type RecordStore,
+  recordIndexes,
+} from '../platform/records.ts';
 
 /** A company that verifies its users with us. */
 export interface Partner extends AuditedRecord {

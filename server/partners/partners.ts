@@ -1,9 +1,8 @@
 import type { ListPartners, PartnerStatus } from '../../contracts/admin/partners.ts';
-import type { Actor } from '../admin/procedures.ts';
+import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
-import { auditEntry } from './audit-entry.ts';
 import type { Directory } from './directory.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 

@@ -1,6 +1,6 @@
 import type { IntegrationStatus } from '../../contracts/admin/integrations.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../admin/procedures.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 
 /** Shops that exchange the codes of one storefront client by calls signed with one secret. */

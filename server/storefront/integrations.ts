@@ -1,5 +1,5 @@
 import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
-import type { Actor, AuditEntry } from '../admin/procedures.ts';
+import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/sealing.ts';
@@ -32,7 +32,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
 
   /** One request changes an integration once, so both name the entry. */
   function entryOf(actor: Actor, target: string, changed: Pick<AuditEntry, 'before' | 'after'>): AuditEntry {
-    return { ...actor, id: `${actor.requestId}:${target}`, at: new Date(clock.now()), target, ...changed };
+    return auditEntry(actor, { id: target, at: clock.now() }, changed);
   }
 
   async function storefrontClient(partnerId: string, clientId: string) {

@@ -6,7 +6,8 @@ import {
   ListEnrollments,
 } from '../../contracts/admin/enrollments.ts';
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
-import { type Actor, type AuditEntry, procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../admin/procedures.ts';
+import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createUserProcedures } from './admin-users.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
@@ -56,8 +57,7 @@ function enrollmentProcedures(enrollments: EnrollmentStore, clock: { now(): numb
 
   /** The entry of a change of status; one request changes an enrollment once, so both name the entry. */
   function entryOf(actor: Actor, { _id, status }: Enrollment, after: Record<string, unknown>): AuditEntry {
-    const at = new Date(clock.now());
-    return { ...actor, id: `${actor.requestId}:${_id}`, at, target: _id, before: { status }, after };
+    return auditEntry(actor, { id: _id, at: clock.now() }, { before: { status }, after });
   }
 
   return router({

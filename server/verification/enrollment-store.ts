@@ -2,7 +2,7 @@ import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
-import type { AuditEntry } from '../admin/procedures.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import { isDuplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { ApiError } from '../platform/errors.ts';

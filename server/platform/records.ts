@@ -7,11 +7,11 @@ import type {
   UpdateFilter,
   WithId,
 } from 'mongodb';
-import type { AuditEntry } from '../admin/procedures.ts';
-import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { ApiError, unavailable } from '../platform/errors.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { IndexDeclaration } from './database/indexes.ts';
+import { ApiError, unavailable } from './errors.ts';
 
-/** What every record of this feature holds besides its own fields. */
+/** What every audited record holds besides its own fields. */
 export interface AuditedRecord {
   _id: string;
   createdAt: Date;
