@@ -31,7 +31,8 @@ const basic = (token: string) => ({
 });
 
 describe('GET /ops', () => {
-  const open = (headers: Record<string, string> = {}) => fetch(`${server.url}/ops`, { headers });
+  const open = (headers: Record<string, string> = {}, query = '') =>
+    fetch(`${server.url}/ops${query}`, { headers });
 
   it('asks for an operator token', async () => {
     const answer = await open();
@@ -59,6 +60,16 @@ describe('GET /ops', () => {
     expect(page).toContain(`<td>${id}:live</td><td>9.99 USD</td>`);
     expect(page).not.toContain(unfunded);
     expect(page).not.toMatch(/<script|<img/);
+    expect(page).toContain('Needs attention');
+  });
+
+  it('reloads by itself, until somebody stops it', async () => {
+    const reloading = await open(basic(firstToken));
+    expect(reloading.headers.get('refresh')).toBe('15');
+    expect(await reloading.text()).toContain('href="?still"');
+    const still = await open(basic(firstToken), '?still');
+    expect(still.headers.get('refresh')).toBeNull();
+    expect(await still.text()).toContain('href="?"');
   });
 });
 
