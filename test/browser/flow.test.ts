@@ -35,13 +35,13 @@ describeInBrowser('the hosted flow in a real browser', () => {
     return opened;
   }
 
-  async function started({ page }: Pick<Visitor, 'page'>) {
+  async function started({ page } = regular) {
     await page.goto(shop.link());
     return page;
   }
 
-  async function atPeople(who?: Visitor) {
-    const page = await started(who ?? (await visitor()));
+  async function atPeople() {
+    const page = await started();
     await page.getByRole('button', { name: 'Allow and continue' }).click();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     return page;
@@ -69,7 +69,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     ['Rejected', 'verification_failed'],
     ['Source down', 'verification_failed'],
   ])('%s comes back to the partner', async (person, result) => {
-    const page = await atPeople(regular);
+    const page = await atPeople();
     await page.getByRole('button', { name: new RegExp(`^${person}`) }).click();
     await page.waitForURL(atShop);
     const { code, error, iss } = shop.last();
@@ -87,7 +87,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('declining and cancelling lead back, and the back button leads nowhere else', async () => {
-    const page = await started(await visitor());
+    const page = await started();
     await page.getByRole('button', { name: 'Don’t allow' }).click();
     await page.waitForURL(atShop);
     expect(shop.last()['error']).toBe('access_denied');
@@ -112,7 +112,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('a double click is one click', async () => {
-    const page = await started(await visitor());
+    const page = await started();
     await page.getByRole('button', { name: 'Allow and continue' }).dblclick();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();
     const before = shop.returns();
@@ -123,7 +123,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('two tabs are one session: the later one is shown where it stands', async () => {
-    const page = await started(await visitor());
+    const page = await started();
     const second = await page.context().newPage();
     await second.goto(page.url());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
@@ -138,7 +138,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('another browser cannot take part', async () => {
-    const page = await started(await visitor());
+    const page = await started();
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());
     await foreign.getByRole('heading', { name: 'Continue in the browser where you began' }).waitFor();
@@ -157,7 +157,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
   });
 
   it('works with the keyboard alone', async () => {
-    const page = await started(await visitor());
+    const page = await started();
     const focus = (text: string) => page.locator(':focus', { hasText: text });
     for (let presses = 0; presses < 20 && (await focus('Allow and continue').count()) === 0; presses += 1)
       await page.keyboard.press('Tab');
