@@ -103,7 +103,7 @@ describe('status, whoami and error', () => {
 
 describe('request', () => {
   it('shows what an operator changed with it', async () => {
-    const { id } = await svcadmin.json<{ id: string }>('partners', 'create', 'Acme');
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
     const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
     const story = await svcadmin.json('request', entry?.requestId ?? '');
     expect(story).toMatchObject({ request: null, changes: [{ action: 'partners.create', target: id }] });

@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeyView } from '../../contracts/admin/keys.ts';
-import type { PartnerView } from '../../contracts/admin/partners.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
@@ -67,9 +65,9 @@ describe('exit codes', () => {
   });
 
   it('5: refused by a rule or a conflict', async () => {
-    const { id } = await svcadmin.json<PartnerView>('partners', 'create', 'Acme');
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
     expect(await refused(['partners', 'suspend', id])).toMatchObject({ exit: 5, code: 'conflict' });
-    const key = await svcadmin.json<KeyView>('keys', 'create', '--partner', id, '--mode', 'live');
+    const key = await server.api.keys.create.mutate({ partnerId: id, mode: 'live' });
     const set = await refused(['webhooks', 'set', key.id, '--url', 'http://partner.example/']);
     expect(set).toMatchObject({ exit: 5, code: 'refused' });
   });
@@ -128,7 +126,7 @@ describe('what destroys, rotates or moves live money', () => {
   );
 
   it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
-    const { id } = await svcadmin.json<PartnerView>('partners', 'create', 'Acme');
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
     const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
     expect(stderr).toBe('LIVE: live mode\n');
     expect(stdout).toContain('live');

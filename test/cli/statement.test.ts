@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decimal, renderCsv } from '../../cli/output/csv.ts';
-import type { PartnerView } from '../../contracts/admin/partners.ts';
 import type { EntryView, StatementView } from '../../contracts/admin/wallets.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { chargedEntry } from './charged-entry.ts';
@@ -48,7 +47,7 @@ describe('wallets statement', () => {
 
 describe('wallets adjust and refund', () => {
   it('move test money without asking, with a reason', async () => {
-    const { id } = await svcadmin.json<PartnerView>('partners', 'create', 'Acme');
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
     const adjust = ['wallets', 'adjust', id, '--mode', 'test', '--amount', '7.50', '--reason', 'goodwill'];
     expect(await svcadmin.json(...adjust)).toMatchObject({
       amount: 750,
