@@ -6,7 +6,7 @@ import { isLanguage, type Language } from './languages.ts';
 const cookie = 'svc_language';
 const parameter = 'lang';
 /** A query longer than this is not repeated in the links: the page would weigh too much. */
-const longest = 4000;
+const longest = 2400;
 
 function split(url: string): { path: string; parameters: string[] } {
   const [path = '', query = ''] = url.split('?');
