@@ -127,7 +127,9 @@ export function createRecordStore<R extends AuditedRecord>(
     find,
 
     async findAll(ids) {
-      const found = (await records.find(where({ _id: { $in: ids } })).toArray()) as unknown as R[];
+      const found = (await records
+        .find(where({ _id: { $in: [...new Set(ids)] } }))
+        .toArray()) as unknown as R[];
       const byId = new Map(found.map((record) => [record._id, record]));
       return ids.map((id) => byId.get(id));
     },

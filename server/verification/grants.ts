@@ -2,7 +2,7 @@ import type { ClaimName, Claims } from '../../contracts/claims.ts';
 import type { Grant } from '../../contracts/grant.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { createStage } from '../platform/stage.ts';
-import type { SessionStore, SessionWithUser } from './session-store.ts';
+import type { CodeSession, SessionStore } from './session-store.ts';
 import type { User } from './user-store.ts';
 
 /** A grant with where it comes from. */
@@ -27,7 +27,7 @@ function valuesOf(claims: User['claims']): Claims {
   return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
 
-function toGrant(session: SessionWithUser): IssuedGrant | undefined {
+function toGrant(session: CodeSession): IssuedGrant | undefined {
   const { code, userId, sub, enrollments, users } = session;
   const [enrollment] = enrollments;
   const [user] = users;
