@@ -40,6 +40,9 @@ function verifiedAccessEvent(access: Access): EventDraft {
 const owesEvent = ({ record }: Settled): Access[] =>
   record?.kind === 'token' && record.returning ? [record] : [];
 
+/** Milliseconds: nobody waits for a settlement, and two cost hardly more than one. */
+const linger = 20;
+
 /**
  * What follows a decided hold, in batches and after the answer: its ledger entry, its event, and last its leave from the wallet. Every step is idempotent; a crash in between
  * leaves the hold, and the sweeper starts over.
@@ -47,6 +50,7 @@ const owesEvent = ({ record }: Settled): Access[] =>
 export function createSettlement(settings: SettlementSettings) {
   const { ledger, wallet, publish, record } = settings;
   const settleOne = createStage<Settled, null>({
+    linger,
     async run(batch) {
       await ledger.append(batch.map(({ walletId, hold }) => entryOf(walletId, hold)));
       await publish(batch.flatMap(owesEvent).map(verifiedAccessEvent));

@@ -4,16 +4,18 @@ interface StageSettings<Item, Result> {
   /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
   maxBatch?: number;
+  /** Milliseconds that the first of a batch waits for others, where nobody waits for the result. Default 0. */
+  linger?: number;
 }
 
 /**
  * Group commit: at most one operation in flight; what arrives meanwhile goes out together in the next.
- * Alone, a caller waits for nothing but its own operation. With `maxBatch`, whole batches go one after another.
+ * Alone, a caller waits for nothing but its own operation, unless it is told to linger. With `maxBatch`, whole batches go one after another.
  */
 export function createStage<Item, Result>(
   settings: StageSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { run, maxBatch = 256 } = settings;
+  const { run, maxBatch = 256, linger = 0 } = settings;
   const waiting: (() => void)[] = [];
   let inFlight = false;
 
@@ -38,7 +40,8 @@ export function createStage<Item, Result>(
         if (inFlight) waiting.push(go);
         else {
           inFlight = true;
-          setImmediate(go);
+          if (linger > 0) setTimeout(go, linger);
+          else setImmediate(go);
         }
       },
     },

@@ -8,7 +8,7 @@ import { createLogger } from '../../server/platform/logging.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
 import { startServer } from '../../server/start.ts';
 import type { TestPartner, Visit } from '../harness/partner.ts';
-import { type FaultyServer, lostConnection, startFaulty } from './faults.ts';
+import { type FaultyServer, gate, lostConnection, startFaulty } from './faults.ts';
 
 let server: FaultyServer;
 
@@ -114,8 +114,15 @@ describe('a hold with an access', () => {
     await server.exchange(partner, await server.visit(partner));
     await server.books(partner);
     const returning = await server.visit(partner);
-    server.at('ledger', { before: lostConnection });
+    const struck = gate();
+    server.at('ledger', {
+      before() {
+        struck.open();
+        lostConnection();
+      },
+    });
     const { access_token: token } = await server.exchange(partner, returning);
+    await struck.passed;
     server.at('ledger');
     const { partnerId } = partner;
     const resolved = () => server.db.collection('events').countDocuments({ partnerId, type: 'vae.resolved' });

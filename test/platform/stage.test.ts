@@ -48,6 +48,22 @@ describe('a stage', () => {
     expect(await Promise.all(later)).toEqual(['B', 'C']);
   });
 
+  it('waits for company where it may linger, but for the first of a row only', async () => {
+    const batches: string[][] = [];
+    const call = createStage<string, string>({
+      async run(items) {
+        batches.push([...items]);
+        return items;
+      },
+      linger: 10,
+    });
+    const first = call('a');
+    await turns();
+    expect(batches).toEqual([]);
+    await Promise.all([first, call('b')]);
+    expect(batches).toEqual([['a', 'b']]);
+  });
+
   it('fails all callers of a batch that failed, and goes on', async () => {
     const { finish, call } = controlled();
     const failing = [call('a'), call('b')];
