@@ -1,10 +1,11 @@
 import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
+import { sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 
 /** What we read back out of our own tokens. */
-const Payload = z.object({ jti: EntryId, client_id: z.string() });
+const Payload = z.object({ jti: EntryId, client_id: z.string(), exp: z.number() });
 
 interface TokenSettings {
   keyring: Pick<Keyring, 'signing' | 'publicKeys'>;
@@ -22,27 +23,59 @@ interface Issued {
   expiresAt: Date;
 }
 
+interface Known {
+  id: string;
+  clientId: string;
+  /** Seconds since the epoch. */
+  exp: number;
+}
+
+/** Tokens of which a process remembers that they are ours: some 5 MB. */
+const remembered = 20_000;
+
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+
+/** By the token's hash: what was signed or verified once is not verified again. The oldest is forgotten first. */
+function createMemory() {
+  const known = new Map<string, Known>();
+  return {
+    get: (token: string) => known.get(sha256(token)),
+    add(token: string, { id, clientId, exp }: Known): void {
+      known.set(sha256(token), { id, clientId, exp });
+      if (known.size <= remembered) return;
+      const [oldest = ''] = known.keys();
+      known.delete(oldest);
+    },
+  };
+}
 
 /** Access tokens: JWTs of RFC 9068 whose `jti` is the charge that paid for them. */
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   const keys = createLocalJWKSet({ keys: [...keyring.publicKeys] });
   const header = { alg: 'ES256', typ: 'at+jwt', kid: keyring.signing.kid };
 
+  const memory = createMemory();
+
   return {
-    sign: (issued: Issued): Promise<string> =>
-      new SignJWT({ client_id: issued.clientId, scope: issued.scope })
+    async sign({ _id: id, clientId, scope, sub, at, expiresAt }: Issued): Promise<string> {
+      const exp = seconds(expiresAt);
+      const token = await new SignJWT({ client_id: clientId, scope })
         .setProtectedHeader(header)
         .setIssuer(issuer)
         .setAudience(issuer)
-        .setSubject(issued.sub)
-        .setJti(issued._id)
-        .setIssuedAt(seconds(issued.at))
-        .setExpirationTime(seconds(issued.expiresAt))
-        .sign(keyring.signing.privateKey),
+        .setSubject(sub)
+        .setJti(id)
+        .setIssuedAt(seconds(at))
+        .setExpirationTime(exp)
+        .sign(keyring.signing.privateKey);
+      memory.add(token, { id, clientId, exp });
+      return token;
+    },
 
     /** The token's id and client, or undefined for anything that is not a token of ours, valid now. */
     async verify(token: string): Promise<{ id: string; clientId: string } | undefined> {
+      const known = memory.get(token);
+      if (known) return known.exp > seconds(new Date(clock.now())) ? known : undefined;
       try {
         const { payload } = await jwtVerify(token, keys, {
           algorithms: ['ES256'],
@@ -52,8 +85,11 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
           currentDate: new Date(clock.now()),
           requiredClaims: ['exp', 'jti', 'client_id'],
         });
-        const known = Payload.safeParse(payload);
-        return known.success ? { id: known.data.jti, clientId: known.data.client_id } : undefined;
+        const { success, data } = Payload.safeParse(payload);
+        if (!success) return undefined;
+        const verified = { id: data.jti, clientId: data.client_id, exp: data.exp };
+        memory.add(token, verified);
+        return verified;
       } catch (error) {
         if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
         throw error;

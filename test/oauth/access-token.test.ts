@@ -1,0 +1,60 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { exportJWK } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { createAccessTokens } from '../../server/oauth/access-token.ts';
+import { manualClock } from '../harness/server.ts';
+
+const lifetime = 3_600_000;
+const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const publicKeys = [{ ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'ES256' }];
+const clock = manualClock(Date.parse('2026-11-21T10:00:00.400Z'));
+const keyring = { signing: { kid: 'one', privateKey: pair.privateKey }, publicKeys };
+
+/** Two processes of one installation: what the second verifies, the first has signed. */
+const processes = () => {
+  const settings = { keyring, issuer: 'https://verify.example', clock } as never;
+  return [createAccessTokens(settings), createAccessTokens(settings)] as const;
+};
+
+const issue = () => ({
+  _id: `txn_${'a'.repeat(22)}`,
+  sub: 'sub',
+  clientId: `cli_${'b'.repeat(22)}`,
+  scope: 'age_18_plus',
+  at: new Date(clock.now()),
+  expiresAt: new Date(clock.now() + lifetime),
+});
+
+describe('an access token', () => {
+  it('is the same to the process that signed it, and to one that meets it for the first and second time', async () => {
+    const [signer, other] = processes();
+    const issued = issue();
+    const token = await signer.sign(issued);
+    const expected = { id: issued._id, clientId: issued.clientId };
+    expect(await signer.verify(token)).toMatchObject(expected);
+    expect(await other.verify(token)).toMatchObject(expected);
+    expect(await other.verify(token)).toMatchObject(expected);
+  });
+
+  it('expires in the same second for all of them', async () => {
+    const [signer, other] = processes();
+    const token = await signer.sign(issue());
+    await other.verify(token);
+    const [, stranger] = processes();
+    const all = () =>
+      Promise.all([signer, other, stranger].map(async ({ verify }) => !!(await verify(token))));
+    clock.advance(lifetime - 401);
+    expect(await all()).toEqual([true, true, true]);
+    clock.advance(1);
+    expect(await all()).toEqual([false, false, false]);
+  });
+
+  it('is none where a letter of it is another', async () => {
+    const [signer] = processes();
+    const token = await signer.sign(issue());
+    const at = token.length - 10;
+    const forged = `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`;
+    expect(await signer.verify(forged)).toBeUndefined();
+    expect(await signer.verify(token)).toBeDefined();
+  });
+});
