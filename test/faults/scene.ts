@@ -34,10 +34,10 @@ export function fundMore({ site, partner }: Scene): Promise<unknown> {
 
 const booksOf = ({ site, partner }: Scene): Promise<Books> => insist(() => readBooks(site.db, partner));
 
-/** Waits until the last hold may be swept. */
+/** Waits until the last hold may be swept: one whose row is written may still owe its event. */
 export async function deadlines(scene: Scene): Promise<void> {
-  const { open } = await booksOf(scene);
-  const last = Math.max(0, ...open.map(({ deadline }) => deadline.getTime()));
+  const { wallet } = await booksOf(scene);
+  const last = Math.max(0, ...wallet.holds.map(({ deadline }) => deadline.getTime()));
   if (last > Date.now()) await sleep(last - Date.now() + 10);
 }
 
