@@ -49,52 +49,82 @@ export function createStage<Item, Result>(
   return (item) => loader.load(item);
 }
 
-/** Milliseconds that a caller may wait for company: a part of what the trip takes, within bounds. */
-const usualPatience = { least: 2, most: 8, ofTrip: 0.3 };
+/** Milliseconds. */
+interface Patience {
+  /** Since the last one came, as a part of what a trip takes: then nobody else is expected soon. */
+  gap: { least: number; most: number; ofTrip: number };
+  /** Altogether, for company. */
+  company: number;
+  /** For a convoy that is under way. */
+  return: number;
+}
+
+const usualPatience: Patience = { gap: { least: 2, most: 8, ofTrip: 0.3 }, company: 16, return: 50 };
 
 /**
- * The convoy: callers that would pass the same stages one after another set out together. Each waits, briefly,
- * until as many have come as are active or as set out last time; one that was alone last time, and is now,
- * waits for nothing.
+ * The convoy: callers that would pass the same stages one after another set out together, for two halves that
+ * follow one another cost twice the operations. Whoever comes while a convoy is under way waits for its return,
+ * and then for those who were with it, as most of them have another call. One that is alone waits for nothing.
  */
 export function createConvoy(patience = usualPatience) {
   let active = 0;
-  let lastSize = 1;
+  let size = 0;
+  let expected = 1;
   let trip = 0;
   let waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let patientUntil = 0;
 
-  const isComplete = () => waiting.length >= Math.max(active, lastSize);
+  const underWay = () => active - waiting.length;
 
   function depart(): void {
     clearTimeout(timer);
     timer = undefined;
     const together = waiting;
     waiting = [];
-    lastSize = together.length;
+    size = together.length;
     for (const go of together) go();
   }
 
+  function departAt(time: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(depart, time - performance.now());
+  }
+
+  /** As long as they keep coming. */
+  function waitForMore(): void {
+    const { least, most, ofTrip } = patience.gap;
+    const gap = Math.min(most, Math.max(least, ofTrip * trip));
+    if (waiting.length >= expected) depart();
+    else departAt(Math.min(performance.now() + gap, patientUntil));
+  }
+
   function assemble(): Promise<void> {
-    const wait = Math.min(patience.most, Math.max(patience.least, patience.ofTrip * trip));
     return new Promise((go) => {
       waiting.push(go);
-      if (isComplete()) depart();
-      else timer ??= setTimeout(depart, wait);
+      if (underWay() === 0) waitForMore();
+      else if (!timer) departAt(performance.now() + patience.return);
     });
+  }
+
+  function arrive(): void {
+    expected = size + waiting.length;
+    patientUntil = performance.now() + patience.company;
+    if (waiting.length > 0) waitForMore();
   }
 
   /** Runs `call` once the others are there; it counts as active until it has ended. */
   return async function ride<T>(call: () => Promise<T>): Promise<T> {
     active += 1;
-    if (active > 1 || lastSize > 1) await assemble();
+    if (active > 1 || expected > 1) await assemble();
+    else size = 1;
     const setOut = performance.now();
     try {
       return await call();
     } finally {
       trip = 0.9 * trip + 0.1 * (performance.now() - setOut);
       active -= 1;
-      if (waiting.length > 0 && isComplete()) depart();
+      if (underWay() === 0) arrive();
     }
   };
 }

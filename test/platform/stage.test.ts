@@ -123,62 +123,63 @@ describe('a stage', () => {
   });
 });
 
-const fixed = (ms: number) => ({ least: ms, most: ms, ofTrip: 0 });
+/** Waits so long for the next to come, and so long for a convoy under way. */
+const patient = ({ gap, back }: { gap: number; back: number }) => ({
+  gap: { least: gap, most: gap, ofTrip: 0 },
+  company: gap,
+  return: back,
+});
+const forEver = 60_000;
+
+/** A call that ends when it is told to. */
+function untilTold() {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { call: () => ended, end };
+}
 
 describe('a convoy', () => {
-  it('waits for as many as set out last time, and is alone again when they do not come', async () => {
-    const ride = createConvoy(fixed(20));
-    await Promise.all([1, 2, 3].map(() => ride(turns)));
-    const started: number[] = [];
-    await Promise.all([1, 2, 3].map((n) => ride(async () => void started.push(n))));
-    expect(started).toEqual([1, 2, 3]);
-    expect(await ride(async () => 'after a wait')).toBe('after a wait');
-    expect(await ride(async () => 'at once')).toBe('at once');
-  });
-
   it('lets a caller who is alone go at once, and gives what the call gives', async () => {
-    const ride = createConvoy(fixed(60_000));
+    const ride = createConvoy(patient({ gap: forEver, back: forEver }));
     expect(await ride(async () => 'done')).toBe('done');
     await expect(ride(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await ride(async () => 'again')).toBe('again');
   });
 
-  it('sets out together once all active callers have come', async () => {
-    const ride = createConvoy(fixed(60_000));
-    let started = 0;
-    let end = (): void => undefined;
-    const first = ride(
-      () =>
-        new Promise<void>((resolve) => {
-          end = resolve;
-        }),
-    );
-    const others = Promise.all(
-      [1, 2, 3].map(() =>
-        ride(async () => {
-          started += 1;
-        }),
-      ),
-    );
+  it('sets out again when those who came meanwhile and those who were under way are there', async () => {
+    const ride = createConvoy(patient({ gap: forEver, back: forEver }));
+    const first = untilTold();
+    const underWay = ride(first.call);
+    const started: string[] = [];
+    const join = (name: string) => ride(async () => void started.push(name));
+    const meanwhile = [join('a'), join('b')];
     await turns();
-    expect(started).toBe(0);
-    end();
-    await first;
-    await others;
-    expect(started).toBe(3);
+    first.end();
+    await underWay;
+    await turns();
+    expect(started).toEqual([]);
+    await Promise.all([...meanwhile, join('first again')]);
+    expect(started).toEqual(['a', 'b', 'first again']);
   });
 
-  it('waits no longer than its patience for one that takes its time', async () => {
-    const ride = createConvoy(fixed(5));
-    let end = (): void => undefined;
-    const slow = ride(
-      () =>
-        new Promise<void>((resolve) => {
-          end = resolve;
-        }),
-    );
+  it('waits no longer than its patience for those who do not come again', async () => {
+    const ride = createConvoy(patient({ gap: 5, back: forEver }));
+    const first = untilTold();
+    const underWay = ride(first.call);
+    const other = ride(async () => 'went');
+    first.end();
+    await underWay;
+    expect(await other).toBe('went');
+  });
+
+  it('waits no longer than its patience for a convoy that takes its time', async () => {
+    const ride = createConvoy(patient({ gap: forEver, back: 5 }));
+    const slow = untilTold();
+    const underWay = ride(slow.call);
     expect(await ride(async () => 'went')).toBe('went');
-    end();
-    await slow;
+    slow.end();
+    await underWay;
   });
 });
