@@ -10,7 +10,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '25' },
     /** How many are under way at once. */
     lanes: { type: 'string', default: '3' },
-    /** Only points with this in their name. */
+    /** Only points with this in their name, which begins with `money: ` or `webhooks: `. */
     only: { type: 'string', default: '' },
   },
 });

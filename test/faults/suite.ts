@@ -106,7 +106,7 @@ interface SuiteSettings {
   runs: number;
   /** How many are under way at once. */
   lanes: number;
-  /** Only points with this in their name. */
+  /** Only points with this in their name, which begins with `money: ` or `webhooks: `. */
   only?: string;
   /** Only one point in so many: of two sides of a step, one. */
   every?: number;
@@ -118,7 +118,7 @@ interface SuiteSettings {
 export async function runSuite(settings: SuiteSettings): Promise<Row[]> {
   const { runs, lanes, only = '', every = 1, progress } = settings;
   const some = (tasks: readonly Task[]) => tasks.filter((_, place) => place % every === 0);
-  const chosen = [...some(money), ...some(webhooks)].filter(({ name }) => name.includes(only));
+  const chosen = [...some(money), ...some(webhooks)].filter(({ part, name }) => `${part}: ${name}`.includes(only));
   const rows: Row[] = [];
   const open = await Promise.all(Array.from({ length: lanes }, createLane));
   const tasks = [...chosen];
