@@ -9,5 +9,8 @@ it('a process that is killed, and a message that is lost, at some points: no cen
   const rows = await runSuite(short);
   expect(rows.length).toBeGreaterThan(4);
   expect(rows.every(({ runs }) => runs === short.runs)).toBe(true);
-  expect(rows.reduce((sum, row) => sum + faultsOf(row), 0), report(rows)).toBe(0);
+  expect(
+    rows.reduce((sum, row) => sum + faultsOf(row), 0),
+    report(rows),
+  ).toBe(0);
 }, 240_000);

@@ -118,7 +118,9 @@ interface SuiteSettings {
 export async function runSuite(settings: SuiteSettings): Promise<Row[]> {
   const { runs, lanes, only = '', every = 1, progress } = settings;
   const some = (tasks: readonly Task[]) => tasks.filter((_, place) => place % every === 0);
-  const chosen = [...some(money), ...some(webhooks)].filter(({ part, name }) => `${part}: ${name}`.includes(only));
+  const chosen = [...some(money), ...some(webhooks)].filter(({ part, name }) =>
+    `${part}: ${name}`.includes(only),
+  );
   const rows: Row[] = [];
   const open = await Promise.all(Array.from({ length: lanes }, createLane));
   const tasks = [...chosen];
