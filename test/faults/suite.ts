@@ -29,7 +29,7 @@ interface Task {
 }
 
 /** Runs that are not struck are repeated, as often as this for each that is due. */
-const patience = 2;
+const patience = 4;
 
 const money = moneyPoints.map(
   (point): Task => ({
