@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import { randomId } from '../../server/platform/ids.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import type { EventDraft } from '../../server/platform/outbox.ts';
+import { createScheduler } from '../../server/platform/scheduler.ts';
+import type { Delivery } from '../../server/webhooks/delivery.ts';
+import { createWebhooks } from '../../server/webhooks/webhooks.ts';
+import type { Owner } from '../contenders/our-partners.ts';
+import { attemptKey, type DueTimes } from './counting.ts';
+
+/** Longest wait for deliveries to end, in milliseconds; what has not arrived then is lost. */
+const patience = 20_000;
+const askEvery = 50;
+
+/** Waits until there are so many deliveries and none of them is open. */
+export async function waitForEnds(db: Db, expected: number): Promise<void> {
+  const deliveries = db.collection<Delivery>('deliveries');
+  const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
+  for (const deadline = Date.now() + patience; Date.now() < deadline; await sleep(askEvery)) {
+    if ((await deliveries.countDocuments(open)) > 0) continue;
+    if ((await deliveries.countDocuments()) >= expected) return;
+  }
+}
+
+/** When each attempt was due. */
+export async function dueTimes(db: Db): Promise<DueTimes> {
+  const made = await db
+    .collection<Delivery>('deliveries')
+    .find()
+    .project<Pick<Delivery, 'eventId' | 'attempts'>>({ eventId: 1, attempts: 1 })
+    .toArray();
+  return new Map(
+    made.flatMap(({ eventId, attempts }) =>
+      attempts.map(({ attempt, dueAt }) => [attemptKey({ eventId, attempt }), dueAt.getTime()] as const),
+    ),
+  );
+}
+
+function draftOf({ partnerId, keyId }: Owner, at: Date): EventDraft {
+  const enrollmentId = randomId('enrollment');
+  const sub = randomBytes(32).toString('base64url');
+  return {
+    type: 'enrollment.created',
+    cause: [enrollmentId],
+    partnerId,
+    mode: 'test',
+    keyId,
+    about: { enrollmentId, sub },
+    at,
+    fields: { enrollment_id: enrollmentId, user_id: sub, created_at: at.toISOString() },
+  };
+}
+
+/**
+ * Publishes events that fall due together, as a process would that does not send and whose clock is ahead: the
+ * deliveries and the job that wakes the sender are those of the product.
+ * @returns when the sender could begin: they were due, and all written
+ */
+export async function publishDue(
+  db: Db,
+  { events, owners, dueAt }: { events: number; owners: readonly Owner[]; dueAt: Date },
+): Promise<Date> {
+  const logger = createLogger('silent');
+  const publisher = createWebhooks({
+    db,
+    clock: { now: () => dueAt.getTime() },
+    idKey: randomBytes(32),
+    scheduler: createScheduler({ db, logger }),
+    logger,
+    endpoint: () => Promise.reject(new Error('this process sends nothing')),
+    retryDelays: [],
+    localhostAllowed: true,
+    ownPorts: () => [],
+    worker: false,
+    userAgent: '',
+  });
+  const drafts = Array.from({ length: events }, (_, n) => {
+    const owner = owners[n % owners.length];
+    if (!owner) throw new Error('nobody owns these events');
+    return draftOf(owner, dueAt);
+  });
+  await publisher.publish(drafts);
+  const written = new Date();
+  await publisher.stop();
+  return written > dueAt ? written : dueAt;
+}
