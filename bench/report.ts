@@ -4,7 +4,7 @@ import type { Measurement } from './measure.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import type { Verdict } from './targets.ts';
-import type { WebhookFigures } from './webhooks/webhooks.ts';
+import type { WebhookFigures } from './webhooks/rows.ts';
 
 export interface Facts {
   machine: string;
@@ -56,18 +56,19 @@ function processorText(rows: readonly Row[]): string[] {
 }
 
 function webhooksText({ rows, counted }: WebhookFigures): string[] {
-  const lines = rows.map(({ title, events, accepted, delivered, p50, p95, p99 }) => [
+  const lines = rows.map(({ title, events, accepted, delivered, p50, p95, p99, cpu }) => [
     title,
     whole(events),
     accepted === undefined ? '–' : whole(accepted),
     whole(delivered),
     ...[p50, p95, p99].map(ms),
+    cpu ? `${micros(cpu.server)} + ${micros(cpu.database)}` : '–',
   ]);
   const [alone, beside] = ['alone', 'beside'].map((wanted) => rows.find(({ id }) => id === wanted));
   const ratio = (measure: 'p50' | 'p99') => ((beside?.[measure] ?? 0) / (alone?.[measure] ?? 0)).toFixed(2);
   return [
-    '## Webhooks: events per second, and ms from due to sent',
-    table(['', 'events', 'accepted/s', 'delivered/s', 'p50', 'p95', 'p99'], lines),
+    '## Webhooks: events per second, ms from due to sent, and µs of server + database per event',
+    table(['', 'events', 'accepted/s', 'delivered/s', 'p50', 'p95', 'p99', 'processor time'], lines),
     `Healthy endpoints, beside the others ÷ alone: p50 ${ratio('p50')}×, p99 ${ratio('p99')}×.`,
     `By the receiver's own count, of ${whole(counted.events)} events: ${counted.lost} lost, ${counted.duplicates} duplicated.`,
   ];

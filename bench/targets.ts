@@ -1,6 +1,6 @@
 import type { CliStartup } from './cli-startup.ts';
 import type { Row } from './rounds.ts';
-import type { WebhookFigures, WebhookRow } from './webhooks/webhooks.ts';
+import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
 export const names = {
   ours: 'SVC Gateway',

@@ -1,29 +1,10 @@
 import { startOurs } from '../contenders/ours.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
-import { type Count, lagsOf } from './counting.ts';
-import { type Behaviour, pathOf, startEndpoints } from './endpoints.ts';
+import type { Count } from './counting.ts';
+import { type Behaviour, startEndpoints } from './endpoints.ts';
 import { createPasses, type Pass } from './passes.ts';
-
-/** A line of the table. Events per second; milliseconds from due to arrived at the receiver. */
-export interface WebhookRow {
-  id: 'idle' | 'alone' | 'beside' | 'all' | 'flood' | 'drain';
-  title: string;
-  events: number;
-  /** Undefined where events were not accepted as they came. */
-  accepted: number | undefined;
-  /** Those answered with 2xx, from the first exchange, or from when they were due, to the last arrival. */
-  delivered: number;
-  p50: number;
-  p95: number;
-  p99: number;
-}
-
-export interface WebhookFigures {
-  rows: WebhookRow[];
-  /** Of all passes together. */
-  counted: Count;
-}
+import { type Line, rowOf, type WebhookFigures, type WebhookRow } from './rows.ts';
 
 /** How much is sent: events, events per second and endpoint, and for how long. */
 interface Volume {
@@ -33,20 +14,21 @@ interface Volume {
   rate: number;
   seconds: number;
   flood: number;
-  drain: number;
+  /** Events that are due at once. */
+  due: number;
   /** Milliseconds for writing what falls due. */
   ahead: number;
 }
 
 const whole: Volume = {
   endpoints: 100,
-  warmUp: 1000,
-  idle: 80,
+  warmUp: 600,
+  idle: 60,
   rate: 1.5,
-  seconds: 6,
-  flood: 2000,
-  drain: 5000,
-  ahead: 6000,
+  seconds: 5,
+  flood: 1500,
+  due: 5000,
+  ahead: 4000,
 };
 const small: Volume = {
   endpoints: 10,
@@ -55,7 +37,7 @@ const small: Volume = {
   rate: 2,
   seconds: 1,
   flood: 40,
-  drain: 50,
+  due: 50,
   ahead: 1000,
 };
 
@@ -71,32 +53,47 @@ function behaviourOf(n: number): Behaviour {
   return n % 10 < 2 ? 'fails' : 'accepts';
 }
 
-/** The line of those events of a pass that went to these partners. */
-function rowOf(
-  { id, title, partners }: Pick<WebhookRow, 'id' | 'title'> & { partners: readonly number[] },
-  { accepted, startedAt, seconds, arrivals, due }: Pass,
-): WebhookRow {
-  const paths = new Set(partners.map(pathOf));
-  const came = arrivals.filter(({ path }) => paths.has(path));
-  const delivered = came.filter(({ acknowledged }) => acknowledged);
-  const last = delivered.reduce((latest, { at }) => Math.max(latest, at), startedAt);
-  const events = [...accepted].reduce((sum, [path, each]) => (paths.has(path) ? sum + each : sum), 0);
-  return {
-    id,
-    title,
-    events,
-    accepted: seconds === undefined ? undefined : events / seconds,
-    delivered: delivered.length / ((last - startedAt) / 1000),
-    ...lagsOf(came, due),
-  };
-}
-
 const sum = (counts: readonly Count[]): Count =>
   counts.reduce((all, { events, lost, duplicates }) => ({
     events: all.events + events,
     lost: all.lost + lost,
     duplicates: all.duplicates + duplicates,
   }));
+
+/** What is sent, one after another, and the lines that each shows. */
+function plan(volume: Volume, { exchange, drain }: ReturnType<typeof createPasses>) {
+  const all = Array.from({ length: volume.endpoints }, (_, n) => n);
+  const healthy = all.filter((n) => behaviourOf(n) === 'accepts');
+  const one = { callers: 1, perSecond: idlePerSecond };
+  const paced = (partners: readonly number[]) => {
+    const perSecond = volume.rate * partners.length;
+    return { partners, events: Math.round(perSecond * volume.seconds), callers, perSecond };
+  };
+  const line = (id: WebhookRow['id'], title: string, partners = all): Line => ({ id, title, partners });
+  return [
+    { run: () => exchange({ partners: healthy, events: volume.warmUp, callers }), lines: [] },
+    {
+      run: () => exchange({ partners: healthy, events: volume.idle, ...one }),
+      lines: [line('idle', 'single events, nothing else')],
+    },
+    { run: () => exchange(paced(healthy)), lines: [line('alone', 'healthy endpoints alone')] },
+    {
+      run: () => exchange(paced(all)),
+      lines: [
+        line('beside', 'healthy endpoints beside the others', healthy),
+        line('all', 'all: 20 % fail, 10 % are slow, one hangs'),
+      ],
+    },
+    {
+      run: () => exchange({ partners: all, events: volume.flood, callers }),
+      lines: [line('flood', `all, as fast as ${callers} callers are answered`)],
+    },
+    {
+      run: () => drain({ events: volume.due, ahead: volume.ahead }),
+      lines: [line('drain', 'all healthy, due at once')],
+    },
+  ] satisfies { run: () => Promise<Pass>; lines: Line[] }[];
+}
 
 interface Surroundings {
   database: DatabaseServer;
@@ -105,13 +102,12 @@ interface Surroundings {
   progress: (text: string) => void;
 }
 
-/** Events from the exchange that owes them to the endpoint that counts them: one server process, with its sender. */
-export async function measureWebhooks({
-  database,
-  load,
-  smoke,
-  progress,
-}: Surroundings): Promise<WebhookFigures> {
+/**
+ * Events from the exchange that owes them to the endpoint that counts them: one server process, which sends too.
+ * @throws where a smoke run, of which nobody reads the figures, loses or repeats any
+ */
+export async function measureWebhooks(surroundings: Surroundings): Promise<WebhookFigures> {
+  const { database, load, smoke, progress } = surroundings;
   const volume = smoke ? small : whole;
   const endpoints = await startEndpoints();
   const ours = await startOurs({
@@ -124,53 +120,25 @@ export async function measureWebhooks({
   if (!contender) throw new Error('no server to send webhooks');
   const passes = createPasses({
     db: database.db('webhooks'),
+    databasePid: database.pid,
     load,
     contender,
     owners,
     endpoints,
     behaviourOf,
   });
-  const all = [...owners.keys()];
-  const healthy = all.filter((n) => behaviourOf(n) === 'accepts');
-  const paced = (partners: readonly number[]) => {
-    const perSecond = volume.rate * partners.length;
-    return { partners, events: Math.round(perSecond * volume.seconds), callers, perSecond };
-  };
   const rows: WebhookRow[] = [];
   const counts: Count[] = [];
-
-  async function pass(
-    run: Promise<Pass>,
-    lines: readonly (readonly [WebhookRow['id'], string, readonly number[]])[],
-  ) {
-    const result = await run;
-    counts.push(result.counted);
-    for (const [id, title, partners] of lines) {
-      const row = rowOf({ id, title, partners }, result);
+  for (const { run, lines } of plan(volume, passes)) {
+    const pass = await run();
+    counts.push(pass.counted);
+    for (const row of lines.map((line) => rowOf(line, pass))) {
       rows.push(row);
-      progress(`webhooks  ${id}  ${Math.round(row.delivered)}/s, p99 ${Math.round(row.p99)} ms`);
+      progress(`webhooks  ${row.id}  ${Math.round(row.delivered)}/s, p99 ${Math.round(row.p99)} ms`);
     }
   }
-
-  await pass(passes.exchange({ partners: healthy, events: volume.warmUp, callers }), []);
-  await pass(
-    passes.exchange({ partners: healthy, events: volume.idle, callers: 1, perSecond: idlePerSecond }),
-    [['idle', 'one at a time, nothing else', healthy]],
-  );
-  await pass(passes.exchange(paced(healthy)), [['alone', 'healthy endpoints alone', healthy]]);
-  await pass(passes.exchange(paced(all)), [
-    ['beside', 'the same beside the others', healthy],
-    ['all', 'all: 20 % fail, 10 % are slow, one hangs', all],
-  ]);
-  await pass(passes.exchange({ partners: all, events: volume.flood, callers }), [
-    ['flood', `all, ${callers} callers without a pause`, all],
-  ]);
-  await pass(passes.drain({ events: volume.drain, ahead: volume.ahead }), [
-    ['drain', 'all healthy, due at once', all],
-  ]);
   await Promise.all([ours.stop(), endpoints.stop()]);
   const counted = sum(counts);
-  // Of a smoke run nobody reads the figures.
   if (smoke && counted.lost + counted.duplicates > 0) {
     throw new Error(`webhooks: ${counted.lost} lost, ${counted.duplicates} duplicated of ${counted.events}`);
   }
