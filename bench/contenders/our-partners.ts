@@ -31,8 +31,13 @@ interface Opening {
 
 async function openPartner(admin: AdminApi, { name, amount, webhook }: Opening): Promise<Owner> {
   const { id: partnerId } = await admin.partners.create.mutate({ name });
-  await admin.partners.activate.mutate({ partnerId });
-  const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+  const wallet = { partnerId, mode: 'test' as const };
+  const [{ id: keyId }] = await Promise.all([
+    admin.keys.create.mutate(wallet),
+    admin.partners.activate.mutate({ partnerId }),
+    admin.wallets.fund.mutate({ ...wallet, amount, reference: 'bench' }),
+    admin.limits.set.mutate({ ...wallet, perMinute: most, perHour: most }),
+  ]);
   if (webhook !== undefined) await admin.webhooks.set.mutate({ keyId, url: webhook });
   const client = await admin.clients.create.mutate({
     partnerId,
@@ -43,8 +48,6 @@ async function openPartner(admin: AdminApi, { name, amount, webhook }: Opening):
     tokenRequestsPerMinute: most,
     userinfoRequestsPerMinute: most,
   });
-  await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount, reference: 'bench' });
-  await admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: most, perHour: most });
   return { partnerId, keyId, clientId: client.id, clientSecret: client.clientSecret };
 }
 

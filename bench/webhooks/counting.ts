@@ -1,8 +1,8 @@
 import { percentile } from '../statistics.ts';
 import type { Arrival } from './endpoints.ts';
 
-/** When each attempt was due, in milliseconds since the epoch, by `attemptKey`. */
-export type DueTimes = ReadonlyMap<string, number>;
+/** Milliseconds from when an attempt was due to when it was sent, by `attemptKey`. */
+export type Lags = ReadonlyMap<string, number>;
 
 export const attemptKey = ({ eventId, attempt }: { eventId: string; attempt: number }): string =>
   `${eventId} ${attempt}`;
@@ -16,17 +16,12 @@ export interface Count {
   duplicates: number;
 }
 
-/** Milliseconds from due to arrived, of every attempt. */
-export function lagsOf(
+/** How late the POSTs were that came; one whose end was not written down is left out. */
+export function lateness(
   arrivals: readonly Arrival[],
-  due: DueTimes,
+  lags: Lags,
 ): { p50: number; p95: number; p99: number } {
-  const lags = arrivals.map((arrival) => {
-    const dueAt = due.get(attemptKey(arrival));
-    if (dueAt === undefined) throw new Error(`nobody was to send ${attemptKey(arrival)}`);
-    return arrival.at - dueAt;
-  });
-  const sorted = Float64Array.from(lags).sort();
+  const sorted = Float64Array.from(arrivals.flatMap((arrival) => lags.get(attemptKey(arrival)) ?? [])).sort();
   return { p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95), p99: percentile(sorted, 0.99) };
 }
 

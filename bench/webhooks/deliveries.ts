@@ -8,8 +8,10 @@ import { createScheduler } from '../../server/platform/scheduler.ts';
 import type { Delivery } from '../../server/webhooks/delivery.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { Owner } from '../contenders/our-partners.ts';
-import { attemptKey, type DueTimes } from './counting.ts';
+import { attemptKey, type Lags } from './counting.ts';
 
+/** Milliseconds before attempts 2 and 3: short, so that a run is. */
+export const retryDelay = 1000;
 /** Longest wait for deliveries to end, in milliseconds; what has not arrived then is lost. */
 const patience = 20_000;
 /** Seldom, and for one only: the question is work for the database that is being measured. */
@@ -20,23 +22,31 @@ export async function waitForEnds(db: Db, expected: number): Promise<void> {
   const deliveries = db.collection<Delivery>('deliveries');
   const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
   for (const deadline = Date.now() + patience; Date.now() < deadline; await sleep(askEvery)) {
-    if (await deliveries.findOne(open, { projection: { _id: 1 } })) continue;
-    if ((await deliveries.countDocuments()) >= expected) return;
+    // In this order: one that came between the two questions would be overlooked in the other.
+    if ((await deliveries.estimatedDocumentCount()) < expected) continue;
+    if (!(await deliveries.findOne(open, { projection: { _id: 1 } }))) return;
   }
 }
 
-/** When each attempt was due. */
-export async function dueTimes(db: Db): Promise<DueTimes> {
+/**
+ * How late each attempt was sent: its end less the time that it took, all by the server's clock, which may be some
+ * milliseconds off that of the endpoints.
+ */
+export async function readLags(db: Db): Promise<Lags> {
   const made = await db
     .collection<Delivery>('deliveries')
     .find()
-    .project<Pick<Delivery, 'eventId' | 'attempts'>>({ eventId: 1, attempts: 1 })
+    .project<Pick<Delivery, 'eventId' | 'attempts' | 'endedAt'>>({ eventId: 1, attempts: 1, endedAt: 1 })
     .toArray();
-  return new Map(
-    made.flatMap(({ eventId, attempts }) =>
-      attempts.map(({ attempt, dueAt }) => [attemptKey({ eventId, attempt }), dueAt.getTime()] as const),
-    ),
-  );
+  const lags = new Map<string, number>();
+  for (const { eventId, attempts, endedAt } of made) {
+    for (const { attempt, dueAt, durationMs, nextAttemptAt } of attempts) {
+      const end = nextAttemptAt ? nextAttemptAt.getTime() - retryDelay : endedAt?.getTime();
+      if (end === undefined || durationMs === undefined) continue;
+      lags.set(attemptKey({ eventId, attempt }), end - durationMs - dueAt.getTime());
+    }
+  }
+  return lags;
 }
 
 function draftOf({ partnerId, keyId }: Owner, at: Date): EventDraft {

@@ -4,8 +4,8 @@ import { insertCodes } from '../contenders/our-codes.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import type { Load } from '../load/load.ts';
 import { cpuSeconds } from '../processes.ts';
-import { type Count, count, type DueTimes } from './counting.ts';
-import { dueTimes, publishDue, waitForEnds } from './deliveries.ts';
+import { type Count, count, type Lags } from './counting.ts';
+import { publishDue, readLags, waitForEnds } from './deliveries.ts';
 import { type Arrival, type Behaviour, type Endpoints, pathOf } from './endpoints.ts';
 
 interface Cpu {
@@ -21,7 +21,7 @@ export interface Pass {
   /** How long it took to accept them; undefined where they were published before they were due. */
   seconds: number | undefined;
   arrivals: readonly Arrival[];
-  due: DueTimes;
+  lags: Lags;
   /** Processor time until the last delivery had ended. */
   cpuSeconds: Cpu;
   counted: Count;
@@ -70,14 +70,14 @@ export function createPasses(settings: Settings) {
     sent += events;
     await waitForEnds(db, sent);
     const { server, database } = cpuNow();
-    const [arrivals, due] = await Promise.all([endpoints.take(), dueTimes(db)]);
+    const [arrivals, lags] = await Promise.all([endpoints.take(), readLags(db)]);
     const accepted = new Map<string, number>();
     for (let n = 0; n < events; n += 1) {
       const of = pathOf(partners[n % partners.length] ?? 0);
       accepted.set(of, (accepted.get(of) ?? 0) + 1);
     }
     return {
-      ...{ accepted, startedAt, seconds, arrivals, due },
+      ...{ accepted, startedAt, seconds, arrivals, lags },
       cpuSeconds: { server: server - cpu.server, database: database - cpu.database },
       counted: count(arrivals, accepted, failing),
     };

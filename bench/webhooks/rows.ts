@@ -1,8 +1,8 @@
-import { type Count, lagsOf } from './counting.ts';
+import { type Count, lateness } from './counting.ts';
 import { pathOf } from './endpoints.ts';
 import type { Pass } from './passes.ts';
 
-/** A line of the table. Events per second; milliseconds from due to arrived at the receiver. */
+/** A line of the table. Events per second; milliseconds from due to sent. */
 export interface WebhookRow {
   id: 'idle' | 'alone' | 'beside' | 'all' | 'flood' | 'drain';
   title: string;
@@ -28,7 +28,7 @@ export interface WebhookFigures {
 export type Line = Pick<WebhookRow, 'id' | 'title'> & { partners: readonly number[] };
 
 export function rowOf({ id, title, partners }: Line, pass: Pass): WebhookRow {
-  const { accepted, startedAt, seconds, arrivals, due, cpuSeconds } = pass;
+  const { accepted, startedAt, seconds, arrivals, lags, cpuSeconds } = pass;
   const paths = new Set(partners.map(pathOf));
   const came = arrivals.filter(({ path }) => paths.has(path));
   const delivered = came.filter(({ acknowledged }) => acknowledged);
@@ -42,7 +42,7 @@ export function rowOf({ id, title, partners }: Line, pass: Pass): WebhookRow {
     events,
     accepted: seconds === undefined ? undefined : events / seconds,
     delivered: delivered.length / ((last - startedAt) / 1000),
-    ...lagsOf(came, due),
+    ...lateness(came, lags),
     cpu:
       came.length === arrivals.length
         ? { server: perEvent(server), database: perEvent(database) }

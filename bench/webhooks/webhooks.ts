@@ -2,6 +2,7 @@ import { startOurs } from '../contenders/ours.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import type { Count } from './counting.ts';
+import { retryDelay } from './deliveries.ts';
 import { type Behaviour, startEndpoints } from './endpoints.ts';
 import { createPasses, type Pass } from './passes.ts';
 import { type Line, rowOf, type WebhookFigures, type WebhookRow } from './rows.ts';
@@ -24,8 +25,8 @@ const whole: Volume = {
   endpoints: 100,
   warmUp: 600,
   idle: 60,
-  rate: 1.5,
-  seconds: 5,
+  rate: 0.75,
+  seconds: 6,
   flood: 1500,
   due: 5000,
   ahead: 4000,
@@ -41,8 +42,6 @@ const small: Volume = {
   ahead: 1000,
 };
 
-/** Of attempts 2 and 3, so that a run is short. */
-const retryDelays = '1s,1s';
 const callers = 64;
 const idlePerSecond = 10;
 
@@ -113,7 +112,10 @@ export async function measureWebhooks(surroundings: Surroundings): Promise<Webho
   const ours = await startOurs({
     ...{ database, load, name: 'webhooks', processes: 1, crowd: volume.endpoints },
     webhook: endpoints.url,
-    environment: { SVC_LOCALHOST_WEBHOOKS: 'on', SVC_WEBHOOK_RETRY_DELAYS: retryDelays },
+    environment: {
+      SVC_LOCALHOST_WEBHOOKS: 'on',
+      SVC_WEBHOOK_RETRY_DELAYS: `${retryDelay}ms,${retryDelay}ms`,
+    },
   });
   const { owners, contenders } = ours;
   const [contender] = contenders;
