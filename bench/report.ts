@@ -149,8 +149,9 @@ depends less on what else the machine does than requests per second do. ${limit}
 Webhooks: returning users' codes are redeemed, and each exchange owes its partner one event (\`vae.resolved\`). One
 server process answers and sends; a hundred partners have an endpoint each, all in one other process. Accepted: the
 exchange was answered. Delivered: the endpoint answered 2xx; the rate counts from the first exchange, or from when all
-were due, to the last of these POSTs. Due to sent is by the server's clock, for every attempt; retries are due after 1 s. What hangs answers once the last exchange is answered. Lost and duplicated is what the endpoints
-themselves counted, over everything that was sent.
+were due, to the last of these POSTs. Due to sent is by the server's clock, for every attempt; retries are due after
+1 s. What hangs answers once the last exchange is answered. Lost and duplicated is what the endpoints themselves
+counted, over everything that was sent.
 
 ${tables}
 `;

@@ -13,7 +13,7 @@ import { attemptKey, type Lags } from './counting.ts';
 /** Milliseconds before attempts 2 and 3: short, so that a run is. */
 export const retryDelay = 1000;
 /** Longest wait for deliveries to end, in milliseconds; what has not arrived then is lost. */
-const patience = 20_000;
+const patience = 40_000;
 /** Seldom, and for one only: the question is work for the database that is being measured. */
 const askEvery = 100;
 
