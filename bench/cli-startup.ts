@@ -14,7 +14,6 @@ export interface CliStartup {
   runs: number;
 }
 
-const runs = 10;
 const operator = { id: 'opr_bench', name: 'bench', role: 'owner' };
 
 /** Stands in for the admin listener: answers `operators.whoami` at once, so that only svcadmin is measured. */
@@ -49,7 +48,7 @@ async function time(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
  * API. A first run of each, which finds the files not yet cached, does not count. Node's own start is the floor.
  * @throws where a command fails, as it does before `npm run build`
  */
-export async function measureCliStartup(): Promise<CliStartup[]> {
+export async function measureCliStartup(runs = 10): Promise<CliStartup[]> {
   const { url, close } = await answerWhoami();
   const home = temporaryDirectory();
   const env = {

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { casesOf } from './cases.ts';
+import { measureCliStartup } from './cli-startup.ts';
 import { startOurs } from './contenders/ours.ts';
 import { startPeers } from './contenders/peer.ts';
 import { type DatabaseServer, openDatabaseServer } from './database.ts';
@@ -12,16 +13,22 @@ import { createMeasure } from './measure.ts';
 import { readOptions } from './options.ts';
 import { root, temporaryDirectory } from './processes.ts';
 import { profileExchange } from './profile.ts';
-import { renderProfile, renderResults, renderTables } from './report.ts';
+import { type Figures, renderProfile, renderResults, renderTables } from './report.ts';
 import { createRounds, type Row } from './rounds.ts';
-import { judgeTargets } from './targets.ts';
+import { judgeCli, judgeRatios, judgeWebhooks } from './targets.ts';
+import { measureWebhooks } from './webhooks/webhooks.ts';
 
-/** `npm run bench`: exchanges and userinfo per second, ours beside others, in one run. */
+/**
+ * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; events on their way to
+ * their endpoints; and how soon `svcadmin` has ended.
+ */
 
 const options = readOptions(process.argv.slice(2));
 const progress = (text: string) => process.stderr.write(`${text}\n`);
 
 async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
+  const cases = casesOf(options);
+  if (cases.length === 0) return [];
   const crowd = options.smoke ? 5 : undefined;
   const ours = await startOurs({ database, load, name: 'ours', processes: 2, crowd });
   const peers = await startPeers(database);
@@ -30,9 +37,27 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   const rounds = createRounds({ ...options, measure, progress });
   const rows: Row[] = [];
   if (!options.smoke) await rounds.warmUp(contenders);
-  for (const one of casesOf(options)) rows.push(...(await rounds.runCase(one, contenders)));
+  for (const one of cases) rows.push(...(await rounds.runCase(one, contenders)));
   await Promise.all([ours, ...peers].map((contender) => contender.stop()));
   return rows;
+}
+
+/** Everything that was asked for, one thing after another. */
+async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
+  const { smoke, whole, seconds, sections } = options;
+  const rows = await compare(database, load);
+  const directory = temporaryDirectory();
+  const profile = whole ? await profileExchange({ database, load, seconds, directory }) : undefined;
+  const webhooks = sections.has('webhooks')
+    ? await measureWebhooks({ database, load, smoke, progress })
+    : undefined;
+  const cli = sections.has('cli') ? await measureCliStartup(smoke ? 1 : undefined) : undefined;
+  const verdicts = [
+    ...judgeRatios(rows),
+    ...(webhooks ? judgeWebhooks(webhooks) : []),
+    ...(cli ? judgeCli(cli) : []),
+  ];
+  return { rows, verdicts: smoke ? [] : verdicts, profile, webhooks, cli };
 }
 
 async function bench(): Promise<void> {
@@ -46,18 +71,14 @@ async function bench(): Promise<void> {
   const load = startLoad();
 
   const { smoke, whole, seconds } = options;
-  const surroundings = { database, load, seconds };
 
   if (options.profile) {
     const directory = mkdtempSync(join(tmpdir(), 'svc-bench-profile-'));
-    const summary = await profileExchange({ ...surroundings, directory });
+    const summary = await profileExchange({ database, load, seconds, directory });
     process.stdout.write(`${renderProfile(summary)}\n\nThe whole profile is in ${directory}\n`);
   } else {
     const ceiling = whole ? await measureCeiling(load) : undefined;
-    const rows = await compare(database, load);
-    const directory = temporaryDirectory();
-    const profile = whole ? await profileExchange({ ...surroundings, directory }) : undefined;
-    const tables = renderTables({ rows, verdicts: smoke ? [] : judgeTargets(rows), profile });
+    const tables = renderTables(await measure(database, load));
     process.stdout.write(`${smoke ? 'It works; these figures mean nothing.\n\n' : ''}${tables}\n`);
     const machine = `${describeMachine()}; load average ${before.toFixed(1)} before the run, ${loadAverage().toFixed(1)} after it`;
     const facts = { machine, versions: describeVersions(database.name), ceiling, ...options };

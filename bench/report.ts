@@ -1,8 +1,10 @@
+import type { CliStartup } from './cli-startup.ts';
 import type { Ceiling } from './load/ceiling.ts';
 import type { Measurement } from './measure.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import type { Verdict } from './targets.ts';
+import type { WebhookFigures } from './webhooks/rows.ts';
 
 export interface Facts {
   machine: string;
@@ -35,9 +37,56 @@ function byContender(rows: readonly Row[], cell: (result: Measurement) => string
   return table(['', ...names], lines);
 }
 
-function targetLine({ title, measure, peer, bound, ratio, met }: Verdict): string[] {
-  const wanted = measure === 'rate' ? `≥ ${bound.toFixed(1)}×` : `≤ ${bound.toFixed(1)}×`;
-  return [`${title}: ${measure} ÷ ${peer}`, wanted, `${ratio.toFixed(2)}×`, met ? 'met' : '**missed**'];
+function requestsText(rows: readonly Row[]): string[] {
+  return [
+    '## Requests per second (p50 / p99 in ms)',
+    byContender(rows, ({ rate, p50, p99 }) => `${whole(rate)} (${ms(p50)} / ${ms(p99)})`),
+  ];
+}
+
+function processorText(rows: readonly Row[]): string[] {
+  return [
+    '## Processor time per request in µs: server + database + load generator',
+    byContender(
+      rows,
+      ({ serverCpu, databaseCpu, loadCpu }) =>
+        `${micros(serverCpu)} + ${micros(databaseCpu)} + ${micros(loadCpu)}`,
+    ),
+  ];
+}
+
+function webhooksText({ rows, counted }: WebhookFigures): string[] {
+  const lines = rows.map(({ title, events, accepted, delivered, p50, p95, p99, cpu }) => [
+    title,
+    whole(events),
+    accepted === undefined ? '–' : whole(accepted),
+    whole(delivered),
+    ...[p50, p95, p99].map(ms),
+    cpu ? `${micros(cpu.server)} + ${micros(cpu.database)}` : '–',
+  ]);
+  const [alone, beside] = ['alone', 'beside'].map((wanted) => rows.find(({ id }) => id === wanted));
+  const ratio = (measure: 'p50' | 'p99') => ((beside?.[measure] ?? 0) / (alone?.[measure] ?? 0)).toFixed(2);
+  return [
+    '## Webhooks: events per second, ms from due to sent, and µs of server + database per event',
+    table(['', 'events', 'accepted/s', 'delivered/s', 'p50', 'p95', 'p99', 'processor time'], lines),
+    `Healthy endpoints, beside the others ÷ alone: p50 ${ratio('p50')}×, p99 ${ratio('p99')}×.`,
+    `By the receiver's own count, of ${whole(counted.events)} events: ${counted.lost} lost, ${counted.duplicates} duplicated.`,
+  ];
+}
+
+function cliText(commands: readonly CliStartup[]): string[] {
+  const lines = commands.map(({ command, medianMs, minMs }) => [`\`${command}\``, ms(medianMs), ms(minMs)]);
+  return ['## `svcadmin` from start to end in ms', table(['', 'median', 'shortest'], lines)];
+}
+
+function verdictsText(verdicts: readonly Verdict[]): string[] {
+  const lines = verdicts.map(({ title, wanted, measured, met }) => [
+    title,
+    wanted,
+    measured,
+    met ? 'met' : '**missed**',
+  ]);
+  return ['## Against the targets', table(['one server process', 'target', 'measured', ''], lines)];
 }
 
 function profileText({ functions, places }: ProfileSummary): string {
@@ -49,29 +98,22 @@ function profileText({ functions, places }: ProfileSummary): string {
   ].join('\n\n');
 }
 
-interface Figures {
+export interface Figures {
   rows: readonly Row[];
   verdicts: readonly Verdict[];
   profile?: ProfileSummary | undefined;
+  webhooks?: WebhookFigures | undefined;
+  cli?: readonly CliStartup[] | undefined;
 }
 
 /** The figures, as the terminal and RESULTS.md show them. */
-export function renderTables({ rows, verdicts, profile }: Figures): string {
+export function renderTables({ rows, verdicts, profile, webhooks, cli }: Figures): string {
   return [
-    '## Requests per second (p50 / p99 in ms)',
-    byContender(rows, ({ rate, p50, p99 }) => `${whole(rate)} (${ms(p50)} / ${ms(p99)})`),
-    ...(verdicts.length > 0
-      ? [
-          '## Ratios against the targets',
-          table(['one server process', 'target', 'measured', ''], verdicts.map(targetLine)),
-        ]
-      : []),
-    '## Processor time per request in µs: server + database + load generator',
-    byContender(
-      rows,
-      ({ serverCpu, databaseCpu, loadCpu }) =>
-        `${micros(serverCpu)} + ${micros(databaseCpu)} + ${micros(loadCpu)}`,
-    ),
+    ...(rows.length > 0 ? requestsText(rows) : []),
+    ...(webhooks ? webhooksText(webhooks) : []),
+    ...(cli ? cliText(cli) : []),
+    ...(verdicts.length > 0 ? verdictsText(verdicts) : []),
+    ...(rows.length > 0 ? processorText(rows) : []),
     ...(profile
       ? ['## Where our server spends its time (64 callers, one partner)', profileText(profile)]
       : []),
@@ -92,7 +134,7 @@ Written by the bench; run it again to replace it.
 
 - Machine: ${machine}.
 - Versions: ${versions}.
-- Each figure is the median of ${rounds} interleaved rounds (every contender once, then every contender again) of about ${seconds} s, after one that counts for nothing.
+- Each figure of requests is the median of ${rounds} interleaved rounds (every contender once, then every contender again) of about ${seconds} s, after one that counts for nothing.
 
 How to read it: figures of shared machines vary from run to run; **ratios within one run** are what counts.
 All processes share the machine's cores: server, database and load generator. Every request of the exchange rows
@@ -103,6 +145,13 @@ charges = ledger rows and every balance is the sum of its ledger, or the run fai
 given their best case: clients from memory instead of the database, no ID token, no log. Userinfo is cold when the
 server sees each token for the first time, warm when it has seen all of them before. Processor time per request
 depends less on what else the machine does than requests per second do. ${limit}
+
+Webhooks: returning users' codes are redeemed, and each exchange owes its partner one event (\`vae.resolved\`). One
+server process answers and sends; a hundred partners have an endpoint each, all in one other process. Accepted: the
+exchange was answered. Delivered: the endpoint answered 2xx; the rate counts from the first exchange, or from when all
+were due, to the last of these POSTs. Due to sent is by the server's clock, for every attempt; retries are due after
+1 s. What hangs answers once the last exchange is answered. Lost and duplicated is what the endpoints themselves
+counted, over everything that was sent.
 
 ${tables}
 `;

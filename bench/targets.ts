@@ -1,4 +1,6 @@
+import type { CliStartup } from './cli-startup.ts';
 import type { Row } from './rounds.ts';
+import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
 export const names = {
   ours: 'SVC Gateway',
@@ -32,21 +34,79 @@ const targets: readonly Target[] = [
   ...['hot-1', 'hot-16', 'hot-64', 'hot-128', 'crowd-64'].map(p99),
 ];
 
-export interface Verdict extends Target {
+/** Whether a target was reached, in words. */
+export interface Verdict {
   title: string;
-  ratio: number;
+  wanted: string;
+  measured: string;
   met: boolean;
 }
 
-/** The targets that this run can tell about. */
-export function judgeTargets(rows: readonly Row[]): Verdict[] {
-  return targets.flatMap((target) => {
-    const row = rows.find(({ id }) => id === target.row);
-    const ours = row?.results.get(names.ours)?.[target.measure];
-    const theirs = row?.results.get(target.peer)?.[target.measure];
+interface Bound {
+  title: string;
+  value: number;
+  sign: '≥' | '≤' | '<' | '=';
+  bound: number;
+  /** A value with its unit. */
+  show: (value: number) => string;
+}
+
+function judge({ title, value, sign, bound, show }: Bound): Verdict {
+  const met = { '≥': value >= bound, '≤': value <= bound, '<': value < bound, '=': value === bound }[sign];
+  return { title, wanted: `${sign} ${show(bound)}`, measured: show(value), met };
+}
+
+const times = (value: number) => `${value.toFixed(2)}×`;
+const milliseconds = (value: number) => `${value.toFixed(0)} ms`;
+const perSecond = (value: number) => `${Math.round(value).toLocaleString('en-US')}/s`;
+
+/** The ratios that this run can tell about. */
+export function judgeRatios(rows: readonly Row[]): Verdict[] {
+  return targets.flatMap(({ row: id, peer, measure, bound }) => {
+    const row = rows.find((each) => each.id === id);
+    const ours = row?.results.get(names.ours)?.[measure];
+    const theirs = row?.results.get(peer)?.[measure];
     if (!row || ours === undefined || theirs === undefined) return [];
-    const ratio = ours / theirs;
-    const met = target.measure === 'rate' ? ratio >= target.bound : ratio <= target.bound;
-    return [{ ...target, title: row.title, ratio, met }];
+    const sign = measure === 'rate' ? '≥' : '≤';
+    const title = `${row.title}: ${measure} ÷ ${peer}`;
+    return [judge({ title, value: ours / theirs, sign, bound, show: times })];
   });
 }
+
+/** Nothing lost, prompt, quick to catch up, and no healthy endpoint made to wait for others. */
+export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
+  const of = (id: WebhookRow['id']) => {
+    const row = rows.find((each) => each.id === id);
+    if (!row) throw new Error(`webhooks were not measured: ${id}`);
+    return row;
+  };
+  const [idle, alone, beside, drain] = [of('idle'), of('alone'), of('beside'), of('drain')];
+  const kept = beside.delivered / alone.delivered;
+  return [
+    judge({ title: 'webhooks: lost', value: counted.lost, sign: '=', bound: 0, show: String }),
+    judge({ title: 'webhooks, idle: p99', value: idle.p99, sign: '<', bound: 100, show: milliseconds }),
+    judge({
+      title: `webhooks, ${drain.events.toLocaleString('en-US')} due at once: rate`,
+      ...{ value: drain.delivered, sign: '≥', bound: 1000, show: perSecond },
+    }),
+    judge({
+      title: 'webhooks, healthy beside others: p99',
+      value: beside.p99,
+      sign: '<',
+      bound: 1000,
+      show: milliseconds,
+    }),
+    judge({
+      title: 'webhooks, healthy: rate beside others ÷ alone',
+      value: kept,
+      sign: '≥',
+      bound: 0.9,
+      show: times,
+    }),
+  ];
+}
+
+export const judgeCli = (commands: readonly CliStartup[]): Verdict[] =>
+  commands.map(({ command, medianMs }) =>
+    judge({ title: `\`${command}\`: median`, value: medianMs, sign: '≤', bound: 350, show: milliseconds }),
+  );

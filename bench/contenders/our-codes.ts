@@ -17,8 +17,15 @@ interface Visit {
 const hour = 3_600_000;
 const month = 30 * 24 * hour;
 
-/** What the hosted flow leaves behind for a new user of `owner`, up to the code in the redirect. */
-function visitOf({ partnerId, keyId, clientId }: Owner, at: Date): Visit {
+interface Visitors {
+  count: number;
+  owners: readonly Owner[];
+  /** Whether they were there before, so that each exchange owes the event `vae.resolved`. */
+  returning?: boolean;
+}
+
+/** What the hosted flow leaves behind for a user of `owner`, up to the code in the redirect. */
+function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boolean): Visit {
   const code = `svc_code_${randomBytes(32).toString('hex')}`;
   const userId = randomId('user');
   const sessionId = randomId('session');
@@ -62,7 +69,7 @@ function visitOf({ partnerId, keyId, clientId }: Owner, at: Date): Visit {
       userId,
       sub,
       enrollmentId,
-      returning: false,
+      returning,
       code: { hash: sha256(code), keyId: 'code-1', issuedAt: at, expiresAt, wrongVerifiers: 0 },
       timeline: (['started', 'consented', 'authenticated', 'verified', 'completed'] as const).map(
         (event) => ({
@@ -81,13 +88,13 @@ function visitOf({ partnerId, keyId, clientId }: Owner, at: Date): Visit {
 /** Puts visits that wait for their exchange straight into the database, in turn for each owner. */
 export async function insertCodes(
   db: Db,
-  { count, owners }: { count: number; owners: readonly Owner[] },
+  { count, owners, returning = false }: Visitors,
 ): Promise<{ code: string; owner: Owner }[]> {
   const at = new Date();
   const made = Array.from({ length: count }, (_, n) => {
     const owner = owners[n % owners.length];
     if (!owner) throw new Error('nobody owns these codes');
-    return { owner, ...visitOf(owner, at) };
+    return { owner, ...visitOf(owner, at, returning) };
   });
   const options = { ordered: false, writeConcern: { w: 1, journal: false } } as const;
   await db.collection<User>('users').insertMany(

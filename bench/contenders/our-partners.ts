@@ -21,10 +21,24 @@ const hotFunds = 100_000_000;
 const otherFunds = 5_000_000;
 const atOnce = 16;
 
-async function openPartner(admin: AdminApi, name: string, amount: number): Promise<Owner> {
+interface Opening {
+  name: string;
+  /** Cents to begin with. */
+  amount: number;
+  /** URL for the events of its key. */
+  webhook?: string | undefined;
+}
+
+async function openPartner(admin: AdminApi, { name, amount, webhook }: Opening): Promise<Owner> {
   const { id: partnerId } = await admin.partners.create.mutate({ name });
-  await admin.partners.activate.mutate({ partnerId });
-  const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+  const wallet = { partnerId, mode: 'test' as const };
+  const [{ id: keyId }] = await Promise.all([
+    admin.keys.create.mutate(wallet),
+    admin.partners.activate.mutate({ partnerId }),
+    admin.wallets.fund.mutate({ ...wallet, amount, reference: 'bench' }),
+    admin.limits.set.mutate({ ...wallet, perMinute: most, perHour: most }),
+  ]);
+  if (webhook !== undefined) await admin.webhooks.set.mutate({ keyId, url: webhook });
   const client = await admin.clients.create.mutate({
     partnerId,
     keyId,
@@ -34,22 +48,25 @@ async function openPartner(admin: AdminApi, name: string, amount: number): Promi
     tokenRequestsPerMinute: most,
     userinfoRequestsPerMinute: most,
   });
-  await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount, reference: 'bench' });
-  await admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: most, perHour: most });
   return { partnerId, keyId, clientId: client.id, clientSecret: client.clientSecret };
 }
 
-/** One hot partner and a crowd of others, with money and without narrow limits, as support would set them up. */
+/**
+ * One hot partner and a crowd of others, with money and without narrow limits, as support would set them up.
+ * @param webhook where the events of the crowd's nth partner go; nowhere where it is undefined
+ */
 export async function openPartners(
   connection: { url: string; token: string },
   crowd: number,
+  webhook: (n: number) => string | undefined = () => undefined,
 ): Promise<Partners> {
   const admin = createAdminApi(connection);
-  const hot = await openPartner(admin, 'Hot', hotFunds);
+  const hot = await openPartner(admin, { name: 'Hot', amount: hotFunds });
   const many: Owner[] = [];
   while (many.length < crowd) {
     const names = Array.from({ length: Math.min(atOnce, crowd - many.length) }, (_, n) => many.length + n);
-    many.push(...(await Promise.all(names.map((n) => openPartner(admin, `Partner ${n}`, otherFunds)))));
+    const openings = names.map((n) => ({ name: `Partner ${n}`, amount: otherFunds, webhook: webhook(n) }));
+    many.push(...(await Promise.all(openings.map((opening) => openPartner(admin, opening)))));
   }
   return { hot, many, price, funded: hotFunds + many.length * otherFunds };
 }

@@ -7,7 +7,7 @@ import { names } from '../targets.ts';
 import { type Contender, partnersInCrowd, tokenRequest, userinfoRequest } from './contender.ts';
 import { checkBooks } from './our-books.ts';
 import { insertCodes } from './our-codes.ts';
-import { openPartners } from './our-partners.ts';
+import { type Owner, openPartners } from './our-partners.ts';
 
 interface Settings {
   database: DatabaseServer;
@@ -20,11 +20,17 @@ interface Settings {
   processes: 1 | 2;
   /** Partners beside the hot one. */
   crowd?: number | undefined;
+  /** Where the events of the crowd's nth partner go; without it, nowhere. */
+  webhook?: (n: number) => string;
+  /** Of the server, beside what it needs to start. */
+  environment?: NodeJS.ProcessEnv;
 }
 
 interface Ours {
   /** One server process alone; and both, where there are two. */
   contenders: Contender[];
+  /** The crowd's clients. */
+  owners: readonly Owner[];
   /** Ends the servers; a profile is written then. */
   stop(): Promise<void>;
 }
@@ -38,6 +44,7 @@ const answers = (url: string) =>
 /** SVC Gateway as it is installed: `dist/server/main.js`, set up through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
   const { database, load, name, nodeOptions = [], processes, crowd = partnersInCrowd } = settings;
+  const { webhook, environment = {} } = settings;
   const dataDir = temporaryDirectory();
   const db = database.db(name);
   const adminToken = `svc_admin_${randomBytes(24).toString('hex')}`;
@@ -60,6 +67,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       SVC_MASTER_KEY: masterKey,
       SVC_ADMIN_TOKEN: adminToken,
       SVC_LOG_LEVEL: 'error',
+      ...environment,
     };
     const args = [...(n === 0 ? nodeOptions : []), 'dist/server/main.js'];
     return launch({ args, env, ready: () => answers(`http://127.0.0.1:${port}/readyz`) });
@@ -67,7 +75,8 @@ export async function startOurs(settings: Settings): Promise<Ours> {
 
   const programs: Program[] = [];
   for (const [n, port] of ports.entries()) programs.push(await startServer(port, n));
-  const partners = await openPartners({ url: `http://127.0.0.1:${adminPort}`, token: adminToken }, crowd);
+  const admin = { url: `http://127.0.0.1:${adminPort}`, token: adminToken };
+  const partners = await openPartners(admin, crowd, webhook);
   let redeemed = 0;
 
   function contender(title: string, servers: number): Contender {
@@ -101,6 +110,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   }
 
   return {
+    owners: partners.many,
     contenders: [contender(names.ours, 1), ...(processes === 2 ? [contender(names.oursTwice, 2)] : [])],
     async stop() {
       await Promise.all(programs.map((program) => program.stop()));

@@ -10,6 +10,8 @@ export interface Order {
   /** Each is sent once. */
   requests: readonly LoadRequest[];
   callers: number;
+  /** Spaced evenly, so that no more are sent in a second; without it, as fast as they are answered. */
+  perSecond?: number | undefined;
   keepBodies?: boolean;
 }
 

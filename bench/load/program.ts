@@ -1,13 +1,20 @@
 import { Client } from 'undici';
 import { answerCalls } from '../remote.ts';
 import { percentile } from '../statistics.ts';
-import type { LoadResult, Order } from './load.ts';
+import type { LoadRequest, LoadResult, Order } from './load.ts';
+
+/** The request that a caller sends next, and whom it tells when there are no more. */
+interface Turn {
+  index: number;
+  request: LoadRequest;
+  done: () => void;
+}
 
 /**
  * The load generator: each caller has one connection and sends its next request when its last is answered.
  * Requests are complete strings before the first is sent; answers are only counted, unless they are asked for.
  */
-async function run({ origins, path, requests, callers, keepBodies }: Order): Promise<LoadResult> {
+async function run({ origins, path, requests, callers, perSecond, keepBodies }: Order): Promise<LoadResult> {
   const clients = Array.from(
     { length: callers },
     (_, n) =>
@@ -32,6 +39,12 @@ async function run({ origins, path, requests, callers, keepBodies }: Order): Pro
       done();
       return;
     }
+    const early = perSecond === undefined ? 0 : startedAt + (index * 1000) / perSecond - performance.now();
+    if (early > 0) setTimeout(dispatch, early, client, { index, request, done });
+    else dispatch(client, { index, request, done });
+  }
+
+  function dispatch(client: Client, { index, request, done }: Turn): void {
     const chunks: Buffer[] = [];
     const sentAt = performance.now();
     const finish = (status: string) => {
