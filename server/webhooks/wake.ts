@@ -47,12 +47,15 @@ export function createWake({ scheduler, clock, nextDue }: Settings) {
         const ends = new Date(begins + second);
         // Another machine may have scheduled it, by a clock that is not ours.
         await wait(begins, ended);
+        // From before the look on: what falls due while it is under way belongs to the next.
+        let looked = clock.now();
         await attempt();
-        while (!ended.aborted && clock.now() < ends.getTime()) {
-          const next = await nextDue(new Date(clock.now()), ends);
+        while (!ended.aborted && looked < ends.getTime()) {
+          const next = await nextDue(new Date(looked), ends);
           if (!next) return;
           // What falls due within a moment is woken together.
           await wait(next.getTime() + moment, ended);
+          looked = clock.now();
           await attempt();
         }
       });
