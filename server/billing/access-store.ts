@@ -4,6 +4,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { VerificationLevel } from '../../contracts/storefront.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { deletedAtOnce, deleteSome } from '../platform/database/sweep.ts';
 import { unavailable } from '../platform/errors.ts';
 import { createStage } from '../platform/stage.ts';
 import type { BillableKind } from './wallet-model.ts';
@@ -55,8 +56,10 @@ export const indexes: IndexDeclaration[] = [{ collection: 'accesses', key: { pur
 /** Records are kept this long, in milliseconds: far longer than a code or a token lives. */
 export const keepFor = 30 * 24 * 3_600_000;
 
-/** Records that one call deletes at a time, and how often it does so. */
-const purged = { atOnce: 1_000, rounds: 100 };
+const purgeAt = (from: Date) => new Date(from.getTime() + keepFor);
+
+/** Rounds of 1,000 records that one purge deletes. */
+const purgeRounds = 100;
 
 /** The `accesses` collection: reads by id and inserts are group-committed. `patient` waits longer for answers. */
 export function createAccessStore(db: Db, patient: Db = db) {
@@ -78,10 +81,7 @@ export function createAccessStore(db: Db, patient: Db = db) {
   const insert = createStage<AccessRecord, AccessRecord>({
     async run(records) {
       try {
-        const stored = records.map((record) => ({
-          ...record,
-          purgeAt: new Date(record.at.getTime() + keepFor),
-        }));
+        const stored = records.map((record) => ({ ...record, purgeAt: purgeAt(record.at) }));
         await accesses.insertMany(stored, { ordered: false });
         return records;
       } catch (error) {
@@ -127,18 +127,15 @@ export function createAccessStore(db: Db, patient: Db = db) {
 
     /** Keeps the records among `ids` for another 30 days from `now` on. */
     async keep(ids: readonly string[], now: Date): Promise<void> {
-      const purgeAt = new Date(now.getTime() + keepFor);
-      await accesses.updateMany({ _id: { $in: [...ids] } }, { $max: { purgeAt } });
+      await accesses.updateMany({ _id: { $in: [...ids] } }, { $max: { purgeAt: purgeAt(now) } });
     },
 
     /** Deletes records that were kept long enough, 100,000 at most. To be called when no hold needs them. */
     async purge(now: Date): Promise<void> {
       const old = patient.collection<Stored>('accesses');
-      const due = { purgeAt: { $lt: now } };
-      for (let round = 0; round < purged.rounds; round += 1) {
-        const found = await old.find(due, { projection: { _id: 1 }, limit: purged.atOnce }).toArray();
-        if (found.length > 0) await old.deleteMany({ ...due, _id: { $in: found.map(({ _id }) => _id) } });
-        if (found.length < purged.atOnce) return;
+      for (let round = 0; round < purgeRounds; round += 1) {
+        const { found } = await deleteSome(old, { purgeAt: { $lt: now } });
+        if (found < deletedAtOnce) return;
       }
     },
   };

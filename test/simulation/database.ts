@@ -190,10 +190,12 @@ export function createDatabase(network: Network, removed: Guard | undefined) {
         deleteMany: ({ _id: { $in: ids }, purgeAt: { $lt: now } }: ById & Before) =>
           network.call(caller, () => `purge ${short(ids)}`, {
             run(limit) {
-              for (const id of ids.slice(0, limit)) {
+              const due = ids.slice(0, limit).filter((id) => {
                 const record = accesses.get(id);
-                if (record && record.purgeAt < now) accesses.delete(id);
-              }
+                return record !== undefined && record.purgeAt < now;
+              });
+              for (const id of due) accesses.delete(id);
+              return { deletedCount: due.length };
             },
             size: ids.length,
           }),

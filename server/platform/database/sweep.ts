@@ -1,7 +1,27 @@
-import type { Db, Document, Filter } from 'mongodb';
+import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { IndexDeclaration } from './indexes.ts';
 
-const documentsPerIndex = 1_000;
+/** Documents that are deleted at a time, so that one call stays short. */
+export const deletedAtOnce = 1_000;
+
+/**
+ * Deletes what `filter` names, 1,000 documents at most.
+ *
+ * @returns how many were found, and how many of them still had to go when they were deleted
+ */
+export const deleteSome = async <D extends Document & { _id: string }>(
+  collection: Collection<D>,
+  filter: Filter<Document>,
+): Promise<{ found: number; deleted: number }> => {
+  const found = await collection
+    .find(filter as Filter<D>, { projection: { _id: 1 }, limit: deletedAtOnce })
+    .toArray();
+  if (found.length === 0) return { found: 0, deleted: 0 };
+  // Asked again in the delete: a document's life may have been prolonged in between.
+  const gone = { ...filter, _id: { $in: found.map(({ _id }) => _id) } };
+  const { deletedCount } = await collection.deleteMany(gone as unknown as Filter<D>);
+  return { found: found.length, deleted: deletedCount };
+};
 
 const expiredFilter = (index: IndexDeclaration, now: Date): Filter<Document> | undefined => {
   const [field] = Object.keys(index.key);
@@ -25,17 +45,7 @@ export const sweepExpired = async (
   for (const declaration of declarations) {
     const expired = expiredFilter(declaration, now);
     if (expired === undefined) continue;
-    const collection = db.collection(declaration.collection);
-    const found = await collection
-      .find(expired, { projection: { _id: 1 }, limit: documentsPerIndex })
-      .toArray();
-    if (found.length === 0) continue;
-    // Asked again in the delete: a document's life may have been prolonged in between.
-    const { deletedCount } = await collection.deleteMany({
-      ...expired,
-      _id: { $in: found.map(({ _id }) => _id) },
-    });
-    deleted += deletedCount;
+    deleted += (await deleteSome(db.collection<{ _id: string }>(declaration.collection), expired)).deleted;
   }
   return deleted;
 };
