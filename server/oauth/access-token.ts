@@ -1,6 +1,7 @@
 import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
+import { createBoundedMap } from '../platform/bounded-map.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 
@@ -30,31 +31,17 @@ interface Known {
   exp: number;
 }
 
-/** Tokens of which a process remembers that they are ours: some 5 MB. */
+/** Tokens of which a process remembers that they are ours, by their hash: some 5 MB. */
 const remembered = 20_000;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
-
-/** By the token's hash: what was signed or verified once is not verified again. The oldest is forgotten first. */
-function createMemory() {
-  const known = new Map<string, Known>();
-  return {
-    get: (token: string) => known.get(sha256(token)),
-    add(token: string, { id, clientId, exp }: Known): void {
-      known.set(sha256(token), { id, clientId, exp });
-      if (known.size <= remembered) return;
-      const [oldest = ''] = known.keys();
-      known.delete(oldest);
-    },
-  };
-}
 
 /** Access tokens: JWTs of RFC 9068 whose `jti` is the charge that paid for them. */
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   const keys = createLocalJWKSet({ keys: [...keyring.publicKeys] });
   const header = { alg: 'ES256', typ: 'at+jwt', kid: keyring.signing.kid };
-
-  const memory = createMemory();
+  /** What was signed or verified once is not verified again. */
+  const ours = createBoundedMap<Known>(remembered);
 
   return {
     async sign({ _id: id, clientId, scope, sub, at, expiresAt }: Issued): Promise<string> {
@@ -68,13 +55,14 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
         .setIssuedAt(seconds(at))
         .setExpirationTime(exp)
         .sign(keyring.signing.privateKey);
-      memory.add(token, { id, clientId, exp });
+      ours.set(sha256(token), { id, clientId, exp });
       return token;
     },
 
     /** The token's id and client, or undefined for anything that is not a token of ours, valid now. */
     async verify(token: string): Promise<{ id: string; clientId: string } | undefined> {
-      const known = memory.get(token);
+      const hash = sha256(token);
+      const known = ours.get(hash);
       if (known) return known.exp > seconds(new Date(clock.now())) ? known : undefined;
       try {
         const { payload } = await jwtVerify(token, keys, {
@@ -88,7 +76,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
         const { success, data } = Payload.safeParse(payload);
         if (!success) return undefined;
         const verified = { id: data.jti, clientId: data.client_id, exp: data.exp };
-        memory.add(token, verified);
+        ours.set(hash, verified);
         return verified;
       } catch (error) {
         if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;

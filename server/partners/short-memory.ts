@@ -1,3 +1,5 @@
+import { createBoundedMap } from '../platform/bounded-map.ts';
+
 /** How long a found record is remembered, in milliseconds (design: caches). */
 const lifetime = 2_000;
 const mostEntries = 10_000;
@@ -17,14 +19,10 @@ export function createShortMemory<T>(
   load: (id: string) => Promise<T | undefined>,
   uptime: () => number = () => performance.now(),
 ): ShortMemory<T> {
-  const entries = new Map<string, { value: T; until: number }>();
+  const entries = createBoundedMap<{ value: T; until: number }>(mostEntries);
   let changes = 0;
 
   function remember(id: string, value: T): void {
-    // Maps keep the order of insertion: the first one is the oldest.
-    const [oldest] = entries.keys();
-    if (entries.size >= mostEntries && oldest !== undefined) entries.delete(oldest);
-    entries.delete(id);
     entries.set(id, { value, until: uptime() + lifetime });
   }
 
