@@ -46,17 +46,16 @@ export function createWake({ scheduler, clock, nextDue }: Settings) {
         const begins = Date.parse(key);
         const ends = new Date(begins + second);
         // Another machine may have scheduled it, by a clock that is not ours.
-        await wait(begins, ended);
-        // From before the look on: what falls due while it is under way belongs to the next.
-        let looked = clock.now();
-        await attempt();
-        while (!ended.aborted && looked < ends.getTime()) {
-          const next = await nextDue(new Date(looked), ends);
+        for (let due = begins; ; ) {
+          await wait(due, ended);
+          // From before the look on: what falls due while it is under way belongs to the next.
+          const looked = clock.now();
+          await attempt();
+          const next =
+            ended.aborted || looked >= ends.getTime() ? undefined : await nextDue(new Date(looked), ends);
           if (!next) return;
           // What falls due within a moment is woken together.
-          await wait(next.getTime() + moment, ended);
-          looked = clock.now();
-          await attempt();
+          due = next.getTime() + moment;
         }
       });
     },
