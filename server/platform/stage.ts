@@ -86,9 +86,9 @@ export function createConvoy(patience = usualPatience) {
     for (const go of together) go();
   }
 
-  function departAt(time: number): void {
+  function departIn(ms: number): void {
     clearTimeout(timer);
-    timer = setTimeout(depart, time - performance.now());
+    timer = setTimeout(depart, ms);
   }
 
   /** As long as they keep coming. */
@@ -96,14 +96,14 @@ export function createConvoy(patience = usualPatience) {
     const { least, most, ofTrip } = patience.gap;
     const gap = Math.min(most, Math.max(least, ofTrip * trip));
     if (waiting.length >= expected) depart();
-    else departAt(Math.min(performance.now() + gap, patientUntil));
+    else departIn(Math.min(gap, patientUntil - performance.now()));
   }
 
   function assemble(): Promise<void> {
     return new Promise((go) => {
       waiting.push(go);
       if (underWay() === 0) waitForMore();
-      else if (!timer) departAt(performance.now() + patience.return);
+      else if (!timer) departIn(patience.return);
     });
   }
 
