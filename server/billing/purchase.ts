@@ -68,10 +68,7 @@ interface PurchaseSettings {
 const charges = 5;
 const insertAgainAfter = 10;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-/**
- * Milliseconds in which a step is begun again. One that then meets an absent database fails within 3 s, so
- * that the 503 is sent within 5 s.
- */
+/** Milliseconds in which a step whose fate is unknown is begun again. */
 const patience = 1_500;
 const rounds = 4;
 
