@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClaimName, claimNames } from '../claims.ts';
+import { DisplayName, displayText } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { DisplayName, displayText } from './partners.ts';
 import { page, reference } from './references.ts';
 
 /** `oauth` clients exchange at the token endpoint, `storefront` clients through their integration. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { DisplayName } from '../display-text.ts';
 import { DateTime } from '../identifiers.ts';
-import { DisplayName } from './partners.ts';
 import { page, reference } from './references.ts';
 
 export const OperatorRole = z.enum(['support', 'ops', 'owner']);

@@ -1,3 +1,4 @@
+import { directionControls } from '../../contracts/display-text.ts';
 import { ar } from './pages/messages/ar.ts';
 import { de } from './pages/messages/de.ts';
 import { en } from './pages/messages/en.ts';
@@ -49,8 +50,8 @@ export function languageAccepted(header: string | undefined): Language {
 
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
-/** Characters that turn the direction of the text after them: a name is not to turn ours. */
-const turning = /[\u202A-\u202E\u2066-\u2069]/gu;
+/** A name is not to turn the direction of our text. */
+const turning = new RegExp(`[${directionControls}]`, 'gu');
 
 /** A partner's text without what could change how the text around it reads. */
 export const unturned = (text: string) => text.replace(turning, '');
