@@ -21,22 +21,15 @@ function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failur
   const words = commandWords(argv);
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));
   const isCommand = words.some((_, index) => names.includes(words.slice(0, index + 1).join(' ')));
-  const isTopic = words.length === 1 && names.some((name) => name.startsWith(`${words[0] ?? ''} `));
-  if (words.length === 0 || isCommand || isTopic) return undefined;
   const [topic = '', verb] = words;
-  const siblings = names.filter((name) => name.startsWith(`${topic} `));
+  const verbs = names.flatMap((name) => (name.startsWith(`${topic} `) ? name.slice(topic.length + 1) : []));
+  const isTopic = verbs.length > 0;
+  if (words.length === 0 || isCommand || (isTopic && verb === undefined)) return undefined;
   const typed = words.slice(0, 2).join(' ');
-  const guess =
-    siblings.length > 0 && verb !== undefined
-      ? closest(
-          verb,
-          siblings.map((name) => name.slice(topic.length + 1)),
-        )
-      : closest(typed, [...names, ...Object.keys(topics)]);
-  const meant = siblings.length > 0 && guess !== undefined ? `${topic} ${guess}` : guess;
+  const guess = isTopic ? closest(verb ?? '', verbs) : closest(typed, [...names, ...Object.keys(topics)]);
+  const meant = isTopic && guess ? `${topic} ${guess}` : guess;
   const message = `${typed} is not a svcadmin command${meant ? `; did you mean ${meant}?` : ''}`;
-  const hint =
-    siblings.length > 0 ? `\`svcadmin ${topic} --help\` lists what there is.` : 'See `svcadmin help`.';
+  const hint = isTopic ? `\`svcadmin ${topic} --help\` lists what there is.` : 'See `svcadmin help`.';
   return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
