@@ -5,6 +5,7 @@ import { OAuthError, TokenResponse, UserinfoResponse } from '../../contracts/oau
 import type { VerificationLevel } from '../../contracts/storefront.ts';
 import { type FailureReason, GeneralError } from '../../contracts/verification.ts';
 import type { PersonName } from '../../server/verification/sources/sandbox.ts';
+import { adult } from '../harness/claims.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { fields, type Shop } from '../storefront/shop.ts';
 import { hour, startWorld, type World } from './world.ts';
@@ -17,14 +18,6 @@ type End =
   | { reason: FailureReason }
   | { token: Refusal; storefront: Refusal; retryAfter?: string };
 
-const adult: Claims = {
-  age_16_plus: true,
-  age_18_plus: true,
-  age_21_plus: true,
-  identity_verified: true,
-  country: 'DE',
-  assurance_level: 2,
-};
 const like = (changed: Claims, storefront: VerificationLevel | 422 = 'document'): End => ({
   claims: { ...adult, ...changed },
   storefront,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventSchemas } from '../../contracts/events.ts';
 import { sha256 } from '../../server/platform/ids.ts';
+import { adult } from '../harness/claims.ts';
 import { openBrowser, verifyAs } from './browser.ts';
 import { baseUrl, type Hosted, onboard, returned, startHosted, state } from './hosted.ts';
 
@@ -13,15 +14,6 @@ afterAll(() => hosted.close());
 async function grantOf(location: string) {
   return hosted.verification.grants.load(sha256(returned(location)['code'] ?? ''));
 }
-
-const adult = {
-  age_16_plus: true,
-  age_18_plus: true,
-  age_21_plus: true,
-  identity_verified: true,
-  country: 'DE',
-  assurance_level: 2,
-};
 
 describe('people who verify', () => {
   it.each([
