@@ -1,12 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import {
-  type CryptoKey,
-  calculateJwkThumbprint,
-  exportJWK,
-  generateKeyPair,
-  importJWK,
-  type JWK,
-} from 'jose';
+import { createPrivateKey, type KeyObject, randomBytes } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Collection, Db } from 'mongodb';
 import type { Sealing } from './sealing.ts';
 
@@ -26,7 +19,7 @@ export interface SymmetricKey {
 /** The keys that all processes share. Only the master key, which seals them, lives outside the database. */
 export interface Keyring {
   /** ES256; `kid` is the RFC 7638 thumbprint. */
-  signing: { kid: string; privateKey: CryptoKey };
+  signing: { kid: string; privateKey: KeyObject };
   /** Public halves, for the JWKS endpoint and for verification. */
   publicKeys: readonly JWK[];
   /** Authorization codes are derived under the current one; sessions store which. */
@@ -79,8 +72,7 @@ export async function loadKeyring(db: Db, sealing: Sealing): Promise<Keyring> {
     }),
   );
   const current = last(privateJwks);
-  const privateKey = await importJWK(current, 'ES256');
-  if (privateKey instanceof Uint8Array) throw new Error('the signing key is not an EC key');
+  const privateKey = createPrivateKey({ key: { ...current }, format: 'jwk' });
   const symmetric = (key: { id: string; material: string }): SymmetricKey => ({
     id: key.id,
     bytes: new Uint8Array(Buffer.from(key.material, 'base64url')),
