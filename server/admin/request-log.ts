@@ -93,10 +93,11 @@ export function createRequestLog({ store, metrics, clock, log }: Dependencies) {
       app.addHook('onError', async (request, _reply, error: unknown) => {
         errors.set(request, toApiError(error));
       });
-      app.addHook('onResponse', async (request, reply) => {
+      app.addHook('onResponse', (request, reply, done) => {
         const noted = record(request, reply);
         metrics.answered(noted);
         if (!['/healthz', '/readyz'].includes(noted.route)) note(noted);
+        done();
       });
     },
     flush,

@@ -4,6 +4,7 @@ import type { Rehearsal } from '../../contracts/verification.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
+import type { Waiting } from '../platform/http/in-time.ts';
 import { deriveId } from '../platform/ids.ts';
 import type { Logger } from '../platform/logging.ts';
 import { createConvoy } from '../platform/stage.ts';
@@ -44,8 +45,8 @@ export interface Order {
 export interface Purchase<Facts> extends Order {
   /** What the charge is for: the same cause is never charged twice. */
   cause: string;
-  /** Aborted when it is too late to begin another step, or nobody waits for it any more. */
-  signal?: AbortSignal;
+  /** Who waits for it: when it is too late, or they are gone, no other step is begun. */
+  waiting?: Waiting;
   /** Everything else that decides, read beside the history and read again should that be out of date. */
   read: () => Promise<Facts>;
   /** Judges the facts. @throws ApiError to refuse; an access of the past is answered again, unbilled */
@@ -73,8 +74,9 @@ const patience = 1_500;
 const rounds = 4;
 
 /** What nobody waits for is not begun: who was answered 503 has their code still. */
-function requireWaiting({ signal }: { signal?: AbortSignal }): void {
-  if (signal?.aborted) throw unavailable(signal.reason);
+function requireWaiting({ waiting }: { waiting?: Waiting }): void {
+  const over = waiting?.over();
+  if (over) throw unavailable(over);
 }
 
 /** Where a cause stands: a tombstone is final and means "go on with the next number". */

@@ -14,6 +14,7 @@ import type { GrantTerms } from '../../contracts/grant.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { Waiting } from '../platform/http/in-time.ts';
 import { sha256 } from '../platform/ids.ts';
 
 /** Who asks: an API key, with its active partner. Prices are cents per billable event. */
@@ -68,7 +69,7 @@ interface Dependencies<Access extends BoughtAccess> {
     client: Account['key'];
     partner: Account['partner'];
     cause: string;
-    signal: AbortSignal;
+    waiting: Waiting;
     read: () => Promise<Facts | undefined>;
     decide: (facts: Facts | undefined, history: History<Access>) => Promise<Terms | { replay: Access }>;
   }) => Promise<Access>;
@@ -116,7 +117,7 @@ export function createCheckboxResolve<Access extends BoughtAccess>(dependencies:
 
   return async (
     request: CheckboxRequest,
-    { key, partner, idempotencyKey, signal }: Account & { idempotencyKey: string; signal: AbortSignal },
+    { key, partner, idempotencyKey, waiting }: Account & { idempotencyKey: string; waiting: Waiting },
   ): Promise<CheckboxResponse> => {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
 
@@ -124,7 +125,7 @@ export function createCheckboxResolve<Access extends BoughtAccess>(dependencies:
       client: key,
       partner,
       cause: sha256(JSON.stringify(['checkbox', key._id, idempotencyKey])),
-      signal,
+      waiting,
       read: () => read(request.enrollment_id),
       async decide(found, history) {
         if (history.state === 'used')

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { answerInTime, signalOf } from '../platform/http/in-time.ts';
+import { answerInTime, type Waiting, waitingFor } from '../platform/http/in-time.ts';
 import type { Account } from './resolve.ts';
 
 interface Dependencies {
@@ -10,7 +10,7 @@ interface Dependencies {
   authenticate: (authorization: string | undefined) => Promise<Account>;
   resolve: (
     request: CheckboxRequest,
-    caller: Account & { idempotencyKey: string; signal: AbortSignal },
+    caller: Account & { idempotencyKey: string; waiting: Waiting },
   ) => Promise<CheckboxResponse>;
 }
 
@@ -42,7 +42,7 @@ export function checkboxRoutes({ authenticate, resolve }: Dependencies): Fastify
       },
       async (request) => {
         const idempotencyKey = request.headers['idempotency-key'];
-        return resolve(request.body, { ...accountOf(request), idempotencyKey, signal: signalOf(request) });
+        return resolve(request.body, { ...accountOf(request), idempotencyKey, waiting: waitingFor(request) });
       },
     );
   };

@@ -9,7 +9,7 @@ import {
   TokenResponse,
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
-import { answerInTime, signalOf } from '../platform/http/in-time.ts';
+import { answerInTime, waitingFor } from '../platform/http/in-time.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { withBasicCredentials } from './basic-credentials.ts';
 import type { Credentials } from './client-authentication.ts';
@@ -47,8 +47,9 @@ async function mergeBasic(request: FastifyRequest): Promise<void> {
 export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): FastifyPluginAsyncZod {
   return async (scope) => {
     answerInTime(scope);
-    scope.addHook('onRequest', async (_request, reply) => {
+    scope.addHook('onRequest', (_request, reply, done) => {
       void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
+      done();
     });
 
     scope.post(
@@ -60,7 +61,7 @@ export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): Fasti
           response: { 200: TokenResponse, ...errors(400, 401, 402, 403, 429, 500, 503) },
         },
       },
-      async (request) => exchange(request.body, credentialsOf(request, request.body), signalOf(request)),
+      async (request) => exchange(request.body, credentialsOf(request, request.body), waitingFor(request)),
     );
 
     scope.get(

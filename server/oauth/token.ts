@@ -1,6 +1,7 @@
 import { type Grant, type GrantTerms, grantedScope, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { Waiting } from '../platform/http/in-time.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { Authenticated, ClientAuthentication, Credentials } from './client-authentication.ts';
@@ -33,7 +34,7 @@ interface Dependencies {
   buy: (
     purchase: Authenticated & {
       cause: string;
-      signal: AbortSignal;
+      waiting: Waiting;
       read: () => Promise<Grant | undefined>;
       decide: (grant: Grant | undefined, history: History) => Promise<GrantTerms & { lifetime: number }>;
     },
@@ -72,7 +73,7 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
   return async (
     request: TokenRequest,
     credentials: Credentials,
-    signal: AbortSignal,
+    waiting: Waiting,
   ): Promise<TokenResponse> => {
     if (request.grant_type !== 'authorization_code') throw new ApiError('unsupported_grant_type');
     const { client, partner } = await clients.authenticate(credentials);
@@ -83,7 +84,7 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
       cause: codeHash,
       client,
       partner,
-      signal,
+      waiting,
       async read() {
         admission ??= clients.admit(client);
         const [grant] = await Promise.all([grants.load(codeHash), admission]);
@@ -103,7 +104,7 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
       },
     });
     return {
-      access_token: await tokens.sign(access),
+      access_token: tokens.sign(access),
       token_type: 'Bearer',
       expires_in: accessTokenLifetime,
       scope: access.scope,

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
   type IdentifierKind,
@@ -81,7 +81,7 @@ export function isWellFormedSecret(kind: SecretKind, text: string): boolean {
 
 /** base64url SHA-256: how secrets with full entropy are stored and looked up. */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }
 
 /** Constant-time equality of two strings; only their lengths may show. */

@@ -8,6 +8,7 @@ import {
 } from '../../contracts/storefront.ts';
 import { codeLifetime } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { Waiting } from '../platform/http/in-time.ts';
 import { hmac, sha256 } from '../platform/ids.ts';
 import type { Account, Caller } from './caller.ts';
 
@@ -31,7 +32,7 @@ interface Dependencies<Access extends BoughtAccess> {
   buy: (
     purchase: Account & {
       cause: string;
-      signal: AbortSignal;
+      waiting: Waiting;
       read: () => Promise<Grant | undefined>;
       decide: (grant: Grant | undefined, history: History<Access>) => Promise<Terms | { replay: Access }>;
     },
@@ -62,7 +63,7 @@ export function createStorefrontExchange<Access extends BoughtAccess>(dependenci
   return async (
     request: StorefrontRequest,
     caller: Caller,
-    signal: AbortSignal,
+    waiting: Waiting,
   ): Promise<StorefrontResponse> => {
     const { integration, client, partner, fingerprint } = caller;
     const shop = request.shop_domain.toLowerCase();
@@ -73,7 +74,7 @@ export function createStorefrontExchange<Access extends BoughtAccess>(dependenci
       client,
       partner,
       cause: codeHash,
-      signal,
+      waiting,
       read: () => loadGrant(codeHash),
       async decide(found, history) {
         const grant = requireCode(found, client, clock.now());

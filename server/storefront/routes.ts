@@ -3,12 +3,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import { answerInTime, signalOf } from '../platform/http/in-time.ts';
+import { answerInTime, type Waiting, waitingFor } from '../platform/http/in-time.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {
   authenticate: (headers: unknown, raw: Uint8Array) => Promise<Caller>;
-  exchange: (request: StorefrontRequest, caller: Caller, signal: AbortSignal) => Promise<StorefrontResponse>;
+  exchange: (request: StorefrontRequest, caller: Caller, waiting: Waiting) => Promise<StorefrontResponse>;
 }
 
 function parseBody(type: string | undefined, raw: Buffer): unknown {
@@ -60,7 +60,7 @@ export function storefrontRoutes({ authenticate, exchange }: Dependencies): Fast
           response: { 200: StorefrontResponse, '4xx': GeneralError, '5xx': GeneralError },
         },
       },
-      async (request) => exchange(request.body, callerOf(request), signalOf(request)),
+      async (request) => exchange(request.body, callerOf(request), waitingFor(request)),
     );
   };
 }

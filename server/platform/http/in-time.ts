@@ -8,7 +8,13 @@ import { unavailable } from '../errors.ts';
 const beginWithin = 3_000;
 const answerWithin = 4_000;
 
-const signals = new WeakMap<FastifyRequest, AbortSignal>();
+/** Somebody who waits for an answer. */
+export interface Waiting {
+  /** Why nothing that costs money is begun any more: it is too late, or they are gone. Undefined while it may be. */
+  over(): Error | undefined;
+}
+
+const waiting = new WeakMap<FastifyRequest, Waiting>();
 
 /**
  * Routes of this scope answer 503 when their time is up, however many steps were each still within theirs.
@@ -16,25 +22,25 @@ const signals = new WeakMap<FastifyRequest, AbortSignal>();
  */
 export function answerInTime(scope: FastifyInstance): void {
   scope.addHook('onRequest', (request, reply, done) => {
-    const waiting = new AbortController();
-    signals.set(request, waiting.signal);
+    const since = performance.now();
     const late = () => unavailable(new Error(`no answer within ${answerWithin} ms`));
-    const stop = setTimeout(() => waiting.abort(late()), beginWithin);
-    const answer = setTimeout(() => {
+    const timer = setTimeout(() => {
       if (!reply.sent) void reply.send(late());
     }, answerWithin);
-    reply.raw.once('close', () => {
-      clearTimeout(stop);
-      clearTimeout(answer);
-      if (!reply.raw.writableFinished) waiting.abort(new Error('the caller is gone'));
+    reply.raw.once('close', () => clearTimeout(timer));
+    waiting.set(request, {
+      over() {
+        if (reply.raw.destroyed && !reply.raw.writableFinished) return new Error('the caller is gone');
+        return performance.now() - since > beginWithin ? late() : undefined;
+      },
     });
     done();
   });
 }
 
-/** Aborted when it is too late to begin anything that costs money, or its caller is gone. */
-export function signalOf(request: FastifyRequest): AbortSignal {
-  const signal = signals.get(request);
-  if (!signal) throw new Error('this route is not in a scope that answers in time');
-  return signal;
+/** Who waits for the answer to this request. */
+export function waitingFor(request: FastifyRequest): Waiting {
+  const caller = waiting.get(request);
+  if (!caller) throw new Error('this route is not in a scope that answers in time');
+  return caller;
 }

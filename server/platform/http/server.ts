@@ -65,10 +65,11 @@ export function createHttpServer({
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
+    done();
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -78,6 +79,7 @@ export function createHttpServer({
       },
       'answered',
     );
+    done();
   });
   endConnectionsOnClose(app);
   renderErrors(app, asGeneral);
