@@ -40,8 +40,8 @@ function verifiedAccessEvent(access: Access): EventDraft {
 const owesEvent = ({ record }: Settled): Access[] =>
   record?.kind === 'token' && record.returning ? [record] : [];
 
-/** Milliseconds: nobody waits for a settlement, and two cost hardly more than one. */
-const linger = 20;
+/** Nobody waits for a settlement, and thirty cost hardly more than one. */
+const linger = { ms: 50, enough: 32 };
 
 /**
  * What follows a decided hold, in batches and after the answer: its ledger entry, its event, and last its leave from the wallet. Every step is idempotent; a crash in between

@@ -4,8 +4,8 @@ interface StageSettings<Item, Result> {
   /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
   maxBatch?: number;
-  /** Milliseconds that the first of a batch waits for others, where nobody waits for the result. Default 0. */
-  linger?: number;
+  /** Where nobody waits for the result: the first of a batch waits `ms` milliseconds for others, or until they are `enough`. */
+  linger?: { ms: number; enough: number };
 }
 
 /**
@@ -15,14 +15,28 @@ interface StageSettings<Item, Result> {
 export function createStage<Item, Result>(
   settings: StageSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { run, maxBatch = 256, linger = 0 } = settings;
+  const { run, maxBatch = 256, linger } = settings;
   const waiting: (() => void)[] = [];
   let inFlight = false;
+  /** Ends the wait of the batch that lingers. */
+  let hurry: (() => void) | undefined;
+  let gathered = 0;
 
   function next(): void {
     const go = waiting.shift();
     if (!go) inFlight = false;
     else setImmediate(go);
+  }
+
+  function lingerWith(go: () => void, ms: number): void {
+    const leave = () => {
+      clearTimeout(timer);
+      hurry = undefined;
+      setImmediate(go);
+    };
+    const timer = setTimeout(leave, ms);
+    hurry = leave;
+    gathered = 0;
   }
 
   const loader = new DataLoader<Item, Result>(
@@ -40,91 +54,16 @@ export function createStage<Item, Result>(
         if (inFlight) waiting.push(go);
         else {
           inFlight = true;
-          if (linger > 0) setTimeout(go, linger);
+          if (linger) lingerWith(go, linger.ms);
           else setImmediate(go);
         }
       },
     },
   );
-  return (item) => loader.load(item);
-}
-
-/** Milliseconds. */
-interface Patience {
-  /** Since the last one came, as a part of what a trip takes: then nobody else is expected soon. */
-  gap: { least: number; most: number; ofTrip: number };
-  /** Altogether, for company. */
-  company: number;
-  /** For a convoy that is under way. */
-  return: number;
-}
-
-const usualPatience: Patience = { gap: { least: 2, most: 8, ofTrip: 0.3 }, company: 16, return: 50 };
-
-/**
- * The convoy: callers that would pass the same stages one after another set out together, for two halves that
- * follow one another cost twice the operations. Whoever comes while a convoy is under way waits for its return,
- * and then for those who were with it, as most of them have another call. One that is alone waits for nothing.
- */
-export function createConvoy(patience = usualPatience) {
-  let active = 0;
-  let size = 0;
-  let expected = 1;
-  let trip = 0;
-  let waiting: (() => void)[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let patientUntil = 0;
-
-  const underWay = () => active - waiting.length;
-
-  function depart(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const together = waiting;
-    waiting = [];
-    size = together.length;
-    for (const go of together) go();
-  }
-
-  function departIn(ms: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(depart, ms);
-  }
-
-  /** As long as they keep coming. */
-  function waitForMore(): void {
-    const { least, most, ofTrip } = patience.gap;
-    const gap = Math.min(most, Math.max(least, ofTrip * trip));
-    if (waiting.length >= expected) depart();
-    else departIn(Math.min(gap, patientUntil - performance.now()));
-  }
-
-  function assemble(): Promise<void> {
-    return new Promise((go) => {
-      waiting.push(go);
-      if (underWay() === 0) waitForMore();
-      else if (!timer) departIn(patience.return);
-    });
-  }
-
-  function arrive(): void {
-    expected = size + waiting.length;
-    patientUntil = performance.now() + patience.company;
-    if (waiting.length > 0) waitForMore();
-  }
-
-  /** Runs `call` once the others are there; it counts as active until it has ended. */
-  return async function ride<T>(call: () => Promise<T>): Promise<T> {
-    active += 1;
-    if (active > 1 || expected > 1) await assemble();
-    else size = 1;
-    const setOut = performance.now();
-    try {
-      return await call();
-    } finally {
-      trip = 0.9 * trip + 0.1 * (performance.now() - setOut);
-      active -= 1;
-      if (underWay() === 0) arrive();
-    }
+  return (item) => {
+    const result = loader.load(item);
+    gathered += 1;
+    if (linger && gathered >= linger.enough) hurry?.();
+    return result;
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createConvoy, createStage } from '../../server/platform/stage.ts';
+import { createStage } from '../../server/platform/stage.ts';
 
 /** A stage whose batches end when the test lets them. */
 function controlled(maxBatch?: number) {
@@ -48,20 +48,38 @@ describe('a stage', () => {
     expect(await Promise.all(later)).toEqual(['B', 'C']);
   });
 
-  it('waits for company where it may linger, but for the first of a row only', async () => {
-    const batches: string[][] = [];
-    const call = createStage<string, string>({
-      async run(items) {
+  describe('that may linger', () => {
+    const forEver = 60_000;
+    function lingering(linger: { ms: number; enough: number }) {
+      const batches: string[][] = [];
+      const run = async (items: readonly string[]) => {
         batches.push([...items]);
         return items;
-      },
-      linger: 10,
+      };
+      return { batches, call: createStage<string, string>({ run, linger }) };
+    }
+
+    it('waits its time for company', async () => {
+      const { batches, call } = lingering({ ms: 10, enough: 3 });
+      const first = call('a');
+      await turns();
+      expect(batches).toEqual([]);
+      await Promise.all([first, call('b')]);
+      expect(batches).toEqual([['a', 'b']]);
     });
-    const first = call('a');
-    await turns();
-    expect(batches).toEqual([]);
-    await Promise.all([first, call('b')]);
-    expect(batches).toEqual([['a', 'b']]);
+
+    it('waits no longer than until they are enough, time and again', async () => {
+      const { batches, call } = lingering({ ms: forEver, enough: 2 });
+      const first = call('a');
+      await turns();
+      expect(batches).toEqual([]);
+      await Promise.all([first, call('b')]);
+      await Promise.all(['c', 'd', 'e'].map(call));
+      expect(batches).toEqual([
+        ['a', 'b'],
+        ['c', 'd', 'e'],
+      ]);
+    });
   });
 
   it('fails all callers of a batch that failed, and goes on', async () => {
@@ -120,66 +138,5 @@ describe('a stage', () => {
       },
     });
     expect([await call('a'), await call('a')]).toEqual([1, 2]);
-  });
-});
-
-/** Waits so long for the next to come, and so long for a convoy under way. */
-const patient = ({ gap, back }: { gap: number; back: number }) => ({
-  gap: { least: gap, most: gap, ofTrip: 0 },
-  company: gap,
-  return: back,
-});
-const forEver = 60_000;
-
-/** A call that ends when it is told to. */
-function untilTold() {
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  return { call: () => ended, end };
-}
-
-describe('a convoy', () => {
-  it('lets a caller who is alone go at once, and gives what the call gives', async () => {
-    const ride = createConvoy(patient({ gap: forEver, back: forEver }));
-    expect(await ride(async () => 'done')).toBe('done');
-    await expect(ride(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await ride(async () => 'again')).toBe('again');
-  });
-
-  it('sets out again when those who came meanwhile and those who were under way are there', async () => {
-    const ride = createConvoy(patient({ gap: forEver, back: forEver }));
-    const first = untilTold();
-    const underWay = ride(first.call);
-    const started: string[] = [];
-    const join = (name: string) => ride(async () => void started.push(name));
-    const meanwhile = [join('a'), join('b')];
-    await turns();
-    first.end();
-    await underWay;
-    await turns();
-    expect(started).toEqual([]);
-    await Promise.all([...meanwhile, join('first again')]);
-    expect(started).toEqual(['a', 'b', 'first again']);
-  });
-
-  it('waits no longer than its patience for those who do not come again', async () => {
-    const ride = createConvoy(patient({ gap: 5, back: forEver }));
-    const first = untilTold();
-    const underWay = ride(first.call);
-    const other = ride(async () => 'went');
-    first.end();
-    await underWay;
-    expect(await other).toBe('went');
-  });
-
-  it('waits no longer than its patience for a convoy that takes its time', async () => {
-    const ride = createConvoy(patient({ gap: forEver, back: 5 }));
-    const slow = untilTold();
-    const underWay = ride(slow.call);
-    expect(await ride(async () => 'went')).toBe('went');
-    slow.end();
-    await underWay;
   });
 });
