@@ -10,6 +10,7 @@ import { procedure, router } from '../admin/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createUserProcedures } from './admin-users.ts';
+import type { Block } from './blocking.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { Erasure } from './erasure.ts';
 import type { IsFresh } from './freshness.ts';
@@ -19,7 +20,8 @@ import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'find' | 'ofUser'>;
-  enrollments: EnrollmentStore;
+  enrollments: Omit<EnrollmentStore, 'block'>;
+  block: Block;
   users: Pick<UserStore, 'find'>;
   erasure: Erasure;
   isFresh: IsFresh;
@@ -30,7 +32,7 @@ interface Dependencies {
 
 /** What `svcadmin sessions`, `svcadmin enrollments` and `svcadmin users` call. */
 export function createVerificationProcedures(dependencies: Dependencies) {
-  const { sessions, enrollments, chargeOf, clock } = dependencies;
+  const { sessions, chargeOf, clock } = dependencies;
   return {
     users: createUserProcedures(dependencies),
     sessions: router({
@@ -44,11 +46,15 @@ export function createVerificationProcedures(dependencies: Dependencies) {
           return viewSession(session, { charge, now: clock.now() });
         }),
     }),
-    enrollments: enrollmentProcedures(enrollments, clock),
+    enrollments: enrollmentProcedures(dependencies),
   };
 }
 
-function enrollmentProcedures(enrollments: EnrollmentStore, clock: { now(): number }) {
+function enrollmentProcedures({
+  enrollments,
+  block,
+  clock,
+}: Pick<Dependencies, 'enrollments' | 'block' | 'clock'>) {
   async function existing(id: string): Promise<Enrollment> {
     const enrollment = await enrollments.find(id);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${id}` });
@@ -81,7 +87,7 @@ function enrollmentProcedures(enrollments: EnrollmentStore, clock: { now(): numb
       .mutation(async ({ input: { enrollmentId, reason }, ctx }) => {
         const current = await existing(enrollmentId);
         const entry = entryOf(ctx.actor, current, { status: 'blocked', blockReason: reason });
-        return viewEnrollment(await enrollments.block(enrollmentId, reason, entry));
+        return viewEnrollment(await block(enrollmentId, reason, entry));
       }),
 
     unblock: procedure

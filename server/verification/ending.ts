@@ -1,11 +1,13 @@
 import { ApiError } from '../platform/errors.ts';
 import { deriveSecret, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import { backingOf, type FindStanding } from './backing.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
 import { completed, failed, reasonAt, type Session, type Stage, type Transition } from './sessions.ts';
 import type { ClientDirectory } from './start.ts';
 
 interface Dependencies {
+  findStanding: FindStanding;
   directory: Pick<ClientDirectory, 'client'>;
   keyring: Pick<Keyring, 'code'>;
   isCodeUsed: (codeHash: string) => Promise<boolean>;
@@ -17,7 +19,7 @@ interface Dependencies {
 export type Ending = ReturnType<typeof createEnding>;
 
 /** How sessions end: the code, and the way back to the partner. */
-export function createEnding({ directory, keyring, isCodeUsed, issuer, clock }: Dependencies) {
+export function createEnding({ directory, keyring, findStanding, isCodeUsed, issuer, clock }: Dependencies) {
   /** Where the session may end now; read past the cache before it is said that its URI is gone. */
   async function target({ clientId, redirectUri }: Session) {
     const uris = async (fresh: boolean) =>
@@ -42,12 +44,13 @@ export function createEnding({ directory, keyring, isCodeUsed, issuer, clock }: 
   }
 
   /** `verified` → `complete`. The code is derived from the session, so that it need not be kept to be sent again. */
-  function issueCode(session: Session): Transition {
+  async function issueCode(session: Session): Promise<Transition> {
+    const standing = await findStanding(session);
     // Erased in the meantime: there is nobody left to answer for.
-    if (!session.sub) return failed(session, 'abandoned', new Date(clock.now()));
+    if (!standing) return failed(session, 'abandoned', new Date(clock.now()));
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(deriveSecret(bytes, 'code', [session._id])), keyId };
-    return completed(session, code, new Date(clock.now()));
+    return completed(session, { code, backing: backingOf(standing) }, new Date(clock.now()));
   }
 
   /** The code of a completed session, while it is of use to anybody. */

@@ -24,7 +24,7 @@ export interface Erased {
 interface Dependencies {
   users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
-  sessions: Pick<SessionStore, 'ofUser' | 'forgetUser'>;
+  sessions: Pick<SessionStore, 'ofUser' | 'revise' | 'forgetUser'>;
   /** Empties what other features keep. Twice is once. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
   clock: { now(): number };
@@ -45,6 +45,7 @@ const unique = (values: readonly (string | undefined)[]) => [
  */
 export function createErasure({ users, enrollments, sessions, eraseElsewhere, clock }: Dependencies) {
   async function empty(userId: string): Promise<Erased> {
+    await sessions.revise({ userId }, new Date(clock.now()), 'user erased');
     const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const enrollmentIds = enrolled.map(({ _id }) => _id);
     const elsewhere = await eraseElsewhere({

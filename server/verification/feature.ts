@@ -6,6 +6,8 @@ import type { Publish, Sweep } from '../platform/outbox.ts';
 import { createVerificationProcedures } from './admin.ts';
 import { createArriving } from './arriving.ts';
 import { createAttempts } from './attempts.ts';
+import { createStandings } from './backing.ts';
+import { createBlocking } from './blocking.ts';
 import { createEnding } from './ending.ts';
 import { createEnrolledUsers } from './enrolled.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
@@ -75,6 +77,8 @@ export function createVerification(dependencies: Dependencies): Verification {
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
   const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
   const isFresh = createFreshness(dependencies.claimLifetimes);
+  const findStanding = createStandings({ users, enrollments });
+  const block = createBlocking({ enrollments, sessions, clock });
   const { eraseElsewhere } = dependencies;
   const erasure = createErasure({ users, enrollments, sessions, eraseElsewhere, clock });
   const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
@@ -92,8 +96,8 @@ export function createVerification(dependencies: Dependencies): Verification {
     arriving,
     attempts: createAttempts(keyring.id),
     sources,
-    verify: createVerifying({ users, enrollments, isFresh, clock }),
-    ending: createEnding({ directory, keyring, isCodeUsed, issuer: baseUrl, clock }),
+    verify: createVerifying({ users, block, isFresh, clock }),
+    ending: createEnding({ directory, keyring, findStanding, isCodeUsed, issuer: baseUrl, clock }),
     keyring,
     clock,
   });
@@ -108,7 +112,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       baseUrl,
     }),
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
-    grants: createGrants(sessions),
+    grants: createGrants({ sessions, findStanding }),
     rememberCustomer: enrollments.rememberCustomer,
     enrolled: createEnrolledUsers({ enrollments, users, isFresh, clock }),
     sweep: {
@@ -122,6 +126,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     procedures: createVerificationProcedures({
       sessions,
       enrollments,
+      block,
       users,
       erasure,
       isFresh,

@@ -85,7 +85,7 @@ export function createFlow(dependencies: Dependencies) {
           : await atComputer(session, stage, visit);
       if (view) return view;
       if (stage === 'verify') await move(session, await verify(session, sourceOf(session)));
-      else await move(session, ending.issueCode(session));
+      else await move(session, await ending.issueCode(session));
     }
     throw unavailable(new Error(`session ${visit.sessionId} keeps changing`));
   }

@@ -1,73 +1,62 @@
-import type { ClaimName, Claims } from '../../contracts/claims.ts';
 import type { Grant } from '../../contracts/grant.ts';
-import type { Mode } from '../../contracts/identifiers.ts';
 import { createStage } from '../platform/stage.ts';
+import type { FindStanding } from './backing.ts';
 import type { CodeSession, SessionStore } from './session-store.ts';
-import type { User } from './user-store.ts';
-
-/** A grant with where it comes from. */
-interface IssuedGrant extends Grant {
-  partnerId: string;
-  mode: Mode;
-  keyId: string;
-  codeHash: string;
-  issuedAt: Date;
-  userId: string;
-  enrollment: Grant['enrollment'] & { blockReason?: string; consentedClaims: ClaimName[] };
-}
 
 export interface Grants {
   /** By the SHA-256 of the code; its expiry is for the caller to judge. Loads of the same tick are one round trip. */
-  load(codeHash: string): Promise<IssuedGrant | undefined>;
+  load(codeHash: string): Promise<Grant | undefined>;
   /** @returns how many wrong verifiers this code has met now */
   countWrongVerifier(codeHash: string): Promise<number>;
 }
 
-function valuesOf(claims: User['claims']): Claims {
-  return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
+interface Dependencies {
+  sessions: Pick<SessionStore, 'findByCodeHashes' | 'countWrongVerifier'>;
+  findStanding: FindStanding;
 }
 
-function toGrant(session: CodeSession): IssuedGrant | undefined {
-  const { code, userId, sub, enrollments, users } = session;
-  const [enrollment] = enrollments;
-  const [user] = users;
-  if (!code || !userId || !sub || !enrollment || !user || user.erasedAt) return undefined;
-  const { blockReason, rehearse } = enrollment;
-  return {
-    sessionId: session._id,
-    clientId: session.clientId,
-    partnerId: session.partnerId,
-    mode: session.mode,
-    keyId: session.keyId,
-    redirectUri: session.redirectUri,
-    scope: session.scope,
-    codeChallenge: session.codeChallenge,
-    codeHash: code.hash,
-    issuedAt: code.issuedAt,
-    expiresAt: code.expiresAt,
-    wrongVerifiers: code.wrongVerifiers,
-    userId,
-    sub,
-    returning: session.returning ?? false,
-    evaluatedClaims: valuesOf(user.claims),
-    enrollment: {
-      id: enrollment._id,
-      status: enrollment.status,
-      ...(blockReason ? { blockReason } : {}),
-      ...(rehearse ? { rehearse } : {}),
-      consentedClaims: enrollment.consentedClaims,
-    },
-  };
-}
+/** What codes stand for: the session that issued each, and who stands behind it. */
+export function createGrants({ sessions, findStanding }: Dependencies): Grants {
+  async function behind(
+    session: CodeSession,
+  ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
+    const { backing, enrollmentId: id } = session;
+    if (backing && id) {
+      const { claims, rehearse } = backing;
+      return { evaluatedClaims: claims, enrollment: { id, status: 'active', rehearse } };
+    }
+    const standing = await findStanding(session);
+    if (!standing) return undefined;
+    const { _id, status, rehearse } = standing.enrollment;
+    return { evaluatedClaims: standing.claims, enrollment: { id: _id, status, rehearse } };
+  }
 
-export function createGrants(
-  sessions: Pick<SessionStore, 'findByCodeHashes' | 'countWrongVerifier'>,
-): Grants {
-  const load = createStage<string, IssuedGrant | undefined>({
+  async function toGrant(session: CodeSession): Promise<Grant | undefined> {
+    const {
+      _id: sessionId,
+      clientId,
+      redirectUri,
+      scope,
+      codeChallenge,
+      code,
+      sub,
+      returning = false,
+    } = session;
+    const found = code && sub && (await behind(session));
+    if (!found) return undefined;
+    const { expiresAt, wrongVerifiers } = code;
+    const asked = { sessionId, clientId, redirectUri, scope, codeChallenge };
+    return { ...asked, expiresAt, wrongVerifiers, sub, returning, ...found };
+  }
+
+  const load = createStage<string, Grant | undefined>({
     async run(hashes) {
       const found = await sessions.findByCodeHashes([...new Set(hashes)]);
-      const grants = new Map(found.map((session) => [session.code?.hash, toGrant(session)]));
-      return hashes.map((hash) => grants.get(hash));
+      const grants = await Promise.all(
+        found.map(async (session) => [session.code?.hash, await toGrant(session)] as const),
+      );
+      const byHash = new Map(grants);
+      return hashes.map((hash) => byHash.get(hash));
     },
   });
 

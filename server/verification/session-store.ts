@@ -1,8 +1,6 @@
-import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
+import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import type { Enrollment } from './enrollment-store.ts';
 import type { Session, Transition } from './sessions.ts';
-import type { User } from './user-store.ts';
 
 const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
@@ -19,29 +17,27 @@ const keepFinished = 30 * day;
 /** Those that nobody finished: they owe no event and nobody asks for them (interface 3.1: not found after 30 minutes). */
 const keepUnfinished = day;
 
-/** A join costs some 0.1 ms a code, a second round trip with two finds about 1.5 ms whatever the number of codes. */
-const fewCodes = 16;
-
 /** What an exchange needs to know of the session that issued the code: not its history. */
 const ofCode = [
   'clientId',
-  'partnerId',
-  'mode',
-  'keyId',
   'redirectUri',
   'scope',
   'codeChallenge',
   'code',
+  'backing',
   'userId',
   'sub',
   'returning',
   'enrollmentId',
 ] as const;
 const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1]));
-export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]> & {
-  enrollments: Enrollment[];
-  users: User[];
-};
+export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
+
+/** Whose sessions: a user's, all of them or those with one client. */
+export interface Whose {
+  userId: string;
+  enrollmentId?: string;
+}
 
 export interface SessionStore {
   insert(session: Session): Promise<void>;
@@ -50,11 +46,15 @@ export interface SessionStore {
   findByLink(linkHash: string): Promise<Session | undefined>;
   /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
   move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
-  /** All of them together: in one round trip where they are few, in two where they are many. */
   findByCodeHashes(hashes: readonly string[]): Promise<CodeSession[]>;
   /** @returns the new count; undefined for an unknown code */
   countWrongVerifier(codeHash: string): Promise<number | undefined>;
   ofUser(userId: string): Promise<Session[]>;
+  /**
+   * Takes away what stood behind codes. To be called after the user or the enrollment has changed: a session that is just
+   * being completed with what was read before then starts that step over.
+   */
+  revise(whose: Whose, at: Date, note: string): Promise<void>;
   /** Takes out of the sessions of a user who the user is. */
   forgetUser(userId: string): Promise<void>;
   owing(before: Date, limit: number): Promise<Session[]>;
@@ -76,51 +76,8 @@ function toUpdate({ set, entry, carried, owes }: Transition): UpdateFilter<Sessi
   };
 }
 
-function joined(from: string, localField: string): Document {
-  return { $lookup: { from, localField, foreignField: '_id', as: from } };
-}
-
-/** By id, as a join would give them. */
-async function findAll<D extends { _id: string }>(
-  db: Db,
-  from: string,
-  ids: readonly (string | undefined)[],
-): Promise<Map<string | undefined, [D]>> {
-  const known = [...new Set(ids.filter((id) => id !== undefined))];
-  const found = db.collection<{ _id: string }>(from).find<D>({ _id: { $in: known } });
-  return new Map((await found.toArray()).map((document) => [document._id, [document]]));
-}
-
 export function createSessionStore(db: Db): SessionStore {
   const sessions = db.collection<Session>(collection);
-
-  const findJoined = (hashes: readonly string[]) =>
-    sessions
-      .aggregate<CodeSession>([
-        { $match: { 'code.hash': { $in: hashes } } },
-        { $project: codeProjection },
-        joined('enrollments', 'enrollmentId'),
-        joined('users', 'userId'),
-      ])
-      .toArray();
-
-  async function findApart(hashes: readonly string[]): Promise<CodeSession[]> {
-    const issued = { 'code.hash': { $in: hashes } };
-    const found = await sessions
-      .find<Omit<CodeSession, 'enrollments' | 'users'>>(issued, { projection: codeProjection })
-      .toArray();
-    const enrollmentIds = found.map(({ enrollmentId }) => enrollmentId);
-    const userIds = found.map(({ userId }) => userId);
-    const [enrollments, users] = await Promise.all([
-      findAll<Enrollment>(db, 'enrollments', enrollmentIds),
-      findAll<User>(db, 'users', userIds),
-    ]);
-    return found.map((session) => ({
-      ...session,
-      enrollments: enrollments.get(session.enrollmentId) ?? [],
-      users: users.get(session.userId) ?? [],
-    }));
-  }
 
   return {
     async insert(session) {
@@ -142,7 +99,8 @@ export function createSessionStore(db: Db): SessionStore {
       return moved ?? undefined;
     },
 
-    findByCodeHashes: (hashes) => (hashes.length <= fewCodes ? findJoined(hashes) : findApart(hashes)),
+    findByCodeHashes: (hashes) =>
+      sessions.find({ 'code.hash': { $in: [...hashes] } }, { projection: codeProjection }).toArray(),
 
     async countWrongVerifier(codeHash) {
       const after = await sessions.findOneAndUpdate(
@@ -155,8 +113,21 @@ export function createSessionStore(db: Db): SessionStore {
 
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
+    async revise(whose, at, note) {
+      const decided: Filter<Session> = { ...whose, status: { $in: ['verified', 'complete'] } };
+      const entry = { at, event: 'revised' as const, note };
+      await sessions.updateMany(decided, { $unset: { backing: '' }, $push: { timeline: entry } });
+    },
+
     async forgetUser(userId) {
-      const links = { userId: '', sub: '', enrollmentId: '', returning: '', carried: '' } as const;
+      const links = {
+        userId: '',
+        sub: '',
+        enrollmentId: '',
+        returning: '',
+        carried: '',
+        backing: '',
+      } as const;
       await sessions.updateMany({ userId }, { $unset: links });
     },
 

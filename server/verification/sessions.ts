@@ -1,7 +1,12 @@
-import { type ClaimName, isClaimName } from '../../contracts/claims.ts';
+import { type ClaimName, type Claims, isClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Reason } from '../../contracts/reasons.ts';
-import { codeLifetime, type FailureReason, type SessionStatus } from '../../contracts/verification.ts';
+import {
+  codeLifetime,
+  type FailureReason,
+  type Rehearsal,
+  type SessionStatus,
+} from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/outbox.ts';
 import type { DeviceName } from './devices.ts';
 import type { Language } from './languages.ts';
@@ -17,6 +22,8 @@ interface TimelineEntry {
     | 'verified'
     | 'completed'
     | 'failed'
+    /** What stood behind its code has changed: the user or the enrollment. */
+    | 'revised'
     | `handoff_${'offered' | 'mistyped' | 'taken' | 'confirmed' | 'withdrawn'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
@@ -29,6 +36,16 @@ export interface IssuedCode {
   issuedAt: Date;
   expiresAt: Date;
   wrongVerifiers: number;
+}
+
+/**
+ * What stood behind a code when it was issued: all that is known of the user, and an active enrollment. Its exchange
+ * asks nobody else. Whoever changes one of these later takes it away (`SessionStore.revise`), and the exchange looks
+ * them up.
+ */
+export interface Backing {
+  claims: Claims;
+  rehearse?: Rehearsal;
 }
 
 /** A session that goes on at a phone, begun at a computer. The computer alone returns to the partner. */
@@ -82,6 +99,7 @@ export interface Session {
   returning?: boolean;
   failure?: { reason: FailureReason; at: Date };
   code?: IssuedCode;
+  backing?: Backing;
   timeline: TimelineEntry[];
   /** Events that the last transition owes; `outboxAt` is there while any is left. */
   outbox: EventDraft[];
@@ -165,14 +183,21 @@ function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'
   return { cause: [sessionId], partnerId, mode, keyId, about, at };
 }
 
+interface Issue {
+  code: Pick<IssuedCode, 'hash' | 'keyId'>;
+  /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
+  backing?: Backing | undefined;
+}
+
 /** `verified` → `complete`: the one step that issues a code. */
-export function completed(session: Session, code: Pick<IssuedCode, 'hash' | 'keyId'>, at: Date): Transition {
+export function completed(session: Session, { code, backing }: Issue, at: Date): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
   return {
     set: {
       status: 'complete',
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
+      ...(backing ? { backing } : {}),
     },
     entry: { at, event: 'completed' },
     owes: {

@@ -1,4 +1,4 @@
-import type { EnrollmentStore } from './enrollment-store.ts';
+import type { Block } from './blocking.ts';
 import type { IsFresh } from './freshness.ts';
 import { claimsAskedFor, failed, type Session, type Transition, verified } from './sessions.ts';
 import type { VerificationSource } from './sources/source.ts';
@@ -6,7 +6,7 @@ import type { UserStore } from './user-store.ts';
 
 interface Dependencies {
   users: UserStore;
-  enrollments: Pick<EnrollmentStore, 'block'>;
+  block: Block;
   isFresh: IsFresh;
   clock: { now(): number };
 }
@@ -18,7 +18,7 @@ export type Verifying = (session: Session, source: VerificationSource) => Promis
  * Verifies an authenticated user; one whose claims are fresh is not verified again. A duplicate identity
  * blocks the enrollment, and the flow goes on: the exchange refuses it (decisions.md, "Session states").
  */
-export function createVerifying({ users, enrollments, isFresh, clock }: Dependencies): Verifying {
+export function createVerifying({ users, block, isFresh, clock }: Dependencies): Verifying {
   return async function verify(session, source) {
     const { userId, enrollmentId, clientId, mode, carried, language } = session;
     if (!userId || !enrollmentId) throw new Error(`session ${session._id} is authenticated without a user`);
@@ -33,7 +33,7 @@ export function createVerifying({ users, enrollments, isFresh, clock }: Dependen
     if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     // The block first: claims that are kept count as fresh, and nobody looks again.
-    if (outcome.duplicate) await enrollments.block(enrollmentId, 'duplicate_identity');
+    if (outcome.duplicate) await block(enrollmentId, 'duplicate_identity');
     await users.keepClaims(userId, outcome.claims, now);
     return verified('by the source', now);
   };

@@ -19,6 +19,7 @@ import { createStorefrontProcedures } from '../../server/storefront/admin.ts';
 import { type Integration, integrationCollection } from '../../server/storefront/integration-store.ts';
 import { createIntegrations } from '../../server/storefront/integrations.ts';
 import { createVerificationProcedures } from '../../server/verification/admin.ts';
+import { createBlocking } from '../../server/verification/blocking.ts';
 import { createErasure } from '../../server/verification/erasure.ts';
 import { createFreshness } from '../../server/verification/freshness.ts';
 import { createVerificationStores } from '../../server/verification/store.ts';
@@ -86,6 +87,7 @@ export async function startAdminServer(): Promise<AdminServer> {
   const verification = createVerificationProcedures({
     sessions,
     enrollments,
+    block: createBlocking({ enrollments, sessions, clock }),
     users,
     erasure: createErasure({ users, enrollments, sessions, eraseElsewhere, clock }),
     isFresh: createFreshness(),

@@ -56,7 +56,10 @@ function sessionOf(enrollment: Enrollment, { codeVerifier, code, sessionId, retu
     createdAt,
     expiresAt: new Date(createdAt.getTime() + lifetime),
   };
-  const { set, entry, owes } = completed(session, { hash: sha256(code), keyId: 'none' }, createdAt);
+  // One exchange reads the session alone, the other looks the user and the enrollment up.
+  const backing = returning ? { claims: { age_18_plus: true } } : undefined;
+  const issue = { code: { hash: sha256(code), keyId: 'none' }, backing };
+  const { set, entry, owes } = completed(session, issue, createdAt);
   return { ...session, ...set, timeline: [entry], outbox: owes ? [owes] : [] };
 }
 

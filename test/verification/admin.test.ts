@@ -112,7 +112,7 @@ describe('enrollments', () => {
     const blocked = await api().enrollments.block({ enrollmentId, reason: 'chargeback' });
     expect(blocked).toMatchObject({ status: 'blocked', blockReason: 'chargeback' });
     const grant = await hosted.verification.grants.load(hash);
-    expect(grant?.enrollment).toMatchObject({ status: 'blocked', blockReason: 'chargeback' });
+    expect(grant?.enrollment.status).toBe('blocked');
     const unblocked = await api().enrollments.unblock({ enrollmentId });
     expect(unblocked).toMatchObject({ status: 'active', blockReason: null });
     const { audit } = (await hosted.stores.enrollments.find(enrollmentId)) ?? {};
