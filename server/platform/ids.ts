@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
   type IdentifierKind,
@@ -14,10 +14,10 @@ const checksumLength = 6;
 const chunkLength = 8;
 const chunk = 62n ** BigInt(chunkLength);
 
-/** Big-endian base62 of `bytes`, padded with zeros to `length` characters. */
-function base62(bytes: Uint8Array, length: number): string {
+/** Base62 of a number in hexadecimal, padded with zeros to `length` characters. */
+function base62(hex: string, length: number): string {
   let text = '';
-  for (let rest = BigInt(`0x${Buffer.from(bytes).toString('hex')}`); rest > 0n; rest /= chunk) {
+  for (let rest = BigInt(`0x${hex}`); rest > 0n; rest /= chunk) {
     let digits = '';
     for (let part = Number(rest % chunk), n = 0; n < chunkLength; n += 1, part = Math.floor(part / 62)) {
       digits = alphabet.charAt(part % 62) + digits;
@@ -26,6 +26,8 @@ function base62(bytes: Uint8Array, length: number): string {
   }
   return text.padStart(length, '0').slice(-length);
 }
+
+const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');
 
 /** Characters that hold `bytes` bytes. */
 const identifierShape = { bytes: 16, characters: 22 };
@@ -37,7 +39,7 @@ const shapeOf = (kind: SecretKind) => (kind === 'webhookSecret' ? webhookSecretS
 
 /** A fresh identifier with 128 random bits, for instance `ptr_…`. */
 export function randomId(kind: IdentifierKind): string {
-  return identifierPrefixes[kind] + base62(randomBytes(identifierShape.bytes), identifierShape.characters);
+  return identifierPrefixes[kind] + base62(randomHex(identifierShape.bytes), identifierShape.characters);
 }
 
 function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
@@ -47,29 +49,27 @@ function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
 /** The identifier that `cause` always leads to: doing a step twice meets the same `_id` and changes nothing. */
 export function deriveId(key: Uint8Array, kind: IdentifierKind, cause: readonly (string | number)[]): string {
   const digest = keyed(key, [kind, ...cause]).subarray(0, identifierShape.bytes);
-  return identifierPrefixes[kind] + base62(digest, identifierShape.characters);
+  return identifierPrefixes[kind] + base62(digest.toString('hex'), identifierShape.characters);
 }
 
 /** Six base62 characters of CRC-32: scanners find leaked secrets, and typos never reach the database. */
 function checksum(text: string): string {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(crc32(text));
-  return base62(bytes, checksumLength);
+  return base62(crc32(text).toString(16), checksumLength);
 }
 
-function secret(kind: SecretKind, bytes: Uint8Array): string {
-  const body = secretPrefixes[kind] + base62(bytes, shapeOf(kind).characters);
+function secret(kind: SecretKind, hex: string): string {
+  const body = secretPrefixes[kind] + base62(hex, shapeOf(kind).characters);
   return body + checksum(body);
 }
 
 /** A fresh secret with at least 256 random bits and a checksum, for instance `svc_test_…`. */
 export function randomSecret(kind: SecretKind): string {
-  return secret(kind, randomBytes(shapeOf(kind).bytes));
+  return secret(kind, randomHex(shapeOf(kind).bytes));
 }
 
 /** The secret that `cause` always leads to under `key`: 256 bits of HMAC-SHA256. */
 export function deriveSecret(key: Uint8Array, kind: SecretKind, cause: readonly (string | number)[]): string {
-  return secret(kind, keyed(key, [kind, ...cause]));
+  return secret(kind, keyed(key, [kind, ...cause]).toString('hex'));
 }
 
 /** Whether `text` has the form and the checksum of a secret of this kind. Says nothing about who owns it. */
@@ -96,7 +96,7 @@ export function hmac(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
-/** A fresh request id, `req_…`: in `X-Request-Id`, in every log line, and what support is asked about. */
+/** A fresh request id, `req_…`, of 122 random bits: in `X-Request-Id`, in every log line, and what support is asked about. */
 export function randomRequestId(): string {
-  return `req_${base62(randomBytes(identifierShape.bytes), identifierShape.characters)}`;
+  return `req_${base62(randomUUID().replaceAll('-', ''), identifierShape.characters)}`;
 }
