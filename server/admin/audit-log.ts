@@ -4,6 +4,7 @@ import type { Actor } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Sweep } from '../platform/outbox.ts';
+import { createStage } from '../platform/stage.ts';
 import type { AuditStore, StoredEntry } from './audit-store.ts';
 import { procedure, router } from './procedures.ts';
 
@@ -32,8 +33,16 @@ function targetOf(input: unknown): string | null {
 }
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
+  /** One at a time; mutations that end meanwhile share the next. */
+  const drain = createStage<true, null>({
+    async run(calls) {
+      await Promise.all(sources.map(store.drain));
+      return calls.map(() => null);
+    },
+  });
+
   async function sweep(): Promise<void> {
-    for (const source of sources) await store.drain(source);
+    await drain(true);
   }
 
   return {

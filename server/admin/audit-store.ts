@@ -23,7 +23,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { requestId: 1 } },
 ];
 
-const outboxesPerSweep = 100;
+const outboxesAtOnce = 100;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
@@ -37,18 +37,17 @@ export function createAuditStore(db: Db) {
     if (operations.length > 0) await log.bulkWrite(operations, { ordered: false });
   }
 
-  async function empty(source: string, { _id, audit }: Outbox): Promise<void> {
-    await add(audit);
+  /** Takes the entries that were copied out of their record; others may have come since. */
+  function emptied({ _id, audit }: Outbox) {
     const copied = audit.map(({ id }) => id);
     const rest: Document = {
       $filter: { input: '$audit', cond: { $not: { $in: ['$$this.id', { $literal: copied }] } } },
     };
-    await db
-      .collection<Outbox>(source)
-      .updateOne({ _id }, [
-        { $set: { audit: rest } },
-        { $set: { auditAt: { $cond: [{ $eq: ['$audit', []] }, '$$REMOVE', '$auditAt'] } } },
-      ]);
+    const update = [
+      { $set: { audit: rest } },
+      { $set: { auditAt: { $cond: [{ $eq: ['$audit', []] }, '$$REMOVE', '$auditAt'] } } },
+    ];
+    return { updateOne: { filter: { _id }, update } };
   }
 
   return {
@@ -56,14 +55,14 @@ export function createAuditStore(db: Db) {
 
     /** Copies the entries that wait in the documents of `source`, then removes them there. Twice is once. */
     async drain(source: string): Promise<void> {
-      const waiting = await db
-        .collection<Outbox>(source)
-        .find(
-          { auditAt: { $gt: new Date(0) } },
-          { projection: { audit: 1 }, sort: { auditAt: 1 }, limit: outboxesPerSweep },
-        )
-        .toArray();
-      for (const outbox of waiting) await empty(source, outbox);
+      const records = db.collection<Outbox>(source);
+      const options = { projection: { audit: 1 }, sort: { auditAt: 1 }, limit: outboxesAtOnce } as const;
+      for (;;) {
+        const waiting = await records.find({ auditAt: { $gt: new Date(0) } }, options).toArray();
+        await add(waiting.flatMap(({ audit }) => audit));
+        if (waiting.length > 0) await records.bulkWrite(waiting.map(emptied), { ordered: false });
+        if (waiting.length < outboxesAtOnce) return;
+      }
     },
 
     ofRequest: (requestId: string): Promise<StoredEntry[]> =>
