@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
 import type { EventDraft, Publish } from '../platform/outbox.ts';
 import { createStage } from '../platform/stage.ts';
 import type { Access } from './access-store.ts';
@@ -49,14 +50,25 @@ const linger = { ms: 50, enough: 32 };
  */
 export function createSettlement(settings: SettlementSettings) {
   const { ledger, wallet, publish, record } = settings;
+
+  async function settleAll(batch: readonly Settled[]): Promise<void> {
+    await ledger.append(batch.map(({ walletId, hold }) => entryOf(walletId, hold)));
+    await publish(batch.flatMap(owesEvent).map(verifiedAccessEvent));
+    await record(batch.flatMap(({ hold }) => hold.memo?.audit ?? []));
+    for (const { walletId, hold } of batch) wallet.release(walletId, [hold.id]);
+  }
+
   const settleOne = createStage<Settled, null>({
     linger,
     async run(batch) {
-      await ledger.append(batch.map(({ walletId, hold }) => entryOf(walletId, hold)));
-      await publish(batch.flatMap(owesEvent).map(verifiedAccessEvent));
-      await record(batch.flatMap(({ hold }) => hold.memo?.audit ?? []));
-      for (const { walletId, hold } of batch) wallet.release(walletId, [hold.id]);
-      return batch.map(() => null);
+      const done = () => null;
+      try {
+        return await settleAll(batch).then(() => batch.map(done));
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        // One that cannot be settled, in a corrupt wallet for instance, must not hold up the others.
+        return Promise.all(batch.map((one) => settleAll([one]).then(done, (reason: Error) => reason)));
+      }
     },
   });
   const underway = new Set<Promise<unknown>>();
