@@ -1,6 +1,7 @@
-import { type Db, Long, MongoBulkWriteError } from 'mongodb';
+import { type Db, type Filter, Long, MongoBulkWriteError } from 'mongodb';
 import { isDuplicateKey } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { minute } from '../platform/windows.ts';
 import { type LedgerEntry, reversalIdOf } from './ledger.ts';
 
 export const indexes: IndexDeclaration[] = [
@@ -35,6 +36,14 @@ export function createLedgerStore(db: Db) {
     return { ...entry, ...numbers, legs } as unknown as LedgerEntry;
   }
 
+  /** Lowest seq first. */
+  const first = (filter: Filter<LedgerEntry>) => ledger.find(filter).sort({ seq: 1 }).limit(1).next();
+
+  /** Highest seq in the ledger; 0 where there is none. */
+  async function lastSeq(walletId: string): Promise<number> {
+    return (await ledger.find({ walletId }).sort({ seq: -1 }).limit(1).next())?.seq ?? 0;
+  }
+
   return {
     /**
      * Appends entries; those that stand already are left as they are.
@@ -64,20 +73,23 @@ export function createLedgerStore(db: Db) {
         .toArray();
     },
 
-    /** Highest seq in the ledger; 0 where there is none. */
-    async lastSeq(walletId: string): Promise<number> {
-      return (await ledger.find({ walletId }).sort({ seq: -1 }).limit(1).next())?.seq ?? 0;
-    },
+    lastSeq,
 
-    /** Lowest seq of an entry at or after `time`; undefined where there is none. */
+    /**
+     * Lowest seq of an entry at or after `time`; undefined where there is none. But for seconds, entries are in the
+     * order of their time: the place is found by halves, and only from a minute before it on every entry is looked at.
+     */
     async firstSeqFrom(walletId: string, time: Date): Promise<number | undefined> {
-      return (
-        await ledger
-          .find({ walletId, at: { $gte: time } })
-          .sort({ seq: 1 })
-          .limit(1)
-          .next()
-      )?.seq;
+      const before = new Date(time.getTime() - minute);
+      let from = 1;
+      let to = await lastSeq(walletId);
+      while (from < to) {
+        const middle = Math.floor((from + to) / 2);
+        const entry = await first({ walletId, seq: { $gte: middle } });
+        if (entry && entry.at < before) from = entry.seq + 1;
+        else to = middle;
+      }
+      return (await first({ walletId, seq: { $gte: from }, at: { $gte: time } }))?.seq;
     },
 
     /** Those of `ids` that have an entry. */
