@@ -2,11 +2,11 @@ import { ErasedUser, FindUser, UserReference, UserView } from '../../contracts/a
 import type { ClaimName } from '../../contracts/claims.ts';
 import { procedure, router } from '../admin/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { EnrollmentStore } from './enrollment-store.ts';
-import type { Erasure } from './erasure.ts';
-import type { IsFresh } from './freshness.ts';
+import type { EnrollmentStore } from './people/enrollment-store.ts';
+import type { Erasure } from './people/erasure.ts';
+import type { IsFresh } from './people/freshness.ts';
+import type { User, UserStore } from './people/user-store.ts';
 import type { SessionStore } from './session-store.ts';
-import type { User, UserStore } from './user-store.ts';
 
 interface Dependencies {
   users: Pick<UserStore, 'find'>;

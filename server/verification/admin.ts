@@ -10,12 +10,12 @@ import { procedure, router } from '../admin/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createUserProcedures } from './admin-users.ts';
-import type { Block } from './blocking.ts';
-import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
-import type { Erasure } from './erasure.ts';
-import type { IsFresh } from './freshness.ts';
+import type { Block } from './people/blocking.ts';
+import type { Enrollment, EnrollmentStore } from './people/enrollment-store.ts';
+import type { Erasure } from './people/erasure.ts';
+import type { IsFresh } from './people/freshness.ts';
+import type { UserStore } from './people/user-store.ts';
 import type { SessionStore } from './session-store.ts';
-import type { UserStore } from './user-store.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {

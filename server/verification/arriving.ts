@@ -1,5 +1,5 @@
 import { sha256 } from '../platform/ids.ts';
-import type { Enrollment } from './enrollment-store.ts';
+import type { Enrollment } from './people/enrollment-store.ts';
 import type { SessionStore } from './session-store.ts';
 import { authenticated, failed, type Session, type Transition } from './sessions.ts';
 import type { Authenticated, Failed } from './sources/source.ts';

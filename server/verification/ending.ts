@@ -1,7 +1,7 @@
 import { ApiError } from '../platform/errors.ts';
 import { deriveSecret, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { backingOf, type FindStanding } from './backing.ts';
+import { backingOf, type FindStanding } from './people/backing.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
 import { completed, failed, reasonAt, type Session, type Stage, type Transition } from './sessions.ts';
 import type { ClientDirectory } from './start.ts';

@@ -3,9 +3,9 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Arriving } from './arriving.ts';
 import type { Attempts } from './attempts.ts';
 import { isTokenOf } from './csrf.ts';
-import type { DeviceName } from './devices.ts';
 import type { Ending } from './ending.ts';
-import { confirmed, isOpen, linkAndCode, offered, withdrawn } from './handoff.ts';
+import type { DeviceName } from './handoff/devices.ts';
+import { confirmed, isOpen, linkAndCode, offered, withdrawn } from './handoff/handoff.ts';
 import {
   consented,
   failed,

@@ -1,6 +1,6 @@
 import type { Grant } from '../../contracts/grant.ts';
 import { createStage } from '../platform/stage.ts';
-import type { FindStanding } from './backing.ts';
+import type { FindStanding } from './people/backing.ts';
 import type { CodeSession, SessionStore } from './session-store.ts';
 
 export interface Grants {

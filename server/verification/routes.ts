@@ -5,17 +5,17 @@ import { z } from 'zod';
 import { StartQuery } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
-import { type Answering, createAnswering } from './answering.ts';
-import { assetRoutes } from './assets.ts';
 import { type Device, destinationOf } from './attempts.ts';
 import { isOwnOrigin } from './csrf.ts';
-import { deviceName } from './devices.ts';
 import { type createFlow, decisions } from './flow.ts';
-import type { Joining } from './joining.ts';
-import { followChoice } from './language-choice.ts';
-import { linkRoutes } from './link-routes.ts';
-import type { Pages } from './pages.ts';
-import { contentSecurityPolicy, pageHeaders } from './security-headers.ts';
+import { deviceName } from './handoff/devices.ts';
+import type { Joining } from './handoff/joining.ts';
+import { linkRoutes } from './handoff/link-routes.ts';
+import { type Answering, createAnswering } from './pages/answering.ts';
+import { assetRoutes } from './pages/assets.ts';
+import { followChoice } from './pages/language-choice.ts';
+import type { Pages } from './pages/pages.ts';
+import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './sessions.ts';
 
 export interface PageDependencies {

@@ -8,8 +8,8 @@ import {
   type SessionStatus,
 } from '../../contracts/verification.ts';
 import type { EventDraft } from '../platform/outbox.ts';
-import type { DeviceName } from './devices.ts';
-import type { Language } from './languages.ts';
+import type { DeviceName } from './handoff/devices.ts';
+import type { Language } from './pages/languages.ts';
 
 /** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
 interface TimelineEntry {

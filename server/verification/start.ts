@@ -3,7 +3,7 @@ import { sessionLifetime } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, sha256 } from '../platform/ids.ts';
 import { newBrowserSecret } from './browser-binding.ts';
-import { languageAsked } from './languages.ts';
+import { languageAsked } from './pages/languages.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './sessions.ts';
 import type { VerificationSource } from './sources/source.ts';

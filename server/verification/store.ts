@@ -4,9 +4,9 @@ import {
   createEnrollmentStore,
   type EnrollmentStore,
   indexes as enrollmentIndexes,
-} from './enrollment-store.ts';
+} from './people/enrollment-store.ts';
+import { createUserStore, type UserStore, indexes as userIndexes } from './people/user-store.ts';
 import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session-store.ts';
-import { createUserStore, type UserStore, indexes as userIndexes } from './user-store.ts';
 
 /** What this feature keeps. */
 export interface VerificationStores {

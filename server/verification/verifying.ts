@@ -1,8 +1,8 @@
-import type { Block } from './blocking.ts';
-import type { IsFresh } from './freshness.ts';
+import type { Block } from './people/blocking.ts';
+import type { IsFresh } from './people/freshness.ts';
+import type { UserStore } from './people/user-store.ts';
 import { claimsAskedFor, failed, type Session, type Transition, verified } from './sessions.ts';
 import type { VerificationSource } from './sources/source.ts';
-import type { UserStore } from './user-store.ts';
 
 interface Dependencies {
   users: UserStore;

@@ -2,7 +2,7 @@ import { ApiError } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Device } from './attempts.ts';
 import { isBound, rotatedSecret } from './browser-binding.ts';
-import type { Language } from './languages.ts';
+import type { Language } from './pages/languages.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './sessions.ts';
 

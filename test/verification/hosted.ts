@@ -15,8 +15,8 @@ import { createLogger } from '../../server/platform/logging.ts';
 import type { EventDraft } from '../../server/platform/outbox.ts';
 import { createRequestLimits } from '../../server/platform/request-limits.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
-import type { Traces } from '../../server/verification/erasure.ts';
 import { createVerification } from '../../server/verification/feature.ts';
+import type { Traces } from '../../server/verification/people/erasure.ts';
 import { createVerificationStores, indexes } from '../../server/verification/store.ts';
 import { freshDatabase } from '../harness/database.ts';
 

@@ -1,7 +1,7 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
-import type { Use } from '../../purpose.ts';
 import type { PersonName } from '../../sources/sandbox.ts';
 import type { Choice } from '../../sources/source.ts';
+import type { Use } from '../purpose.ts';
 
 /** Pages that say why nothing, or nothing more, can be done here. */
 export type ProblemName =

@@ -1,0 +1,100 @@
+import { createHmac } from 'node:crypto';
+import { sameText, sha256 } from '../../platform/ids.ts';
+import type { Handoff, Session, Transition } from '../sessions.ts';
+import type { DeviceName } from './devices.ts';
+
+/** Milliseconds that a link and its code work. */
+export const handoffLifetime = 120_000;
+const mistakes = 3;
+/** So that nobody tries for ever: 30 guesses of a million. */
+const offers = 10;
+
+/** Crockford's base32: nothing that could be misread or mistyped. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+const tokenLength = 10;
+
+function derived(key: Uint8Array, purpose: string, { _id, number }: { _id: string; number: number }): Buffer {
+  return createHmac('sha256', key)
+    .update(JSON.stringify(['handoff', purpose, _id, number]))
+    .digest();
+}
+
+/** What the computer shows: the end of the link (50 bits), and six digits. */
+export function linkAndCode(key: Uint8Array, session: { _id: string; number: number }) {
+  const token = Array.from(derived(key, 'link', session).subarray(0, tokenLength), (byte) =>
+    alphabet.charAt(byte % alphabet.length),
+  ).join('');
+  const code = String(derived(key, 'code', session).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+  return { token, code };
+}
+
+/** As typed: case, spaces and dashes do not matter. */
+export function linkHashOf(token: string): string {
+  return sha256(token.toLowerCase().replace(/[\s-]/g, ''));
+}
+
+export function isCode(key: Uint8Array, session: { _id: string; number: number }, typed: string): boolean {
+  return sameText(typed.replace(/\D/g, ''), linkAndCode(key, session).code);
+}
+
+/** Whether a link can still be opened: offered, and not for longer than two minutes. */
+export function isOpen(handoff: Handoff | undefined, now: number): handoff is Handoff {
+  return handoff?.state === 'offered' && now < handoff.expiresAt.getTime();
+}
+
+/** A new link and code; undefined once there were too many. */
+export function offered(
+  key: Uint8Array,
+  { _id, handoff }: Session,
+  { computer, at }: { computer: DeviceName; at: Date },
+): Transition | undefined {
+  const number = (handoff?.number ?? 0) + 1;
+  if (number > offers) return undefined;
+  const { token } = linkAndCode(key, { _id, number });
+  const expiresAt = new Date(at.getTime() + handoffLifetime);
+  const next: Handoff = {
+    state: 'offered',
+    number,
+    linkHash: linkHashOf(token),
+    expiresAt,
+    wrongCodes: 0,
+    computer,
+  };
+  return { set: { handoff: next }, entry: { at, event: 'handoff_offered', note: plain(computer) } };
+}
+
+const plain = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
+  `${browser}, ${system}`;
+
+/** Link and phone out of use, the computer goes on by itself. */
+export function withdrawn({ linkHash: _link, phoneHash: _phone, ...handoff }: Handoff, at: Date): Transition {
+  return { set: { handoff: { ...handoff, state: 'withdrawn' } }, entry: { at, event: 'handoff_withdrawn' } };
+}
+
+/** A wrong code; the last one allowed ends the link. */
+export function mistyped(handoff: Handoff, at: Date): Transition {
+  const wrongCodes = handoff.wrongCodes + 1;
+  const { linkHash: _link, ...closed } = handoff;
+  const next: Handoff =
+    wrongCodes < mistakes ? { ...handoff, wrongCodes } : { ...closed, wrongCodes, state: 'withdrawn' };
+  return {
+    set: { handoff: next },
+    entry: { at, event: 'handoff_mistyped', note: `${wrongCodes} of ${mistakes}` },
+  };
+}
+
+/** The right code: from now on the phone goes on, and the link is used up. */
+export function taken(
+  handoff: Handoff,
+  { phone, phoneHash, at }: { phone: DeviceName; phoneHash: string; at: Date },
+): Transition {
+  return {
+    set: { handoff: { ...handoff, state: 'taken', phone, phoneHash } },
+    entry: { at, event: 'handoff_taken', note: plain(phone) },
+  };
+}
+
+/** The person at the phone says that the computer is theirs. */
+export function confirmed(handoff: Handoff, at: Date): Transition {
+  return { set: { handoff: { ...handoff, state: 'confirmed' } }, entry: { at, event: 'handoff_confirmed' } };
+}

@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.ts';
+import { newBrowserSecret } from '../browser-binding.ts';
+import { isOwnOrigin, isTokenOf } from '../csrf.ts';
+import type { Answering } from '../pages/answering.ts';
+import { choiceAddress } from '../pages/language-choice.ts';
+import type { Pages } from '../pages/pages.ts';
+import { deviceName } from './devices.ts';
+import type { Joining } from './joining.ts';
+
+interface Dependencies {
+  joining: Joining;
+  pages: Pages;
+  answering: Answering;
+}
+
+const Params = z.object({ token: z.string().max(64) });
+const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
+
+/** Ties the form to the browser that was shown it: nobody else's page can type the code for its visitor. */
+const cookie = 'svc_link';
+
+/** The link that a phone opens, to be mounted at `/verify/p`. */
+export function linkRoutes({ joining, pages, answering }: Dependencies): FastifyPluginAsyncZod {
+  const { origin, root, bind, languageOf, sendPage, setCookie, toPage } = answering;
+
+  return async (app) => {
+    app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
+      const { token } = request.params;
+      const link = await joining.look(token);
+      const secret = newBrowserSecret();
+      setCookie(reply, { name: cookie, value: secret, at: `${root}/p` });
+      const page = await pages.link(link, {
+        language: languageOf(request, link.session),
+        choiceAddress: choiceAddress(request),
+        action: `${root}/p/${token}`,
+        secret,
+        wrong: Object.hasOwn(request.query as object, 'wrong'),
+      });
+      return sendPage(reply, page);
+    });
+
+    app.post('/:token', { schema: { params: Params, body: Form } }, async (request, reply) => {
+      const { headers, params, body, cookies } = request;
+      const secret = cookies[cookie];
+      const own = secret !== undefined && isTokenOf(secret, body.csrf) && isOwnOrigin(headers, origin);
+      if (!own) throw new ApiError('cross_site_request');
+      const phone = deviceName(headers['user-agent']);
+      const form = { secret, csrf: body.csrf };
+      const joined = await joining.join(params.token, { code: body.code, phone, form });
+      if (!joined) return reply.redirect(`${origin}${root}/p/${params.token}?wrong`, 303);
+      const visit = { device: 'phone', sessionId: joined.sessionId, secret: joined.secret } as const;
+      bind(reply, visit, joined.secret);
+      return toPage(reply, visit);
+    });
+  };
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { brandStyle } from './branding.ts';
+
+/** Templates and style sheets: beside this file, in the source tree and in the build alike. */
+export const templates = fileURLToPath(new URL('./templates', import.meta.url));
+
+/** A static file of the pages; its name holds a hash of its content, so that it may be kept for ever. */
+interface Asset {
+  name: string;
+  type: string;
+  content: Buffer;
+}
+
+/** One asset of one or more files of the pages. */
+function loadAsset(name: string, type: string, files: readonly string[]): Asset {
+  const content = Buffer.concat(files.map((file) => readFileSync(`${templates}/${file}`)));
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 12);
+  return { name: name.replace('.', `.${hash}.`), type, content };
+}
+
+const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'narrow'].map((name) => `${name}.css`);
+const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
+const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
+const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
+
+/** Addresses of the assets, with `prefix` before them. */
+export function assetAddresses(prefix: string) {
+  return {
+    style: `${prefix}/${style.name}`,
+    icon: `${prefix}/${icon.name}`,
+    script: `${prefix}/${script.name}`,
+    /** The style sheet of a partner's colour, `#rrggbb`. */
+    brandStyle: (color: string) => `${prefix}/brand/${color.slice(1)}.css`,
+  };
+}
+
+const forEver = 'public, max-age=31536000, immutable';
+
+/** The files that pages load, to be mounted at the prefix of their addresses. */
+export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
+  for (const { name, type, content } of [style, script, icon]) {
+    app.get(`/${name}`, async (_request, reply) =>
+      reply.header('cache-control', forEver).type(type).send(content),
+    );
+  }
+  // What a colour is made into depends on the colour alone.
+  app.get(
+    '/brand/:file',
+    { schema: { params: z.object({ file: z.string().regex(/^[0-9a-f]{6}\.css$/) }) } },
+    async ({ params }, reply) =>
+      reply
+        .header('cache-control', forEver)
+        .type('text/css; charset=utf-8')
+        .send(brandStyle(`#${params.file.slice(0, 6)}`)),
+  );
+};

@@ -1,0 +1,66 @@
+import { directionControls } from '../../../contracts/display-text.ts';
+import { ar } from './messages/ar.ts';
+import { de } from './messages/de.ts';
+import { en } from './messages/en.ts';
+import { es } from './messages/es.ts';
+import { fr } from './messages/fr.ts';
+import type { Messages } from './messages/messages.ts';
+
+export const languages = { en, de, fr, es, ar } as const satisfies Record<string, Messages>;
+export type Language = keyof typeof languages;
+
+/** What each calls itself, in the order in which they are offered. */
+export const languageNames = Object.entries(languages).map(([code, { name, direction }]) => ({
+  code,
+  name,
+  direction,
+}));
+
+export function isLanguage(code: string | undefined): code is Language {
+  return code !== undefined && Object.hasOwn(languages, code);
+}
+
+const fallback: Language = 'en';
+
+/** The language of a tag such as `de-CH` (RFC 4647 3.4, by its primary subtag); undefined where we do not speak it. */
+function spoken(tag: string): Language | undefined {
+  const [primary = ''] = tag.toLowerCase().split(/[-_]/);
+  return isLanguage(primary) ? primary : undefined;
+}
+
+function firstSpoken(tags: readonly string[]): Language | undefined {
+  return tags.map(spoken).find((language) => language !== undefined);
+}
+
+/** The first language of `ui_locales` (OpenID Connect Core 3.1.2.1) that we speak. */
+export function languageAsked(uiLocales: string | undefined): Language | undefined {
+  return firstSpoken((uiLocales ?? '').split(' '));
+}
+
+/** The language that a browser likes best among ours (RFC 9110 12.5.4); English where it likes none. */
+export function languageAccepted(header: string | undefined): Language {
+  const wanted = (header ?? '').split(',').map((part) => {
+    const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    return { tag, weight: Number(weight) || 0 };
+  });
+  const liked = wanted.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);
+  return firstSpoken(liked.map(({ tag }) => tag)) ?? fallback;
+}
+
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
+
+/** A name is not to turn the direction of our text. */
+const turning = new RegExp(`[${directionControls}]`, 'gu');
+
+/** A partner's text without what could change how the text around it reads. */
+export const unturned = (text: string) => text.replace(turning, '');
+
+/**
+ * A name that can stand in a sentence of the other direction without pulling its neighbours along: wrapped in
+ * FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE where the two directions may differ.
+ */
+export function isolated(name: string, { direction }: Pick<Messages, 'direction'>): string {
+  const plain = unturned(name);
+  return direction === 'rtl' || rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
+}

@@ -1,0 +1,147 @@
+import { Eta } from 'eta';
+import type { ApiError } from '../../platform/errors.ts';
+import { issueToken } from '../csrf.ts';
+import type { View } from '../flow.ts';
+import type { OpenLink } from '../handoff/joining.ts';
+import { claimsAskedFor, type Session, stageOf } from '../sessions.ts';
+import type { ClientDirectory } from '../start.ts';
+import { assetAddresses, templates } from './assets.ts';
+import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
+import { type Place, problemOf } from './problems.ts';
+import { inWords, refreshOf, sceneOf } from './scenes.ts';
+import type { PageContent } from './security-headers.ts';
+import { timeLeft } from './time-left.ts';
+
+interface Dependencies {
+  directory: Pick<ClientDirectory, 'client'>;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
+  clock: { now(): number };
+}
+
+export interface PageContext {
+  /** Where the page's form is sent to. */
+  action: string;
+  /** The secret in the browser's cookie. */
+  secret: string;
+  language: Language;
+  /** Relative; the page in another language is had by adding its code. */
+  choiceAddress: string;
+  /** Whether this browser is on a phone already. */
+  onPhone: boolean;
+}
+
+interface Failure extends Place, Pick<PageContext, 'language' | 'choiceAddress'> {
+  /** The request's id: what support is asked about. */
+  requestId: string;
+  /** Where trying again begins. */
+  retryAt: string;
+}
+
+export interface Page extends PageContent {
+  status: number;
+  html: string;
+  /** The `Refresh` header: when the browser shall ask for this page again, or for another one. */
+  refresh?: string;
+}
+
+export interface Pages {
+  show(view: View, context: PageContext): Promise<Page>;
+  /** Where a phone types the code of its link. */
+  link(link: OpenLink, context: Omit<PageContext, 'onPhone'> & { wrong: boolean }): Promise<Page>;
+  error(error: ApiError, failure: Failure): Promise<string>;
+}
+
+/** Renders the hosted pages. Templates escape everything by default. */
+export function createPages({ directory, baseUrl, clock }: Dependencies): Pages {
+  const eta = new Eta({ views: templates, cache: true });
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+  const { brandStyle, ...files } = assetAddresses(`${basePath}/verify/assets`);
+  const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
+    ...files,
+    m: languages[language],
+    languages: languageNames.map((each) => ({ ...each, href: choiceAddress + each.code })),
+  });
+
+  /** The partner as its users know it, by the client's settings. */
+  async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
+    const { client, partner } = (await directory.client(clientId)) ?? {};
+    const name = unturned(client?.brandName ?? partner?.name ?? '');
+    const { origin, host } = new URL(redirectUri);
+    return {
+      partner: isolated(name, languages[language]),
+      initial: Array.from(name)[0]?.toUpperCase() ?? '',
+      brandStyle: client?.brandColor && brandStyle(client.brandColor),
+      purpose: client?.purpose && unturned(client.purpose),
+      origin,
+      host,
+      isolatedHost: isolated(host, languages[language]),
+    };
+  }
+
+  function timeOf({ expiresAt }: Session, language: Language) {
+    const { minutes, ...rest } = timeLeft(expiresAt.getTime(), clock.now());
+    const inWords = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' });
+    return { ...rest, text: inWords.format(minutes) };
+  }
+
+  /** What every page of a session can say. */
+  async function about(session: Session, context: Omit<PageContext, 'onPhone'>) {
+    const { language, action, secret } = context;
+    return {
+      ...common(context),
+      ...(await partnerOf(session, language)),
+      time: timeOf(session, language),
+      testMode: session.mode === 'test',
+      action,
+      csrf: issueToken(secret),
+      stage: stageOf(session, clock.now()),
+    };
+  }
+
+  return {
+    async show(view, context) {
+      const data = await about(view.session, context);
+      const circumstances = { ...context, baseUrl, now: clock.now() };
+      const { template, scripted = false, status = 200, ...own } = sceneOf(view, circumstances);
+      const refresh = refreshOf(view, { now: clock.now(), usual: data.time.refreshAfter });
+      return {
+        status,
+        html: eta.render(`./${template}`, { ...data, scripted, ...own }),
+        leadsTo: data.origin,
+        scripted,
+        ...(refresh === undefined ? {} : { refresh }),
+      };
+    },
+
+    async link({ session, handoff }, context) {
+      const data = await about(session, context);
+      const computer = inWords(handoff.computer, data.m);
+      const claims = claimsAskedFor(session);
+      return {
+        status: 200,
+        html: eta.render('./code', { ...data, step: 'verify', computer, claims, wrong: context.wrong }),
+      };
+    },
+
+    async error(error, { language, choiceAddress, requestId, retryAt, ...place }) {
+      const { name, outcome, ...rest } = problemOf(error, place);
+      const { m, ...files } = common({ language, choiceAddress });
+      // While the database is away the page has to do without the partner's name.
+      const partner = place.session && (await partnerOf(place.session, language).catch(() => undefined));
+      const told = outcome && m.outcome[outcome];
+      return eta.render('./problem', {
+        ...files,
+        ...partner,
+        ...rest,
+        m,
+        problem: m.problems[name],
+        good: name === 'finished',
+        outcome: typeof told === 'function' ? partner && told(partner.partner) : told,
+        retryAt,
+        back: place.device === 'computer' && partner && `${partner.origin}/`,
+        requestId,
+      });
+    },
+  };
+}

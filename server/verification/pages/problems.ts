@@ -1,0 +1,70 @@
+import type { ErrorCode } from '../../../contracts/errors.ts';
+import type { FailureReason } from '../../../contracts/verification.ts';
+import type { ApiError } from '../../platform/errors.ts';
+import type { Device } from '../attempts.ts';
+import type { Session } from '../sessions.ts';
+import type { Messages, ProblemName } from './messages/messages.ts';
+
+/** Which page tells of an error; what a person can do nothing about is all the same to them. */
+const byCode: Partial<Record<ErrorCode, ProblemName>> = {
+  session_not_found: 'expired',
+  unauthorized: 'otherBrowser',
+  conflict: 'finished',
+  cross_site_request: 'forged',
+  route_not_found: 'notFound',
+  method_not_allowed: 'notFound',
+  invalid_request: 'invalid',
+  invalid_redirect_uri: 'invalid',
+};
+
+/** Which page tells of a session that ended in failure, to somebody who comes back much later. */
+const byFailure: Record<FailureReason, ProblemName> = {
+  abandoned: 'cancelled',
+  consent_declined: 'declined',
+  document_rejected: 'rejected',
+  source_error: 'sourceFailed',
+};
+
+/** Problems that showing the session's page again may solve. */
+const retryable: readonly ProblemName[] = ['forged', 'sourceDown', 'unavailable'];
+
+export interface Problem {
+  name: ProblemName;
+  /** What became of the user's data; undefined where it cannot be said. */
+  outcome: keyof Messages['outcome'] | undefined;
+  retry: boolean;
+  /** For the developer of the partner's application. */
+  detail: string | undefined;
+}
+
+export interface Place {
+  /** Which of its devices the request came from, where it was about a session. */
+  device: Device | undefined;
+  /** That session, where it is known. */
+  session: Session | undefined;
+}
+
+function nameOf({ code }: ApiError, { device, session }: Place): ProblemName {
+  if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
+  if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
+  // Within a session it is a form that is wrong, not the request of the partner's application.
+  if (device && code === 'invalid_request') return 'forged';
+  return byCode[code] ?? 'unavailable';
+}
+
+function outcomeOf(name: ProblemName, { device, session }: Place): Problem['outcome'] {
+  if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
+  if (session?.status === 'complete') return 'answersShared';
+  return device && !session && name === 'unavailable' ? undefined : 'nothingShared';
+}
+
+/** What a page has to say about an error, to the person in front of it. */
+export function problemOf(error: ApiError, place: Place): Problem {
+  const name = nameOf(error, place);
+  return {
+    name,
+    outcome: outcomeOf(name, place),
+    retry: place.device !== undefined && retryable.includes(name),
+    detail: name === 'invalid' ? error.message : undefined,
+  };
+}

@@ -1,0 +1,18 @@
+import type { ClaimName } from '../../../contracts/claims.ts';
+
+/** What a partner can do with an answer. */
+export type Use = 'age' | 'identity' | 'country' | 'assurance';
+
+const uses: Readonly<Record<ClaimName, Use>> = {
+  age_16_plus: 'age',
+  age_18_plus: 'age',
+  age_21_plus: 'age',
+  identity_verified: 'identity',
+  country: 'country',
+  assurance_level: 'assurance',
+};
+
+/** What these claims are good for, each use once: told where the partner says nothing itself. */
+export function usesOf(claims: readonly ClaimName[]): Use[] {
+  return [...new Set(claims.map((claim) => uses[claim]))];
+}

@@ -1,0 +1,37 @@
+import type { ClaimName, Claims } from '../../../contracts/claims.ts';
+import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { IsFresh } from './freshness.ts';
+import type { UserStore } from './user-store.ts';
+
+/** An enrolled user as a later question about them needs them. */
+export interface Enrolled
+  extends Pick<Enrollment, 'clientId' | 'sub' | 'status' | 'rehearse' | 'consentedClaims' | 'firstSession'> {
+  id: string;
+  /** What is known of the user and was evaluated lately enough. */
+  freshClaims: Claims;
+}
+
+interface Dependencies {
+  enrollments: Pick<EnrollmentStore, 'find'>;
+  users: Pick<UserStore, 'find'>;
+  isFresh: IsFresh;
+  clock: { now(): number };
+}
+
+/** Finds enrolled users by the identifier that the partner knows. */
+export function createEnrolledUsers({ enrollments, users, isFresh, clock }: Dependencies) {
+  return async function find(enrollmentId: string): Promise<Enrolled | undefined> {
+    const enrollment = await enrollments.find(enrollmentId);
+    const user = enrollment && (await users.find(enrollment.userId));
+    if (!user) return undefined;
+    const now = clock.now();
+    const fresh = Object.entries(user.claims).filter(([name, claim]) =>
+      isFresh(name as ClaimName, claim, now),
+    );
+    return {
+      ...enrollment,
+      id: enrollment._id,
+      freshClaims: Object.fromEntries(fresh.map(([name, { value }]) => [name, value])),
+    };
+  };
+}

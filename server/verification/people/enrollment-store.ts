@@ -1,0 +1,156 @@
+import type { Db, Filter, UpdateFilter } from 'mongodb';
+import type { ClaimName } from '../../../contracts/claims.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Rehearsal } from '../../../contracts/verification.ts';
+import type { AuditEntry } from '../../platform/audit-entry.ts';
+import { isDuplicateKey } from '../../platform/database/failures.ts';
+import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { EventDraft } from '../../platform/outbox.ts';
+
+/** A user's relation to one client: made when they first authenticate there (interface 2.10). */
+export interface Enrollment {
+  _id: string;
+  partnerId: string;
+  clientId: string;
+  keyId: string;
+  mode: Mode;
+  userId: string;
+  sub: string;
+  status: 'active' | 'blocked';
+  blockReason?: string;
+  /** Sandbox people only: what the exchange of their code shall rehearse. */
+  rehearse?: Rehearsal;
+  consentedClaims: ClaimName[];
+  /** The session that made it. In every other one the user is a returning user. */
+  firstSession: string;
+  customerHash?: string;
+  createdAt: Date;
+  outbox: EventDraft[];
+  outboxAt?: Date;
+  /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
+  audit: AuditEntry[];
+  auditAt?: Date;
+}
+
+const collection = 'enrollments';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { sub: 1 } },
+  { collection, key: { userId: 1 } },
+  { collection, key: { outboxAt: 1 }, sparse: true },
+  { collection, key: { auditAt: 1 }, sparse: true },
+];
+
+export interface EnrollmentStore {
+  /** Makes the enrollment, or finds the one that is there; adds the claims consented to now. */
+  enrol(enrollment: Enrollment): Promise<Enrollment>;
+  find(id: string): Promise<Enrollment | undefined>;
+  /** Newest first, those after `after`. */
+  list(
+    filter: { partnerId: string; sub?: string },
+    page: { limit: number; after?: Enrollment | undefined },
+  ): Promise<Enrollment[]>;
+  ofUser(userId: string): Promise<Enrollment[]>;
+  /** A user whom some partner knows by this subject. */
+  userOfSubject(sub: string): Promise<string | undefined>;
+  remove(ids: readonly string[]): Promise<void>;
+  /** `entry` where an operator does it. @throws ApiError `not_found` */
+  block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment>;
+  /** @throws ApiError `not_found` */
+  unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
+  /** Keeps a hash of whom a shop knows this user as; the last one stays. */
+  rememberCustomer(id: string, customerHash: string): Promise<void>;
+  owing(before: Date, limit: number): Promise<Enrollment[]>;
+  settle(paid: readonly Enrollment[]): Promise<void>;
+}
+
+const due = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
+const pushed = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
+
+export function createEnrollmentStore(db: Db): EnrollmentStore {
+  const enrollments = db.collection<Enrollment>(collection);
+
+  async function upsert({ _id, consentedClaims, ...fields }: Enrollment): Promise<Enrollment> {
+    const enrolled = await enrollments.findOneAndUpdate(
+      { _id },
+      { $setOnInsert: fields, $addToSet: { consentedClaims: { $each: consentedClaims } } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    if (!enrolled) throw new Error('an upsert returned no enrollment');
+    return enrolled;
+  }
+
+  async function update(id: string, change: UpdateFilter<Enrollment>): Promise<Enrollment> {
+    const updated = await enrollments.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' });
+    if (!updated) throw new ApiError('not_found', { description: `No enrollment ${id}` });
+    return updated;
+  }
+
+  return {
+    async enrol(enrollment) {
+      try {
+        return await upsert(enrollment);
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        return upsert(enrollment);
+      }
+    },
+
+    find: async (id) => (await enrollments.findOne({ _id: id })) ?? undefined,
+
+    list(filter, { limit, after }) {
+      const beyond: Filter<Enrollment> = after
+        ? {
+            $or: [
+              { createdAt: { $lt: after.createdAt } },
+              { createdAt: after.createdAt, _id: { $lt: after._id } },
+            ],
+          }
+        : {};
+      return enrollments
+        .find({ ...filter, ...beyond })
+        .sort({ createdAt: -1, _id: -1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
+
+    userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
+
+    async remove(ids) {
+      await enrollments.deleteMany({ _id: { $in: [...ids] } });
+    },
+
+    block: (id, reason, entry) =>
+      update(id, { $set: { status: 'blocked', blockReason: reason, ...due(entry) }, ...pushed(entry) }),
+
+    unblock: (id, entry) =>
+      update(id, {
+        $set: { status: 'active', ...due(entry) },
+        $unset: { blockReason: '' },
+        ...pushed(entry),
+      }),
+
+    async rememberCustomer(id, customerHash) {
+      await enrollments.updateOne(
+        { _id: id, customerHash: { $ne: customerHash } },
+        { $set: { customerHash } },
+      );
+    },
+
+    owing: (before, limit) =>
+      enrollments
+        .find({ outboxAt: { $lte: before } })
+        .sort({ outboxAt: 1 })
+        .limit(limit)
+        .toArray(),
+
+    async settle(paid) {
+      const ids = paid.map(({ _id }) => _id);
+      // Nothing is ever added to this outbox: an enrollment owes one event in its life.
+      await enrollments.updateMany({ _id: { $in: ids } }, { $set: { outbox: [] }, $unset: { outboxAt: '' } });
+    },
+  };
+}

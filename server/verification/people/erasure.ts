@@ -1,0 +1,81 @@
+import type { Sweep } from '../../platform/outbox.ts';
+import type { SessionStore } from '../session-store.ts';
+import type { EnrollmentStore } from './enrollment-store.ts';
+import type { UserStore } from './user-store.ts';
+
+/** What other features keep of a user, by the names under which they know them. */
+export interface Traces {
+  /** `sub` at each partner. */
+  subs: readonly string[];
+  enrollmentIds: readonly string[];
+  /** Of the codes that were issued for the user. */
+  codeHashes: readonly string[];
+}
+
+/** How much was found and emptied. */
+export interface Erased {
+  enrollments: number;
+  sessions: number;
+  /** Access tokens with their claims. */
+  accesses: number;
+  events: number;
+}
+
+interface Dependencies {
+  users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
+  enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
+  sessions: Pick<SessionStore, 'ofUser' | 'revise' | 'forgetUser'>;
+  /** Empties what other features keep. Twice is once. */
+  eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
+  clock: { now(): number };
+}
+
+/** An exchange or an event that was under way when a user was erased is written by then. */
+const secondLookAfter = 60_000;
+const perSweep = 100;
+
+const unique = (values: readonly (string | undefined)[]) => [
+  ...new Set(values.filter((value) => value !== undefined)),
+];
+
+/**
+ * Removes a person: claims, identity, enrollments, and what is kept of them in tokens and events. The ledger
+ * names charges, never people, and stays. The sweep looks a second time for what was under way meanwhile,
+ * then cuts the last links; a crash in between is finished there too.
+ */
+export function createErasure({ users, enrollments, sessions, eraseElsewhere, clock }: Dependencies) {
+  async function empty(userId: string): Promise<Erased> {
+    await sessions.revise({ userId }, new Date(clock.now()), 'user erased');
+    const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
+    const enrollmentIds = enrolled.map(({ _id }) => _id);
+    const elsewhere = await eraseElsewhere({
+      subs: unique([...enrolled, ...visits].map(({ sub }) => sub)),
+      enrollmentIds: unique([...enrollmentIds, ...visits.map((visit) => visit.enrollmentId)]),
+      codeHashes: unique(visits.map(({ code }) => code?.hash)),
+    });
+    await enrollments.remove(enrollmentIds);
+    return { enrollments: enrolled.length, sessions: visits.length, ...elsewhere };
+  }
+
+  const sweep: Sweep = {
+    name: 'erased users',
+    async sweep() {
+      const due = await users.erasedBefore(new Date(clock.now() - secondLookAfter), perSweep);
+      for (const userId of due) {
+        await empty(userId);
+        await sessions.forgetUser(userId);
+        await users.remove(userId);
+      }
+    },
+  };
+
+  return {
+    sweep,
+
+    /** @returns what was emptied; undefined where there is no such user, or no longer */
+    async erase(userId: string): Promise<Erased | undefined> {
+      return (await users.erase(userId, new Date(clock.now()))) ? empty(userId) : undefined;
+    },
+  };
+}
+export type Erasure = ReturnType<typeof createErasure>;

@@ -1,0 +1,28 @@
+import type { ClaimName, ClaimValue } from '../../../contracts/claims.ts';
+
+const day = 86_400_000;
+const usual = 365 * day;
+/** Time alone turns "not yet 18" into "18": such an answer is asked for again soon, whatever is configured. */
+const ofNotYet = day;
+
+/** A claim as it is kept of a user. */
+export interface KeptClaim {
+  value: ClaimValue;
+  evaluatedAt: Date;
+}
+
+/** Milliseconds that claims hold, where it is not 365 days. */
+export type Lifetimes = Partial<Record<ClaimName | 'default', number>>;
+
+/** Whether a claim that was evaluated then still holds at `now`; one that came to null counts as evaluated. */
+export type IsFresh = (name: ClaimName, claim: KeptClaim | undefined, now: number) => boolean;
+
+export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
+  return (name, claim, now) => {
+    if (!claim) return false;
+    const configured = lifetimes[name] ?? lifetimes.default ?? usual;
+    const isNotYet = name.startsWith('age_') && claim.value === false;
+    const lifetime = isNotYet ? Math.min(configured, ofNotYet) : configured;
+    return now - claim.evaluatedAt.getTime() < lifetime;
+  };
+}

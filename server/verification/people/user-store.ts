@@ -1,0 +1,93 @@
+import type { Db } from 'mongodb';
+import type { ClaimName, Claims } from '../../../contracts/claims.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import { isDuplicateKey } from '../../platform/database/failures.ts';
+import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { randomId } from '../../platform/ids.ts';
+import type { KeptClaim } from './freshness.ts';
+
+/** A person as far as this service keeps them: derived claims and nothing else. */
+export interface User {
+  _id: string;
+  mode: Mode;
+  /** Keyed hash of who the verification source says this is. */
+  identity: string;
+  claims: Partial<Record<ClaimName, KeptClaim>>;
+  createdAt: Date;
+  /** When they were erased. The record goes after the sweep's second look; until then nobody finds it. */
+  erasedAt?: Date;
+}
+
+const collection = 'users';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { identity: 1 }, unique: true },
+  { collection, key: { erasedAt: 1 }, sparse: true },
+];
+
+export interface UserStore {
+  /** The user of this identity, made where there is none. */
+  meet(identity: string, mode: Mode, now: Date): Promise<User>;
+  find(id: string): Promise<User | undefined>;
+  keepClaims(id: string, claims: Claims, evaluatedAt: Date): Promise<void>;
+  /** Empties the record, so that the same person is somebody new from now on. @returns whether it was there */
+  erase(id: string, at: Date): Promise<boolean>;
+  /** Ids of those erased before. */
+  erasedBefore(at: Date, limit: number): Promise<string[]>;
+  remove(id: string): Promise<void>;
+}
+
+const notErased = { erasedAt: { $exists: false } };
+
+export function createUserStore(db: Db): UserStore {
+  const users = db.collection<User>(collection);
+
+  async function meet(identity: string, mode: Mode, now: Date): Promise<User> {
+    const user = await users.findOneAndUpdate(
+      { identity },
+      { $setOnInsert: { _id: randomId('user'), mode, claims: {}, createdAt: now } },
+      { upsert: true, returnDocument: 'after' },
+    );
+    if (!user) throw new Error('an upsert returned no user');
+    return user;
+  }
+
+  return {
+    async meet(identity, mode, now) {
+      try {
+        return await meet(identity, mode, now);
+      } catch (error) {
+        // Two sessions of the same person at once: the other one has made the user.
+        if (!isDuplicateKey(error)) throw error;
+        return meet(identity, mode, now);
+      }
+    },
+
+    find: async (id) => (await users.findOne({ _id: id, ...notErased })) ?? undefined,
+
+    async keepClaims(id, claims, evaluatedAt) {
+      const fields = Object.entries(claims).map(([name, value]) => [
+        `claims.${name}`,
+        { value, evaluatedAt },
+      ]);
+      await users.updateOne({ _id: id, ...notErased }, { $set: Object.fromEntries(fields) });
+    },
+
+    async erase(id, at) {
+      const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at };
+      const { matchedCount } = await users.updateOne({ _id: id, ...notErased }, { $set: nobody });
+      return matchedCount === 1;
+    },
+
+    async erasedBefore(at, limit) {
+      const found = await users
+        .find({ erasedAt: { $lte: at } }, { projection: { _id: 1 } })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id }) => _id);
+    },
+
+    async remove(id) {
+      await users.deleteOne({ _id: id });
+    },
+  };
+}

@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, openBrowser } from '../browser.ts';
+import { baseUrl, type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted();
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+const desktop =
+  'Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0 Safari/537.36';
+const iphone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1';
+
+const session = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
+const events = async (id: string) => (await session(id)).timeline.map(({ event }) => event);
+const shown = ({ body }: Answer) => ({
+  link: /(https:\/\/verify\.example\/verify\/p\/[0-9a-z]+)/.exec(body)?.[1] ?? '',
+  code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '',
+});
+
+/** A computer that shows a link and a code. */
+async function offered() {
+  const computer = openBrowser(hosted, desktop);
+  await computer.start(clientId);
+  const sessionId = computer.sessionId();
+  await computer.press({ decision: 'accept' });
+  const page = await computer.press({ decision: 'phone' });
+  return { computer, sessionId, ...shown(page) };
+}
+
+/** A phone that has typed the code. */
+async function joined() {
+  const offer = await offered();
+  const phone = openBrowser(hosted, iphone);
+  await phone.open(offer.link);
+  await phone.press({ code: offer.code });
+  return { ...offer, phone };
+}
+
+const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
+
+describe('verifying on a phone', () => {
+  it('goes on there, and ends at the computer after "yes, this is my computer"', async () => {
+    const { computer, phone, sessionId } = await joined();
+    expect(phone.page.body).toContain('Choose who to be');
+    expect((await computer.open(computer.at)).body).toContain('Safari on iPhone');
+    const confirm = await phone.press({ person: 'adult' });
+    expect(confirm.body).toContain('Is this your computer?');
+    expect(confirm.body).toContain('Chrome on Windows');
+    // Not before the phone says so.
+    expect((await computer.open(computer.at)).body).toContain('Go on with your phone');
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('Go on at your computer');
+    const end = await computer.open(computer.at);
+    expect(returned(end.location)).toHaveProperty('code');
+    expect(await events(sessionId)).toEqual([
+      'started',
+      'consented',
+      'handoff_offered',
+      'handoff_taken',
+      'authenticated',
+      'verified',
+      'handoff_confirmed',
+      'completed',
+    ]);
+    expect((await phone.open(phone.at)).body).toContain('Go on at your computer');
+  });
+
+  it('says what for, and in which browser it was begun, before the code is typed', async () => {
+    const { link } = await offered();
+    const { body, headers } = await openBrowser(hosted, iphone).open(link);
+    expect(body).toContain('Verify for Weinhaus &lt;Grün&gt;');
+    expect(body).toContain('Chrome on Windows');
+    expect(body).toContain('Whether you are 18 or older');
+    expect(String(headers['content-security-policy'])).toContain("form-action 'self';");
+  });
+
+  it.each([
+    ['says no', { decision: 'deny' }],
+    ['cancels', { decision: 'cancel' }],
+  ])('shares nothing when the person at the phone %s', async (_what, fields) => {
+    const { computer, phone, sessionId } = await joined();
+    await phone.press({ person: 'adult' });
+    expect((await phone.press(fields)).body).toContain('It ended here');
+    expect(returned((await computer.open(computer.at)).location)).toMatchObject({
+      error: 'verification_failed',
+    });
+    expect((await session(sessionId)).code).toBeUndefined();
+  });
+
+  it('can be given up at the computer', async () => {
+    const { computer, phone } = await joined();
+    await computer.open(computer.at);
+    expect((await computer.press({ decision: 'stay' })).body).toContain('Choose who to be');
+    expect((await phone.press({ person: 'adult' })).status).toBe(401);
+    expect(returned((await computer.press({ person: 'teen' })).location)).toHaveProperty('code');
+  });
+
+  it('cannot be given up once somebody has authenticated there', async () => {
+    const { computer, phone, sessionId } = await joined();
+    await computer.open(computer.at);
+    const stale = computer.form();
+    await phone.press({ person: 'adult' });
+    await computer.request(stale.action, { ...stale.fields, decision: 'stay' });
+    await computer.request(stale.action, { ...stale.fields, decision: 'confirm' });
+    expect((await computer.open(computer.at)).body).toContain('Go on with your phone');
+    expect((await session(sessionId)).handoff?.state).toBe('taken');
+    expect((await session(sessionId)).status).toBe('verified');
+  });
+
+  it('is not open to the computer meanwhile', async () => {
+    const { computer, sessionId } = await joined();
+    const { action, fields } = computer.form();
+    await computer.request(action, { ...fields, person: 'adult' });
+    expect((await session(sessionId)).status).toBe('pending');
+  });
+
+  it('the computer hears of it within a second', async () => {
+    const { computer, phone, sessionId } = await joined();
+    const at = `/verify/session/${sessionId}/state`;
+    const before = (await computer.request(at)).body;
+    expect((await computer.request(at)).body).toBe(before);
+    await phone.press({ person: 'adult' });
+    expect((await computer.request(at)).body).not.toBe(before);
+    expect((await openBrowser(hosted).request(at)).status).toBe(401);
+  });
+});
+
+describe('a link', () => {
+  it('works once', async () => {
+    const { link, code } = await joined();
+    const second = openBrowser(hosted, iphone);
+    expect((await second.open(link)).body).toContain('This link no longer works');
+    expect(second.page.status).toBe(404);
+    expect(code).toMatch(/^\d{3} \d{3}$/);
+  });
+
+  it('works for two minutes', async () => {
+    const { computer, link, code } = await offered();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    hosted.clock.at += 120_000;
+    expect((await phone.press({ code })).status).toBe(404);
+    const page = await computer.open(computer.at);
+    expect(page.body).toContain('That link has run out');
+    expect(shown(page).link).toBe('');
+    const anew = shown(await computer.press({ decision: 'phone' }));
+    expect(anew.link).not.toBe(link);
+    await phone.open(anew.link);
+    expect((await phone.press({ code: anew.code })).body).toContain('Choose who to be');
+  });
+
+  it('dies of three wrong codes', async () => {
+    const { link, code, sessionId } = await offered();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    for (const _try of [1, 2])
+      expect((await phone.press({ code: wrongCode(code) })).body).toContain('not the code');
+    await phone.press({ code: wrongCode(code) });
+    expect((await phone.open(link)).status).toBe(404);
+    expect(await events(sessionId)).toEqual([
+      'started',
+      'consented',
+      'handoff_offered',
+      'handoff_mistyped',
+      'handoff_mistyped',
+      'handoff_mistyped',
+    ]);
+  });
+
+  it('many guesses at once are no more than one after another', async () => {
+    const { link, code, sessionId } = await offered();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    const { action, fields } = phone.form();
+    const codes = Array.from({ length: 30 }, (_, n) => String(Number(code.replace(' ', '')) + n + 1));
+    const answers = await Promise.all(codes.map((each) => phone.request(action, { ...fields, code: each })));
+    const told = answers.filter(({ location }) => location.endsWith('?wrong'));
+    expect(told).toHaveLength((await session(sessionId)).handoff?.wrongCodes ?? -1);
+    expect(told.length).toBeLessThanOrEqual(3);
+  });
+
+  it('a code that is sent twice by one form takes it once', async () => {
+    const { link, code, sessionId } = await offered();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    const { action, fields } = phone.form();
+    const twice = await Promise.all([1, 2].map(() => phone.request(action, { ...fields, code })));
+    const again = await phone.request(action, { ...fields, code });
+    for (const { location } of [...twice, again]) expect(location).toContain(`/verify/phone/${sessionId}`);
+    expect((await phone.open(again.location)).body).toContain('Choose who to be');
+    expect((await events(sessionId)).filter((event) => event === 'handoff_taken')).toHaveLength(1);
+  });
+
+  it('can be had ten times in a session', async () => {
+    const { computer, sessionId } = await offered();
+    for (let times = 0; times < 12; times += 1) await computer.press({ decision: 'phone' });
+    expect((await session(sessionId)).handoff?.number).toBe(10);
+  });
+
+  it('is of no use once the computer has gone on by itself', async () => {
+    const { computer, link } = await offered();
+    await computer.press({ decision: 'stay' });
+    await computer.press({ person: 'adult' });
+    expect((await openBrowser(hosted, iphone).open(link)).status).toBe(404);
+  });
+
+  it.each([
+    ['from another site', { origin: 'https://evil.example' }],
+    ['from another site that hides itself', { 'sec-fetch-site': 'cross-site' }],
+    ['without the cookie that came with it', { cookie: '' }],
+  ])('takes no code %s', async (_how, headers: Record<string, string>) => {
+    const { link, code, sessionId } = await offered();
+    const phone = openBrowser(hosted, iphone);
+    await phone.open(link);
+    const { action, fields } = phone.form();
+    expect((await phone.request(action, { ...fields, code }, headers)).status).toBe(403);
+    expect((await session(sessionId)).handoff?.state).toBe('offered');
+  });
+
+  it('is not told apart from one that never was', async () => {
+    const { link } = await joined();
+    const [used, never] = await Promise.all(
+      [link, `${baseUrl}/verify/p/0123456789`].map(async (url) => openBrowser(hosted).open(url)),
+    );
+    const text = (answer?: Answer) => answer?.body.replace(/req_\w+/, '');
+    expect(text(used)).toBe(text(never));
+  });
+
+  it('is stored as a hash, its code not at all', async () => {
+    const { link, code, sessionId } = await offered();
+    const text = JSON.stringify(await session(sessionId));
+    expect(text).not.toContain(link.split('/').at(-1));
+    expect(text).not.toContain(code.replace(' ', ''));
+  });
+});
+
+describe('devices', () => {
+  it('a phone is not offered another one', async () => {
+    const phone = openBrowser(hosted, iphone);
+    await phone.start(clientId);
+    expect((await phone.press({ decision: 'accept' })).body).not.toContain('Continue on my phone');
+  });
+
+  it("a phone's cookie is no computer's, nor the other way round", async () => {
+    const { computer, phone, sessionId } = await joined();
+    const swap = (browser: typeof phone, from: string) => browser.jar.get(from)?.value ?? '';
+    const ofPhone = swap(phone, `svc_${sessionId}_phone`);
+    const ofComputer = swap(computer, `svc_${sessionId}`);
+    const asComputer = { cookie: `svc_${sessionId}=${ofPhone}` };
+    const asPhone = { cookie: `svc_${sessionId}_phone=${ofComputer}` };
+    const stranger = openBrowser(hosted);
+    expect((await stranger.request(`/verify/session/${sessionId}`, undefined, asComputer)).status).toBe(401);
+    expect((await stranger.request(`/verify/phone/${sessionId}`, undefined, asPhone)).status).toBe(401);
+  });
+});

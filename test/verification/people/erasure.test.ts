@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, post, type TestPartner, tokenForm, visit } from '../../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+
+const clock = manualClock();
+let service: TestServer;
+beforeAll(async () => {
+  service = await startTestServer({ clock });
+});
+afterAll(() => service.stop());
+
+const userinfo = async (token: string) =>
+  fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } });
+
+/** One visit of `adult` with its exchange. */
+async function exchanged(partner: TestPartner) {
+  const visited = await visit(service, partner);
+  const answer = await post(`${service.baseUrl}/api/oauth/token`, tokenForm(partner, visited));
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const { sub } = (await (await userinfo(token)).json()) as { sub: string };
+  return { token, sub };
+}
+
+/** Everything in the database, as text. */
+async function everything(): Promise<string> {
+  const collections = await service.db.listCollections().toArray();
+  const found = await Promise.all(
+    collections.map(async ({ name }) => [name, await service.db.collection(name).find().toArray()] as const),
+  );
+  return JSON.stringify(found);
+}
+
+const settled = async (partner: TestPartner, count: number) =>
+  expect
+    .poll(
+      async () => service.db.collection('ledger').countDocuments({ walletId: `${partner.partnerId}:test` }),
+      {
+        timeout: 10_000,
+      },
+    )
+    .toBe(count);
+
+describe('users erase', () => {
+  it('takes a person out of everything but the ledger', async () => {
+    const partner = await createPartner(service);
+    const first = await exchanged(partner);
+    const { token, sub } = await exchanged(partner);
+    expect(sub).toBe(first.sub);
+    await settled(partner, 3);
+    const user = await service.admin.users.show.query({ user: sub });
+    expect(user).toMatchObject({ mode: 'test', sessions: 2, enrollments: [{ sub, status: 'active' }] });
+    expect(user.claims.find(({ name }) => name === 'age_18_plus')).toMatchObject({
+      value: true,
+      fresh: true,
+    });
+    const [enrollment] = user.enrollments;
+    expect(await service.admin.users.show.query({ user: enrollment?.id ?? '' })).toEqual(user);
+    const ledger = await service.db.collection('ledger').find().toArray();
+
+    const erased = await service.admin.users.erase.mutate({ userId: user.id });
+    expect(erased).toEqual({ id: user.id, enrollments: 1, sessions: 2, accesses: 2, events: 4 });
+
+    expect((await userinfo(token)).status).toBe(401);
+    const accesses = await service.db.collection('accesses').find({ partnerId: partner.partnerId }).toArray();
+    for (const access of accesses) expect(access).toMatchObject({ sub: 'erased', claims: {} });
+    const events = await service.db.collection('events').find({ partnerId: partner.partnerId }).toArray();
+    expect(events).toHaveLength(4);
+    for (const { body, sub: about } of events) {
+      expect(about).toBeUndefined();
+      expect(JSON.parse(body)).toMatchObject({ user_id: 'erased' });
+      if ('claims' in JSON.parse(body)) expect(JSON.parse(body).claims).toEqual({});
+    }
+    expect(await service.db.collection('ledger').find().toArray()).toEqual(ledger);
+    await expect(service.admin.users.show.query({ user: sub })).rejects.toThrow('No user');
+    await expect(service.admin.users.erase.mutate({ userId: user.id })).rejects.toThrow('No user');
+
+    clock.advance(61_000);
+    await service.sweep();
+    const left = await everything();
+    expect(left).not.toContain(sub);
+    // Only the audit log still says that this user was erased.
+    expect(left.split(user.id)).toHaveLength(1 + (left.match(/"action":"users.erase"/g) ?? []).length * 2);
+  });
+
+  it('makes the same person a new user with a new sub', async () => {
+    const partner = await createPartner(service);
+    const before = await exchanged(partner);
+    const { id } = await service.admin.users.show.query({ user: before.sub });
+    await service.admin.users.erase.mutate({ userId: id });
+    const after = await exchanged(partner);
+    expect(after.sub).not.toBe(before.sub);
+    const events = await service.db.collection('events').find({ sub: after.sub }).toArray();
+    expect(events.map(({ type }) => type).sort()).toEqual([
+      'enrollment.created',
+      'verification.session.completed',
+    ]);
+  });
+
+  it('kills the code that was issued and not yet exchanged', async () => {
+    const partner = await createPartner(service);
+    const { sub } = await exchanged(partner);
+    const pending = await visit(service, partner);
+    const { id } = await service.admin.users.show.query({ user: sub });
+    await service.admin.users.erase.mutate({ userId: id });
+    const answer = await post(`${service.baseUrl}/api/oauth/token`, tokenForm(partner, pending));
+    expect(await answer.json()).toMatchObject({ error: 'invalid_grant' });
+    await settled(partner, 2);
+  });
+
+  it('an exchange that was under way is found by the second look', async () => {
+    const partner = await createPartner(service);
+    const { sub } = await exchanged(partner);
+    await settled(partner, 2);
+    const { id } = await service.admin.users.show.query({ user: sub });
+    const accesses = service.db.collection<{ _id: string; sub: string }>('accesses');
+    const [written] = await accesses.find({ partnerId: partner.partnerId }).toArray();
+    await service.admin.users.erase.mutate({ userId: id });
+    // As if the request that read the user before they were erased had inserted it only now.
+    await accesses.replaceOne({ _id: written?._id ?? '' }, { ...written, sub });
+    clock.advance(61_000);
+    await service.sweep();
+    expect(await accesses.countDocuments({ sub })).toBe(0);
+    expect(await service.db.collection('users').countDocuments({ _id: id as never })).toBe(0);
+  });
+});

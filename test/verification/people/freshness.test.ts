@@ -1,0 +1,49 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claimNames } from '../../../contracts/claims.ts';
+import { createFreshness } from '../../../server/verification/people/freshness.ts';
+
+const day = 86_400_000;
+const at = (days: number) => days * day;
+const evaluatedAt = new Date(0);
+
+describe('a claim', () => {
+  it.each([
+    ['country', 'DE', 364, true],
+    ['country', 'DE', 365, false],
+    ['country', null, 364, true],
+    ['age_18_plus', true, 364, true],
+    ['age_18_plus', true, 365, false],
+    // They have a birthday every year.
+    ['age_18_plus', false, 0.9, true],
+    ['age_18_plus', false, 1, false],
+    ['age_18_plus', null, 364, true],
+    ['identity_verified', false, 364, true],
+  ] as const)('%s = %s after %f days: %s', (name, value, days, fresh) => {
+    expect(createFreshness()(name, { value, evaluatedAt }, at(days))).toBe(fresh);
+  });
+
+  it('that was never evaluated is not fresh', () => {
+    expect(createFreshness()('country', undefined, 0)).toBe(false);
+  });
+
+  it('holds as long as is configured for it, else as long as all', () => {
+    const isFresh = createFreshness({ default: at(30), country: at(400) });
+    const holds = (name: 'country' | 'identity_verified', days: number) =>
+      isFresh(name, { value: true, evaluatedAt }, at(days));
+    expect([holds('country', 399), holds('country', 400)]).toEqual([true, false]);
+    expect([holds('identity_verified', 29), holds('identity_verified', 30)]).toEqual([true, false]);
+  });
+
+  it('never becomes fresh again by waiting', () => {
+    const names = fc.constantFrom(...claimNames);
+    const moments = fc.integer({ min: 0, max: at(1000) });
+    fc.assert(
+      fc.property(names, fc.boolean(), moments, moments, (name, value, now, more) => {
+        const isFresh = createFreshness({ country: at(10) });
+        const claim = { value, evaluatedAt };
+        if (!isFresh(name, claim, now)) expect(isFresh(name, claim, now + more)).toBe(false);
+      }),
+    );
+  });
+});

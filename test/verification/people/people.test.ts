@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventSchemas } from '../../../contracts/events.ts';
+import { sha256 } from '../../../server/platform/ids.ts';
+import { adult } from '../../harness/claims.ts';
+import { openBrowser, verifyAs } from '../browser.ts';
+import { baseUrl, type Hosted, onboard, returned, startHosted, state } from '../hosted.ts';
+
+let hosted: Hosted;
+beforeAll(async () => {
+  hosted = await startHosted();
+});
+afterAll(() => hosted.close());
+
+async function grantOf(location: string) {
+  return hosted.verification.grants.load(sha256(returned(location)['code'] ?? ''));
+}
+
+describe('people who verify', () => {
+  it.each([
+    ['adult', adult, { status: 'active' }],
+    ['teen', { ...adult, age_18_plus: false, age_21_plus: false }, { status: 'active' }],
+    ['unknown-country', { ...adult, country: null }, { status: 'active' }],
+    ['new-adult', adult, { status: 'active' }],
+    ['duplicate', { ...adult, assurance_level: 3 }, { status: 'blocked' }],
+    ['client-inactive', adult, { status: 'active', rehearse: 'client-inactive' }],
+    ['low-balance', adult, { status: 'active', rehearse: 'low-balance' }],
+    ['minute-cap', adult, { status: 'active', rehearse: 'minute-cap' }],
+    ['hour-cap', adult, { status: 'active', rehearse: 'hour-cap' }],
+    ['unavailable', adult, { status: 'active', rehearse: 'unavailable' }],
+  ])('%s comes back with a code', async (person, evaluatedClaims, enrollment) => {
+    const { clientId } = await onboard(hosted);
+    const { answer, sessionId } = await verifyAs(hosted, clientId, person);
+    expect(answer.status).toBe(303);
+    const { code, ...rest } = returned(answer.location);
+    expect(rest).toEqual({ tenant: 'a/b', state, iss: baseUrl });
+    expect(code).toMatch(/^svc_code_/);
+    const grant = await grantOf(answer.location);
+    expect(grant).toMatchObject({ sessionId, clientId, returning: false });
+    expect(grant).toMatchObject({ scope: ['age_18_plus', 'shoe_size', 'country'], evaluatedClaims });
+    expect(grant?.enrollment).toEqual({ id: expect.stringMatching(/^enr_/), ...enrollment });
+    const enrolled = await hosted.stores.enrollments.find(grant?.enrollment.id ?? '');
+    expect(enrolled?.consentedClaims).toEqual(['age_18_plus', 'country']);
+  });
+});
+
+describe('people who fail', () => {
+  it.each([
+    ['rejected', 'document_rejected'],
+    ['source-down', 'source_error'],
+  ])('%s comes back with verification_failed', async (person, reason) => {
+    const { clientId } = await onboard(hosted);
+    const { answer, sessionId } = await verifyAs(hosted, clientId, person);
+    expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
+    expect(returned(answer.location)['code']).toBeUndefined();
+    const session = await hosted.stores.sessions.find(sessionId);
+    expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
+    expect(hosted.published.get(`verification.session.failed,${sessionId}`)?.fields).toEqual({
+      session_id: sessionId,
+      failure_reason: reason,
+      failed_at: expect.any(String),
+    });
+  });
+});
+
+describe('a returning user', () => {
+  it('consents and authenticates, and is not verified again', async () => {
+    const { clientId } = await onboard(hosted);
+    const first = await verifyAs(hosted, clientId, 'adult');
+    const second = await verifyAs(hosted, clientId, 'adult');
+    const [one, two] = await Promise.all([grantOf(first.answer.location), grantOf(second.answer.location)]);
+    expect(two).toMatchObject({ sub: one?.sub, enrollment: one?.enrollment, returning: true });
+    const session = await hosted.stores.sessions.find(second.sessionId);
+    expect(session?.timeline.map(({ event, note }) => [event, note])).toEqual([
+      ['started', undefined],
+      ['consented', undefined],
+      ['authenticated', undefined],
+      ['verified', 'claims were still fresh'],
+      ['completed', undefined],
+    ]);
+    expect(hosted.events('enrollment.created').filter(({ about }) => about.sub === one?.sub)).toHaveLength(1);
+  });
+
+  it('is verified again after 365 days', async () => {
+    const { clientId } = await onboard(hosted);
+    await verifyAs(hosted, clientId, 'adult');
+    hosted.clock.at += 366 * 86_400_000;
+    const { sessionId } = await verifyAs(hosted, clientId, 'adult');
+    const session = await hosted.stores.sessions.find(sessionId);
+    expect(session?.timeline.map(({ note }) => note)).toContain('by the source');
+  });
+
+  it('is nobody that new-adult ever is', async () => {
+    const { clientId } = await onboard(hosted);
+    const first = await verifyAs(hosted, clientId, 'new-adult');
+    const second = await verifyAs(hosted, clientId, 'new-adult');
+    const [one, two] = await Promise.all([grantOf(first.answer.location), grantOf(second.answer.location)]);
+    expect(two?.returning).toBe(false);
+    expect(two?.sub).not.toBe(one?.sub);
+  });
+
+  it('is another one at another client', async () => {
+    const here = await onboard(hosted);
+    const there = await onboard(hosted);
+    await verifyAs(hosted, here.clientId, 'adult');
+    const { answer } = await verifyAs(hosted, there.clientId, 'adult');
+    expect((await grantOf(answer.location))?.returning).toBe(false);
+  });
+});
+
+describe('events', () => {
+  it('are exactly those of interface section 6', async () => {
+    const { clientId, partnerId, keyId } = await onboard(hosted);
+    const { answer, sessionId } = await verifyAs(hosted, clientId, 'teen');
+    const grant = await grantOf(answer.location);
+    const drafts = [...hosted.published.values()].filter(({ about }) => about.sessionId === sessionId);
+    expect(drafts.map(({ type }) => type).sort()).toEqual([
+      'enrollment.created',
+      'verification.session.completed',
+    ]);
+    for (const { type, fields, ...draft } of drafts) {
+      expect(draft).toMatchObject({ partnerId, keyId, mode: 'test' });
+      const body = { event: type, event_id: 'evt_1', partner_id: partnerId, ...fields };
+      expect(eventSchemas[type].parse(body)).toMatchObject({ user_id: grant?.sub });
+    }
+  });
+
+  it('that could not be published are published by the sweep', async () => {
+    const { clientId } = await onboard(hosted);
+    hosted.outage.publishing = true;
+    const { sessionId } = await verifyAs(hosted, clientId, 'adult');
+    hosted.outage.publishing = false;
+    expect(hosted.published.has(`verification.session.completed,${sessionId}`)).toBe(false);
+    expect((await hosted.stores.sessions.find(sessionId))?.purgeAt).toBeUndefined();
+    hosted.clock.at += 10_000;
+    await hosted.verification.sweep.sweep();
+    expect(hosted.published.has(`verification.session.completed,${sessionId}`)).toBe(true);
+    const session = await hosted.stores.sessions.find(sessionId);
+    expect(session?.outboxAt).toBeUndefined();
+    expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
+  });
+
+  it('that nobody finishes is kept for a day, one that failed for 30', async () => {
+    const { clientId } = await onboard(hosted);
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    await browser.press({ decision: 'accept' });
+    const daysKept = async () => {
+      const session = await hosted.stores.sessions.find(browser.sessionId());
+      return ((session?.purgeAt?.getTime() ?? 0) - (session?.expiresAt.getTime() ?? 0)) / 86_400_000;
+    };
+    expect(await daysKept()).toBe(1);
+    await browser.press({ decision: 'cancel' });
+    expect(await daysKept()).toBe(30);
+  });
+});
