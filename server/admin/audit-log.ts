@@ -36,7 +36,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   /** One at a time; mutations that end meanwhile share the next. */
   const drain = createStage<true, null>({
     async run(calls) {
-      await Promise.all(sources.map(store.drain));
+      for (const source of sources) await store.drain(source);
       return calls.map(() => null);
     },
   });

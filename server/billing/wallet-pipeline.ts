@@ -167,9 +167,14 @@ const inOrderOfHolds: Expression = {
   $filter: { input: '$holds.id', as: 'id', cond: { $in: ['$$id', '$batch.moved'] } },
 };
 
-/** By position in a constant array, which the database looks up in a table; a filter would go through it for every wallet. */
+const nothing = { release: [], postings: [], ids: [] };
+
+/**
+ * By position in a constant array, which the database looks up in a table; a filter would go through it for every
+ * wallet. One that is not in it has position -1, the last: nothing.
+ */
 function pickOwn(batches: readonly { walletId: string }[]): Expression {
   const ids = batches.map(({ walletId }) => walletId);
   const position = { $indexOfArray: [{ $literal: ids }, '$_id'] };
-  return { $arrayElemAt: [{ $literal: batches }, position] };
+  return { $arrayElemAt: [{ $literal: [...batches, nothing] }, position] };
 }

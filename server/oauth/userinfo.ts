@@ -41,7 +41,7 @@ export function bearerToken(header: string | undefined): string | undefined {
   return /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header ?? '')?.[1];
 }
 
-/** `GET /api/oauth/userinfo` (interface 4.3): the claims as they were when the token's code was issued. */
+/** `GET /api/oauth/userinfo` (interface 4.3): the claims as they were when the token was issued. */
 export function createUserinfo({ tokens, findAccess, findClient, limit, clock }: Dependencies) {
   async function requireAllowance(clientId: string): Promise<void> {
     const found = await findClient(clientId);

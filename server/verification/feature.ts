@@ -19,6 +19,7 @@ import type { EnrollmentStore } from './people/enrollment-store.ts';
 import { createEnrolling } from './people/enrollments.ts';
 import { createErasure, type Erased, type Traces } from './people/erasure.ts';
 import { createFreshness, type Lifetimes } from './people/freshness.ts';
+import { createRevising } from './people/revising.ts';
 import { pageRoutes } from './routes.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session-query.ts';
 import { createOidcSource } from './sources/oidc.ts';
@@ -78,9 +79,10 @@ export function createVerification(dependencies: Dependencies): Verification {
   const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
   const isFresh = createFreshness(dependencies.claimLifetimes);
   const findStanding = createStandings({ users, enrollments });
-  const block = createBlocking({ enrollments, sessions, clock });
+  const revise = createRevising({ sessions, users, enrollments, clock, logger });
+  const block = createBlocking({ enrollments, revise, clock });
   const { eraseElsewhere } = dependencies;
-  const erasure = createErasure({ users, enrollments, sessions, eraseElsewhere, clock });
+  const erasure = createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock });
   const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
   const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
   const visits = createVisits({ sessions, keyring });
@@ -96,7 +98,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     arriving,
     attempts: createAttempts(keyring.id),
     sources,
-    verify: createVerifying({ users, block, isFresh, clock }),
+    verify: createVerifying({ users, revise, block, isFresh, clock }),
     ending: createEnding({ directory, keyring, findStanding, isCodeUsed, issuer: baseUrl, clock }),
     keyring,
     clock,
@@ -118,6 +120,8 @@ export function createVerification(dependencies: Dependencies): Verification {
     sweep: {
       name: 'verification events',
       async sweep() {
+        await revise.sweep();
+        await sessions.forgetBacking(new Date(clock.now()));
         await enrollmentOutbox.sweep();
         await sessionOutbox.sweep();
       },

@@ -1,6 +1,6 @@
 import type { Grant } from '../../contracts/grant.ts';
 import { createStage } from '../platform/stage.ts';
-import type { FindStanding } from './people/backing.ts';
+import { claimsOf, type FindStanding } from './people/backing.ts';
 import type { CodeSession, SessionStore } from './session-store.ts';
 
 export interface Grants {
@@ -28,7 +28,7 @@ export function createGrants({ sessions, findStanding }: Dependencies): Grants {
     const standing = await findStanding(session);
     if (!standing) return undefined;
     const { _id, status, rehearse } = standing.enrollment;
-    return { evaluatedClaims: standing.claims, enrollment: { id: _id, status, rehearse } };
+    return { evaluatedClaims: claimsOf(standing), enrollment: { id: _id, status, rehearse } };
   }
 
   async function toGrant(session: CodeSession): Promise<Grant | undefined> {

@@ -8,6 +8,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'handoff.linkHash': 1 }, unique: true, sparse: true },
   { collection, key: { userId: 1 }, sparse: true },
   { collection, key: { outboxAt: 1 }, sparse: true },
+  { collection, key: { 'backing.until': 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
@@ -55,6 +56,8 @@ export interface SessionStore {
    * being completed with what was read before then starts that step over.
    */
   revise(whose: Whose, at: Date, note: string): Promise<void>;
+  /** Takes away what stood behind codes that have expired. */
+  forgetBacking(now: Date): Promise<void>;
   /** Takes out of the sessions of a user who the user is. */
   forgetUser(userId: string): Promise<void>;
   owing(before: Date, limit: number): Promise<Session[]>;
@@ -114,9 +117,14 @@ export function createSessionStore(db: Db): SessionStore {
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
     async revise(whose, at, note) {
-      const decided: Filter<Session> = { ...whose, status: { $in: ['verified', 'complete'] } };
+      const completing = { status: 'verified' as const, failure: { $exists: false } };
+      const vouching: Filter<Session> = { ...whose, $or: [completing, { backing: { $exists: true } }] };
       const entry = { at, event: 'revised' as const, note };
-      await sessions.updateMany(decided, { $unset: { backing: '' }, $push: { timeline: entry } });
+      await sessions.updateMany(vouching, { $unset: { backing: '' }, $push: { timeline: entry } });
+    },
+
+    async forgetBacking(now) {
+      await sessions.updateMany({ 'backing.until': { $lte: now } }, { $unset: { backing: '' } });
     },
 
     async forgetUser(userId) {

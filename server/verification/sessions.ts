@@ -46,6 +46,8 @@ export interface IssuedCode {
 export interface Backing {
   claims: Claims;
   rehearse?: Rehearsal;
+  /** When the code expires: no longer than that are claims kept here. */
+  until: Date;
 }
 
 /** A session that goes on at a phone, begun at a computer. The computer alone returns to the partner. */
@@ -186,7 +188,7 @@ function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'
 interface Issue {
   code: Pick<IssuedCode, 'hash' | 'keyId'>;
   /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
-  backing?: Backing | undefined;
+  backing?: Omit<Backing, 'until'> | undefined;
 }
 
 /** `verified` → `complete`: the one step that issues a code. */
@@ -197,7 +199,7 @@ export function completed(session: Session, { code, backing }: Issue, at: Date):
       status: 'complete',
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
-      ...(backing ? { backing } : {}),
+      ...(backing ? { backing: { ...backing, until: expiresAt } } : {}),
     },
     entry: { at, event: 'completed' },
     owes: {

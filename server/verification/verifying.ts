@@ -1,11 +1,13 @@
 import type { Block } from './people/blocking.ts';
 import type { IsFresh } from './people/freshness.ts';
+import type { Revising } from './people/revising.ts';
 import type { UserStore } from './people/user-store.ts';
 import { claimsAskedFor, failed, type Session, type Transition, verified } from './sessions.ts';
 import type { VerificationSource } from './sources/source.ts';
 
 interface Dependencies {
   users: UserStore;
+  revise: Pick<Revising, 'user'>;
   block: Block;
   isFresh: IsFresh;
   clock: { now(): number };
@@ -18,7 +20,7 @@ export type Verifying = (session: Session, source: VerificationSource) => Promis
  * Verifies an authenticated user; one whose claims are fresh is not verified again. A duplicate identity
  * blocks the enrollment, and the flow goes on: the exchange refuses it (decisions.md, "Session states").
  */
-export function createVerifying({ users, block, isFresh, clock }: Dependencies): Verifying {
+export function createVerifying({ users, revise, block, isFresh, clock }: Dependencies): Verifying {
   return async function verify(session, source) {
     const { userId, enrollmentId, clientId, mode, carried, language } = session;
     if (!userId || !enrollmentId) throw new Error(`session ${session._id} is authenticated without a user`);
@@ -35,6 +37,7 @@ export function createVerifying({ users, block, isFresh, clock }: Dependencies):
     // The block first: claims that are kept count as fresh, and nobody looks again.
     if (outcome.duplicate) await block(enrollmentId, 'duplicate_identity');
     await users.keepClaims(userId, outcome.claims, now);
+    await revise.user({ _id: userId, reviseAt: now });
     return verified('by the source', now);
   };
 }

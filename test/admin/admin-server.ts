@@ -22,6 +22,7 @@ import { createVerificationProcedures } from '../../server/verification/admin.ts
 import { createBlocking } from '../../server/verification/people/blocking.ts';
 import { createErasure } from '../../server/verification/people/erasure.ts';
 import { createFreshness } from '../../server/verification/people/freshness.ts';
+import { createRevising } from '../../server/verification/people/revising.ts';
 import { createVerificationStores } from '../../server/verification/store.ts';
 import { webhookEndpoint } from '../../server/webhook-endpoint.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
@@ -84,12 +85,13 @@ export async function startAdminServer(): Promise<AdminServer> {
   });
   const { sessions, enrollments, users } = createVerificationStores(database.db);
   const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
+  const revise = createRevising({ sessions, users, enrollments, clock, logger: log });
   const verification = createVerificationProcedures({
     sessions,
     enrollments,
-    block: createBlocking({ enrollments, sessions, clock }),
+    block: createBlocking({ enrollments, revise, clock }),
     users,
-    erasure: createErasure({ users, enrollments, sessions, eraseElsewhere, clock }),
+    erasure: createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }),
     isFresh: createFreshness(),
     chargeOf: async () => undefined,
     clock,

@@ -30,7 +30,7 @@ export function answerInTime(scope: FastifyInstance): void {
     reply.raw.once('close', () => clearTimeout(timer));
     waiting.set(request, {
       over() {
-        if (reply.raw.destroyed && !reply.raw.writableFinished) return new Error('the caller is gone');
+        if (request.raw.socket.destroyed) return new Error('the caller is gone');
         return performance.now() - since > beginWithin ? late() : undefined;
       },
     });

@@ -1,38 +1,51 @@
 import type { Claims } from '../../../contracts/claims.ts';
+import { createStage } from '../../platform/stage.ts';
 import type { Backing, Session } from '../sessions.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { User, UserStore } from './user-store.ts';
 
 /** Who stands behind a session, as they are now. */
 export interface Standing {
-  claims: Claims;
+  user: User;
   enrollment: Enrollment;
 }
 
-interface Dependencies {
-  users: Pick<UserStore, 'find'>;
-  enrollments: Pick<EnrollmentStore, 'find'>;
+export function claimsOf({ user }: Standing): Claims {
+  return Object.fromEntries(Object.entries(user.claims).map(([name, { value }]) => [name, value]));
 }
 
-function valuesOf(claims: User['claims']): Claims {
-  return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
-}
-
-/** What a code can be issued with; nothing for a blocked enrollment, which is looked at again. */
-export function backingOf({ claims, enrollment: { status, rehearse } }: Standing): Backing | undefined {
+/** What a session can vouch for; nothing where the enrollment is blocked, which every exchange looks at again. */
+export function backingOf(standing: Standing): Omit<Backing, 'until'> | undefined {
+  const { status, rehearse } = standing.enrollment;
   if (status !== 'active') return undefined;
-  return { claims, ...(rehearse ? { rehearse } : {}) };
+  return { claims: claimsOf(standing), ...(rehearse ? { rehearse } : {}) };
 }
 
-/** Looks up who stands behind a session; undefined where they were erased. */
+interface Dependencies {
+  users: Pick<UserStore, 'findAll'>;
+  enrollments: Pick<EnrollmentStore, 'findAll'>;
+}
+
+type Behind = Pick<Session, 'userId' | 'enrollmentId'>;
+
+const byId = <R extends { _id: string }>(records: readonly R[]) =>
+  new Map<string | undefined, R>(records.map((record) => [record._id, record]));
+const known = (ids: readonly (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
+
+/** Looks up who stands behind sessions, those of one tick together; undefined where they were erased. */
 export function createStandings({ users, enrollments }: Dependencies) {
-  return async function find({
-    userId,
-    enrollmentId,
-  }: Pick<Session, 'userId' | 'enrollmentId'>): Promise<Standing | undefined> {
-    if (!userId || !enrollmentId) return undefined;
-    const [user, enrollment] = await Promise.all([users.find(userId), enrollments.find(enrollmentId)]);
-    return user && enrollment && { claims: valuesOf(user.claims), enrollment };
-  };
+  return createStage<Behind, Standing | undefined>({
+    async run(sessions) {
+      const [foundUsers, foundEnrollments] = await Promise.all([
+        users.findAll(known(sessions.map(({ userId }) => userId))).then(byId),
+        enrollments.findAll(known(sessions.map(({ enrollmentId }) => enrollmentId))).then(byId),
+      ]);
+      return sessions.map(({ userId, enrollmentId }) => {
+        const user = foundUsers.get(userId);
+        const enrollment = foundEnrollments.get(enrollmentId);
+        return user && enrollment && { user, enrollment };
+      });
+    },
+  });
 }
 export type FindStanding = ReturnType<typeof createStandings>;

@@ -1,19 +1,19 @@
 import type { AuditEntry } from '../../platform/audit-entry.ts';
-import type { SessionStore } from '../session-store.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
+import type { Revising } from './revising.ts';
 
 interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'block'>;
-  sessions: Pick<SessionStore, 'revise'>;
+  revise: Pick<Revising, 'enrollment'>;
   clock: { now(): number };
 }
 
 /** Blocks an enrollment, and with it the codes that are out. Twice is once; `entry` where an operator does it. */
-export function createBlocking({ enrollments, sessions, clock }: Dependencies) {
+export function createBlocking({ enrollments, revise, clock }: Dependencies) {
   return async function block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment> {
-    const blocked = await enrollments.block(id, reason, entry);
-    const { userId } = blocked;
-    await sessions.revise({ userId, enrollmentId: id }, new Date(clock.now()), 'enrollment blocked');
+    const reviseAt = new Date(clock.now());
+    const blocked = await enrollments.block(id, { reason, at: reviseAt, entry });
+    await revise.enrollment({ ...blocked, reviseAt });
     return blocked;
   };
 }

@@ -7,9 +7,10 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { EventDraft } from '../../platform/outbox.ts';
+import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
 
 /** A user's relation to one client: made when they first authenticate there (interface 2.10). */
-export interface Enrollment {
+export interface Enrollment extends Revisable {
   _id: string;
   partnerId: string;
   clientId: string;
@@ -40,12 +41,16 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { userId: 1 } },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
+  revisionIndex(collection),
 ];
 
 export interface EnrollmentStore {
   /** Makes the enrollment, or finds the one that is there; adds the claims consented to now. */
   enrol(enrollment: Enrollment): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
+  /** Those of `ids` that are there. */
+  findAll(ids: readonly string[]): Promise<Enrollment[]>;
+  revisions: Revisions<Enrollment>;
   /** Newest first, those after `after`. */
   list(
     filter: { partnerId: string; sub?: string },
@@ -55,8 +60,8 @@ export interface EnrollmentStore {
   /** A user whom some partner knows by this subject. */
   userOfSubject(sub: string): Promise<string | undefined>;
   remove(ids: readonly string[]): Promise<void>;
-  /** `entry` where an operator does it. @throws ApiError `not_found` */
-  block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment>;
+  /** Its sessions have to be told then. `entry` where an operator does it. @throws ApiError `not_found` */
+  block(id: string, how: { reason: string; at: Date; entry?: AuditEntry | undefined }): Promise<Enrollment>;
   /** @throws ApiError `not_found` */
   unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
   /** Keeps a hash of whom a shop knows this user as; the last one stays. */
@@ -99,6 +104,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     find: async (id) => (await enrollments.findOne({ _id: id })) ?? undefined,
 
+    findAll: (ids) => enrollments.find({ _id: { $in: [...ids] } }).toArray(),
+
+    revisions: revisionsOf(enrollments),
+
     list(filter, { limit, after }) {
       const beyond: Filter<Enrollment> = after
         ? {
@@ -123,8 +132,11 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
       await enrollments.deleteMany({ _id: { $in: [...ids] } });
     },
 
-    block: (id, reason, entry) =>
-      update(id, { $set: { status: 'blocked', blockReason: reason, ...due(entry) }, ...pushed(entry) }),
+    block: (id, { reason, at, entry }) =>
+      update(id, {
+        $set: { status: 'blocked', blockReason: reason, reviseAt: at, ...due(entry) },
+        ...pushed(entry),
+      }),
 
     unblock: (id, entry) =>
       update(id, {

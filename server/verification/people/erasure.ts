@@ -1,6 +1,7 @@
 import type { Sweep } from '../../platform/outbox.ts';
 import type { SessionStore } from '../session-store.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
+import type { Revising } from './revising.ts';
 import type { UserStore } from './user-store.ts';
 
 /** What other features keep of a user, by the names under which they know them. */
@@ -24,7 +25,8 @@ export interface Erased {
 interface Dependencies {
   users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
-  sessions: Pick<SessionStore, 'ofUser' | 'revise' | 'forgetUser'>;
+  sessions: Pick<SessionStore, 'ofUser' | 'forgetUser'>;
+  revise: Pick<Revising, 'user'>;
   /** Empties what other features keep. Twice is once. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
   clock: { now(): number };
@@ -43,9 +45,8 @@ const unique = (values: readonly (string | undefined)[]) => [
  * names charges, never people, and stays. The sweep looks a second time for what was under way meanwhile,
  * then cuts the last links; a crash in between is finished there too.
  */
-export function createErasure({ users, enrollments, sessions, eraseElsewhere, clock }: Dependencies) {
+export function createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }: Dependencies) {
   async function empty(userId: string): Promise<Erased> {
-    await sessions.revise({ userId }, new Date(clock.now()), 'user erased');
     const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const enrollmentIds = enrolled.map(({ _id }) => _id);
     const elsewhere = await eraseElsewhere({
@@ -74,7 +75,10 @@ export function createErasure({ users, enrollments, sessions, eraseElsewhere, cl
 
     /** @returns what was emptied; undefined where there is no such user, or no longer */
     async erase(userId: string): Promise<Erased | undefined> {
-      return (await users.erase(userId, new Date(clock.now()))) ? empty(userId) : undefined;
+      const at = new Date(clock.now());
+      if (!(await users.erase(userId, at))) return undefined;
+      await revise.user({ _id: userId, reviseAt: at, erasedAt: at });
+      return empty(userId);
     },
   };
 }

@@ -5,10 +5,10 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { KeptClaim } from './freshness.ts';
+import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
 
 /** A person as far as this service keeps them: derived claims and nothing else. */
-export interface User {
-  _id: string;
+export interface User extends Revisable {
   mode: Mode;
   /** Keyed hash of who the verification source says this is. */
   identity: string;
@@ -22,14 +22,22 @@ const collection = 'users';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { identity: 1 }, unique: true },
   { collection, key: { erasedAt: 1 }, sparse: true },
+  revisionIndex(collection),
 ];
 
 export interface UserStore {
   /** The user of this identity, made where there is none. */
   meet(identity: string, mode: Mode, now: Date): Promise<User>;
   find(id: string): Promise<User | undefined>;
+  /** Those of `ids` that are there and not erased. */
+  findAll(ids: readonly string[]): Promise<User[]>;
+  revisions: Revisions<User>;
+  /** Their sessions have to be told then. */
   keepClaims(id: string, claims: Claims, evaluatedAt: Date): Promise<void>;
-  /** Empties the record, so that the same person is somebody new from now on. @returns whether it was there */
+  /**
+   * Empties the record, so that the same person is somebody new from now on. Their sessions have to be told then.
+   * @returns whether it was there
+   */
   erase(id: string, at: Date): Promise<boolean>;
   /** Ids of those erased before. */
   erasedBefore(at: Date, limit: number): Promise<string[]>;
@@ -64,16 +72,21 @@ export function createUserStore(db: Db): UserStore {
 
     find: async (id) => (await users.findOne({ _id: id, ...notErased })) ?? undefined,
 
+    findAll: (ids) => users.find({ _id: { $in: [...ids] }, ...notErased }).toArray(),
+
+    revisions: revisionsOf(users),
+
     async keepClaims(id, claims, evaluatedAt) {
       const fields = Object.entries(claims).map(([name, value]) => [
         `claims.${name}`,
         { value, evaluatedAt },
       ]);
-      await users.updateOne({ _id: id, ...notErased }, { $set: Object.fromEntries(fields) });
+      const kept = { ...Object.fromEntries(fields), reviseAt: evaluatedAt };
+      await users.updateOne({ _id: id, ...notErased }, { $set: kept });
     },
 
     async erase(id, at) {
-      const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at };
+      const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at, reviseAt: at };
       const { matchedCount } = await users.updateOne({ _id: id, ...notErased }, { $set: nobody });
       return matchedCount === 1;
     },

@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../../server/platform/ids.ts';
+import { createLogger } from '../../../server/platform/logging.ts';
 import { createBlocking } from '../../../server/verification/people/blocking.ts';
+import { createErasure } from '../../../server/verification/people/erasure.ts';
+import { createRevising } from '../../../server/verification/people/revising.ts';
 import { adult } from '../../harness/claims.ts';
 import { verifyAs } from '../browser.ts';
 import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
@@ -12,8 +15,19 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => hosted.close());
 
-const block = (enrollmentId: string) =>
-  createBlocking({ ...hosted.stores, clock: hosted.clock })(enrollmentId, 'fraud');
+/** Blocks and erases, and tells the sessions, unless it is `cutShort`. */
+function operators({ cutShort = false } = {}) {
+  const { stores, clock } = hosted;
+  const sessions = cutShort
+    ? { ...stores.sessions, revise: () => Promise.reject(new Error('cut short')) }
+    : stores.sessions;
+  const revise = createRevising({ ...stores, sessions, clock, logger: createLogger('silent') });
+  const block = createBlocking({ enrollments: stores.enrollments, revise, clock });
+  const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
+  const { erase } = createErasure({ ...stores, revise, eraseElsewhere, clock });
+  return { block: (enrollmentId: string) => block(enrollmentId, 'fraud'), erase };
+}
+const block = (enrollmentId: string) => operators().block(enrollmentId);
 
 /** Verifies as `person`, up to the redirect. */
 async function visitAs(person: string, client?: string) {
@@ -31,10 +45,10 @@ async function visitAs(person: string, client?: string) {
 /** Does `meanwhile` once, when a session that is being completed has read its enrollment and not yet used it. */
 function whileCompleting(meanwhile: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
-  const find = enrollments.find;
-  vi.spyOn(enrollments, 'find').mockImplementationOnce(async (id) => {
-    const asRead = await find(id);
-    await meanwhile(id);
+  const { findAll } = enrollments;
+  vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
+    const asRead = await findAll(ids);
+    for (const id of ids) await meanwhile(id);
     return asRead;
   });
 }
@@ -42,9 +56,9 @@ function whileCompleting(meanwhile: (enrollmentId: string) => Promise<unknown>):
 describe('the exchange of a code', () => {
   it('asks for neither the user nor the enrollment, which the session vouches for', async () => {
     const { stored, grant } = await visitAs('minute-cap');
-    expect((await stored()).backing).toEqual({ claims: adult, rehearse: 'minute-cap' });
+    expect((await stored()).backing).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
     const { users, enrollments } = hosted.stores;
-    const looks = [vi.spyOn(users, 'find'), vi.spyOn(enrollments, 'find')];
+    const looks = [vi.spyOn(users, 'findAll'), vi.spyOn(enrollments, 'findAll')];
     const enrollment = { status: 'active', rehearse: 'minute-cap' };
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment });
     for (const look of looks) expect(look).not.toHaveBeenCalled();
@@ -102,14 +116,9 @@ describe('a block', () => {
 });
 
 describe('an erasure', () => {
-  const erase = async (userId: string) => {
-    await hosted.stores.users.erase(userId, new Date(hosted.clock.at));
-    await hosted.stores.sessions.revise({ userId }, new Date(hosted.clock.at), 'user erased');
-  };
-
   it('leaves no claims in sessions, and no code of use', async () => {
     const { stored, grant } = await visitAs('adult');
-    await erase((await stored()).userId);
+    await operators().erase((await stored()).userId);
     expect((await stored()).backing).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
@@ -117,10 +126,72 @@ describe('an erasure', () => {
   it('is not missed by a session that is just being completed: it ends without a code', async () => {
     const { clientId, stored } = await visitAs('adult');
     const { userId } = await stored();
-    whileCompleting(() => erase(userId));
+    whileCompleting(() => operators().erase(userId));
     const { answer, stored: second } = await visitAs('adult', clientId);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed' });
     const { backing, code } = await second();
     expect([backing, code]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('claims that are evaluated anew', () => {
+  it('are what a code yields that was issued before', async () => {
+    const { clientId, stored, grant } = await visitAs('adult');
+    const { userId, backing } = await stored();
+    const longAgo = { value: false, evaluatedAt: new Date(0) };
+    const users = hosted.database.db.collection<{ _id: string }>('users');
+    await users.updateOne({ _id: userId }, { $set: { 'claims.age_18_plus': longAgo } });
+    expect(backing).toBeDefined();
+    await visitAs('adult', clientId);
+    const { backing: after, timeline } = await stored();
+    expect(after).toBeUndefined();
+    expect(timeline.at(-1)).toMatchObject({ event: 'revised', note: 'claims changed' });
+    expect((await grant())?.evaluatedClaims).toEqual(adult);
+  });
+});
+
+describe('the sweep', () => {
+  const sweep = () => hosted.verification.sweep.sweep();
+
+  it('tells the sessions where whoever blocked could not', async () => {
+    const { stored, grant } = await visitAs('adult');
+    await expect(operators({ cutShort: true }).block((await stored()).enrollmentId)).rejects.toThrow(
+      'cut short',
+    );
+    expect((await stored()).backing).toBeDefined();
+    hosted.clock.at += 5_000;
+    await sweep();
+    expect((await stored()).backing).toBeUndefined();
+    expect((await grant())?.enrollment.status).toBe('blocked');
+  });
+
+  it('tells the sessions where whoever erased could not', async () => {
+    const { stored, grant } = await visitAs('adult');
+    await expect(operators({ cutShort: true }).erase((await stored()).userId)).rejects.toThrow('cut short');
+    hosted.clock.at += 5_000;
+    await sweep();
+    expect((await stored()).backing).toBeUndefined();
+    expect(await grant()).toBeUndefined();
+  });
+
+  it('tells them once', async () => {
+    const { stored } = await visitAs('adult');
+    await block((await stored()).enrollmentId);
+    const { timeline } = await stored();
+    hosted.clock.at += 5_000;
+    await sweep();
+    await block((await stored()).enrollmentId);
+    expect((await stored()).timeline).toEqual(timeline);
+  });
+
+  it('takes away what stood behind a code that has expired', async () => {
+    const { stored } = await visitAs('adult');
+    const { expiresAt } = (await stored()).code ?? { expiresAt: new Date(0) };
+    hosted.clock.at = expiresAt.getTime() - 1;
+    await sweep();
+    expect((await stored()).backing).toBeDefined();
+    hosted.clock.at += 1;
+    await sweep();
+    expect((await stored()).backing).toBeUndefined();
   });
 });
