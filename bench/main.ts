@@ -6,6 +6,7 @@ import { measureCliStartup } from './cli-startup.ts';
 import { startOurs } from './contenders/ours.ts';
 import { startPeers } from './contenders/peer.ts';
 import { type DatabaseServer, openDatabaseServer } from './database.ts';
+import { measureFairness } from './fairness/fairness.ts';
 import { measureCeiling } from './load/ceiling.ts';
 import { type Load, startLoad } from './load/load.ts';
 import { describeMachine, describeVersions, loadAverage } from './machine.ts';
@@ -15,12 +16,12 @@ import { root, temporaryDirectory } from './processes.ts';
 import { profileExchange } from './profile.ts';
 import { type Figures, renderProfile, renderResults, renderTables } from './report.ts';
 import { createRounds, type Row } from './rounds.ts';
-import { judgeCli, judgeRatios, judgeWebhooks } from './targets.ts';
+import { judgeCli, judgeFairness, judgeRatios, judgeWebhooks } from './targets.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**
- * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; events on their way to
- * their endpoints; and how soon `svcadmin` has ended.
+ * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; a partner beside one that is
+ * at its cap; events on their way to their endpoints; and how soon `svcadmin` has ended.
  */
 
 const options = readOptions(process.argv.slice(2));
@@ -44,20 +45,24 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
 
 /** Everything that was asked for, one thing after another. */
 async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
-  const { smoke, whole, seconds, sections } = options;
+  const { smoke, whole, rounds, seconds, sections } = options;
   const rows = await compare(database, load);
   const directory = temporaryDirectory();
   const profile = whole ? await profileExchange({ database, load, seconds, directory }) : undefined;
+  const fairness = sections.has('fairness')
+    ? await measureFairness({ database, load, rounds, smoke, progress })
+    : undefined;
   const webhooks = sections.has('webhooks')
     ? await measureWebhooks({ database, load, smoke, progress })
     : undefined;
   const cli = sections.has('cli') ? await measureCliStartup(smoke ? 1 : undefined) : undefined;
   const verdicts = [
     ...judgeRatios(rows),
+    ...(fairness ? judgeFairness(fairness) : []),
     ...(webhooks ? judgeWebhooks(webhooks) : []),
     ...(cli ? judgeCli(cli) : []),
   ];
-  return { rows, verdicts: smoke ? [] : verdicts, profile, webhooks, cli };
+  return { rows, verdicts: smoke ? [] : verdicts, profile, fairness, webhooks, cli };
 }
 
 async function bench(): Promise<void> {

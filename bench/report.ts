@@ -1,4 +1,5 @@
 import type { CliStartup } from './cli-startup.ts';
+import type { FairnessRow } from './fairness/rows.ts';
 import type { Ceiling } from './load/ceiling.ts';
 import type { Measurement } from './measure.ts';
 import type { ProfileSummary } from './profile.ts';
@@ -55,6 +56,23 @@ function processorText(rows: readonly Row[]): string[] {
   ];
 }
 
+function fairnessText(rows: readonly FairnessRow[]): string[] {
+  const alone = rows.find(({ id }) => id === 'alone')?.p99 ?? Number.NaN;
+  const lines = rows.map(({ id, title, rate, p50, p99, p99s, noisy }) => [
+    title,
+    whole(rate),
+    ms(p50),
+    ms(p99),
+    p99s.map(ms).join(', '),
+    id === 'alone' ? '–' : `${(p99 / alone).toFixed(2)}×`,
+    ...(noisy ? [noisy.granted, noisy.refused].map((value) => value.toFixed(1)) : ['–', '–']),
+  ]);
+  return [
+    '## A quiet partner beside a noisy one at its cap: exchanges per second, ms, and answers to the noisy one',
+    table(['quiet', 'exchanges/s', 'p50', 'p99', 'of each turn', 'p99 ÷ alone', '200/s', '429/s'], lines),
+  ];
+}
+
 function webhooksText({ rows, counted }: WebhookFigures): string[] {
   const lines = rows.map(({ title, events, accepted, delivered, p50, p95, p99, cpu }) => [
     title,
@@ -102,14 +120,16 @@ export interface Figures {
   rows: readonly Row[];
   verdicts: readonly Verdict[];
   profile?: ProfileSummary | undefined;
+  fairness?: readonly FairnessRow[] | undefined;
   webhooks?: WebhookFigures | undefined;
   cli?: readonly CliStartup[] | undefined;
 }
 
 /** The figures, as the terminal and RESULTS.md show them. */
-export function renderTables({ rows, verdicts, profile, webhooks, cli }: Figures): string {
+export function renderTables({ rows, verdicts, profile, fairness, webhooks, cli }: Figures): string {
   return [
     ...(rows.length > 0 ? requestsText(rows) : []),
+    ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),
     ...(cli ? cliText(cli) : []),
     ...(verdicts.length > 0 ? verdictsText(verdicts) : []),
@@ -145,6 +165,15 @@ charges = ledger rows and every balance is the sum of its ledger, or the run fai
 given their best case: clients from memory instead of the database, no ID token, no log. Userinfo is cold when the
 server sees each token for the first time, warm when it has seen all of them before. Processor time per request
 depends less on what else the machine does than requests per second do. ${limit}
+
+A partner at its cap: one server process, and a process for each partner that sends its requests. The quiet partner
+sends exchanges evenly, far fewer than the server could answer; the noisy one may make 60 a minute and sends ten times
+as many, evenly too, and then as many as are answered. In some rows its wallet's spend cap refuses it, in others its
+client's request limit, with a 429 either way; it is brought to its cap before the clock starts, and what it is granted
+is of minutes that begin while it sends. p50 and p99 are the quiet partner's, from sending to the end of the answer,
+medians of short turns that alternate, alone and beside the noisy one. Where the turns of one row differ more than the
+rows do, the ratio says little. After the run every partner was charged for exactly what it was granted, the noisy ones
+within their caps, or the run fails.
 
 Webhooks: returning users' codes are redeemed, and each exchange owes its partner one event (\`vae.resolved\`). One
 server process answers and sends; a hundred partners have an endpoint each, all in one other process. Accepted: the

@@ -1,4 +1,5 @@
 import type { CliStartup } from './cli-startup.ts';
+import type { FairnessId, FairnessRow } from './fairness/rows.ts';
 import type { Row } from './rounds.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
@@ -71,6 +72,21 @@ export function judgeRatios(rows: readonly Row[]): Verdict[] {
     const title = `${row.title}: ${measure} ÷ ${peer}`;
     return [judge({ title, value: ours / theirs, sign, bound, show: times })];
   });
+}
+
+/** A partner that is at its cap does not slow another. */
+export function judgeFairness(rows: readonly FairnessRow[]): Verdict[] {
+  const p99Of = (id: FairnessId) => rows.find((row) => row.id === id)?.p99 ?? Number.NaN;
+  const beside = { spend: 'spend cap', requests: 'request limit' } as const;
+  return (['spend', 'requests'] as const).map((id) =>
+    judge({
+      title: `quiet beside noisy at its ${beside[id]}: p99 ÷ alone`,
+      value: p99Of(id) / p99Of('alone'),
+      sign: '<',
+      bound: 1.2,
+      show: times,
+    }),
+  );
 }
 
 /** Nothing lost, prompt, quick to catch up, and no healthy endpoint made to wait for others. */

@@ -16,7 +16,7 @@ type StoredWallet = Omit<Wallet, 'id'> & { _id: string };
 /** Longest wait for settlement, which follows the answers, in milliseconds. */
 const patience = 20_000;
 
-function expectEqual(what: string, actual: number, expected: number): void {
+export function expectEqual(what: string, actual: number, expected: number): void {
   if (actual !== expected) throw new Error(`the books are wrong: ${what}: ${actual}, expected ${expected}`);
 }
 

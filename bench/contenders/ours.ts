@@ -29,6 +29,8 @@ interface Settings {
 interface Ours {
   /** One server process alone; and both, where there are two. */
   contenders: Contender[];
+  /** Where its admin API answers, and the token of its owner. */
+  admin: { url: string; token: string };
   /** The crowd's clients. */
   owners: readonly Owner[];
   /** Ends the servers; a profile is written then. */
@@ -110,6 +112,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   }
 
   return {
+    admin,
     owners: partners.many,
     contenders: [contender(names.ours, 1), ...(processes === 2 ? [contender(names.oursTwice, 2)] : [])],
     async stop() {

@@ -7,12 +7,16 @@ export interface Order {
   /** Callers are spread over these in turn. */
   origins: readonly string[];
   path: string;
-  /** Each is sent once. */
+  /** Each is sent once, unless `forSeconds` says otherwise. */
   requests: readonly LoadRequest[];
   callers: number;
   /** Spaced evenly, so that no more are sent in a second; without it, as fast as they are answered. */
   perSecond?: number | undefined;
   keepBodies?: boolean;
+  /** What an answer 429 says that is no failure. */
+  refusal?: string | undefined;
+  /** Seconds: until then, what such an answer refuses is sent again, behind the others; later, nothing is sent. */
+  forSeconds?: number | undefined;
 }
 
 export interface LoadResult {
@@ -26,12 +30,12 @@ export interface LoadResult {
   cpuSeconds: number;
   /** Of all answers, with `keepBodies`. */
   bodies: string[];
-  /** The first few answers that were not 200. */
+  /** The first few answers that were neither 200 nor the refusal that was expected. */
   failures: string[];
 }
 
 export interface Load {
-  /** @throws where any answer is not 200 */
+  /** @throws where any answer is neither 200 nor the refusal that was expected */
   run(order: Order): Promise<LoadResult>;
   stop(): Promise<void>;
 }

@@ -5,7 +5,6 @@ import type { LoadRequest, LoadResult, Order } from './load.ts';
 
 /** The request that a caller sends next, and whom it tells when there are no more. */
 interface Turn {
-  index: number;
   request: LoadRequest;
   done: () => void;
 }
@@ -14,7 +13,8 @@ interface Turn {
  * The load generator: each caller has one connection and sends its next request when its last is answered.
  * Requests are complete strings before the first is sent; answers are only counted, unless they are asked for.
  */
-async function run({ origins, path, requests, callers, perSecond, keepBodies }: Order): Promise<LoadResult> {
+async function run(order: Order): Promise<LoadResult> {
+  const { origins, path, requests, callers, perSecond, keepBodies, refusal, forSeconds } = order;
   const clients = Array.from(
     { length: callers },
     (_, n) =>
@@ -25,7 +25,8 @@ async function run({ origins, path, requests, callers, perSecond, keepBodies }: 
       }),
   );
   await Promise.all(clients.map((client) => connected(client)));
-  const latencies = new Float64Array(requests.length);
+  const queue = [...requests];
+  const latencies: number[] = [];
   const statuses: Record<string, number> = {};
   const bodies: string[] = [];
   const failures: string[] = [];
@@ -34,24 +35,29 @@ async function run({ origins, path, requests, callers, perSecond, keepBodies }: 
   function send(client: Client, done: () => void): void {
     const index = next;
     next += 1;
-    const request = requests[index];
-    if (request === undefined) {
+    const request = queue[index];
+    const now = performance.now();
+    const early = perSecond === undefined ? 0 : startedAt + (index * 1000) / perSecond - now;
+    if (request === undefined || now + Math.max(0, early) >= endsAt) {
       done();
       return;
     }
-    const early = perSecond === undefined ? 0 : startedAt + (index * 1000) / perSecond - performance.now();
-    if (early > 0) setTimeout(dispatch, early, client, { index, request, done });
-    else dispatch(client, { index, request, done });
+    if (early > 0) setTimeout(dispatch, early, client, { request, done });
+    else dispatch(client, { request, done });
   }
 
-  function dispatch(client: Client, { index, request, done }: Turn): void {
+  function dispatch(client: Client, { request, done }: Turn): void {
     const chunks: Buffer[] = [];
     const sentAt = performance.now();
     const finish = (status: string) => {
-      latencies[index] = performance.now() - sentAt;
+      latencies.push(performance.now() - sentAt);
       statuses[status] = (statuses[status] ?? 0) + 1;
-      if (status !== '200') failures.push(`${status} ${Buffer.concat(chunks).toString()}`);
-      else if (keepBodies) bodies.push(Buffer.concat(chunks).toString());
+      const text = Buffer.concat(chunks).toString();
+      if (status === '200') {
+        if (keepBodies) bodies.push(text);
+      } else if (status !== '429' || refusal === undefined || !text.includes(refusal)) {
+        failures.push(`${status} ${text}`);
+      } else if (forSeconds !== undefined) queue.push(request);
       setImmediate(send, client, done);
     };
     let status = '';
@@ -77,16 +83,17 @@ async function run({ origins, path, requests, callers, perSecond, keepBodies }: 
 
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
+  const endsAt = forSeconds === undefined ? Number.POSITIVE_INFINITY : startedAt + forSeconds * 1000;
   await Promise.all(clients.map((client) => new Promise<void>((done) => send(client, done))));
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   await Promise.all(clients.map((client) => client.close()));
-  latencies.sort();
+  const sorted = Float64Array.from(latencies).sort();
   return {
     seconds,
     statuses,
-    p50: percentile(latencies, 0.5),
-    p99: percentile(latencies, 0.99),
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
     cpuSeconds: (user + system) / 1e6,
     bodies,
     failures: failures.slice(0, 3),
