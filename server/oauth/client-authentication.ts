@@ -80,6 +80,8 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
   const isActive = ({ client, partner }: Authenticated) =>
     client.status === 'active' && partner.status === 'active';
 
+  const mostRequests = (client: OAuthClient) => client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
+
   async function requireKey(client: OAuthClient): Promise<void> {
     if ((await keyStatus(client.keyId)) === 'active') return;
     throw new ApiError('client_inactive', { description: 'The API key that owns this client is revoked' });
@@ -98,6 +100,9 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       throw new ApiError('client_inactive');
     },
 
+    /** Whether `admit` would refuse this client now, as far as this process knows. */
+    isAtLimit: (client: OAuthClient) => limit.isFull('token', client._id, mostRequests(client)),
+
     /** The client as it is now, where the one in hand may not ask for `scope`: a no is read again before it is sent. */
     async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
       if (scope.every((name) => client.claims.includes(name))) return client;
@@ -109,8 +114,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
      * @throws ApiError client_inactive where the key is revoked, then rate_limited (interface section 8, rule 5)
      */
     async admit(client: OAuthClient): Promise<void> {
-      const max = client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
-      const counting = limit('token', client._id, max);
+      const counting = limit('token', client._id, mostRequests(client));
       await Promise.all([requireKey(client), counting]);
       const { allowed, retryAfter } = await counting;
       if (allowed) return;

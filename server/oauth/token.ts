@@ -29,7 +29,7 @@ export interface BoughtAccess {
 type History = { state: 'open' } | { state: 'used'; access: BoughtAccess } | { state: 'exhausted' };
 
 interface Dependencies {
-  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted'>;
+  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'isAtLimit' | 'permitted'>;
   /** Charges the partner's wallet once for `cause` and commits the access: the exchange core in billing. */
   buy: (
     purchase: Authenticated & {
@@ -78,7 +78,9 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
     if (request.grant_type !== 'authorization_code') throw new ApiError('unsupported_grant_type');
     const { client, partner } = await clients.authenticate(credentials);
     const codeHash = sha256(request.code);
-    let admission: Promise<void> | undefined;
+    // Who is at its limit is refused at once, and does not travel with others' exchanges.
+    let admission = clients.isAtLimit(client) ? clients.admit(client) : undefined;
+    await admission;
 
     const access = await buy({
       cause: codeHash,

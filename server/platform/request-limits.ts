@@ -12,8 +12,12 @@ export interface Allowance {
   remaining: number;
 }
 
-/** Counts one request of `id` against `max` a minute of what `name` names. */
-export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
+export interface RequestLimit {
+  /** Counts one request of `id` against `max` a minute of what `name` names. */
+  (name: string, id: string, max: number): Promise<Allowance>;
+  /** Whether this process knows that the next one is refused, without asking the database. */
+  isFull(name: string, id: string, max: number): boolean;
+}
 
 interface CounterDocument {
   _id: string;
@@ -82,15 +86,24 @@ export function createRequestLimits(db: Db, clock: { now(): number }): RequestLi
     },
   });
 
-  return async (name, id, max) => {
-    const now = clock.now();
+  /** What is known of a counter in the minute of `now`. */
+  function knownAt(now: number, name: string, id: string) {
     const start = windowStart(now, minute);
-    const retryAfter = secondsUntilRollover(start, minute, now);
     if (seenFull.start !== start) seenFull = { start, used: new Map() };
     const key = `${name}:${id}:${start / minute}`;
-    const known = seenFull.used.get(key) ?? 0;
+    return { start, key, used: seenFull.used.get(key) ?? 0 };
+  }
+
+  async function limit(name: string, id: string, max: number): Promise<Allowance> {
+    const now = clock.now();
+    const { start, key, used: known } = knownAt(now, name, id);
+    const retryAfter = secondsUntilRollover(start, minute, now);
     const used = known >= max ? known + 1 : await count(key);
     if (used >= max) seenFull.used.set(key, used);
     return { allowed: used <= max, retryAfter, limit: max, remaining: Math.max(0, max - used) };
-  };
+  }
+
+  return Object.assign(limit, {
+    isFull: (name: string, id: string, max: number) => knownAt(clock.now(), name, id).used >= max,
+  });
 }
