@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TestPartner, Visit } from '../harness/partner.ts';
 import { type FaultyServer, gate, lostConnection, once, startFaulty } from './faults.ts';
 
@@ -44,8 +44,10 @@ describe('a database that breaks once during an exchange', () => {
     ['after', 'ledger'],
   ] as const)('%s the step "%s" of the settlement: the sweep finishes it', async (when, step) => {
     await newVisit();
-    server.at(step, { [when]: once(lostConnection) });
+    const breaks = vi.fn(once(lostConnection));
+    server.at(step, { [when]: breaks });
     expect((await server.exchange(partner, visit)).status).toBe(200);
+    await expect.poll(() => breaks.mock.calls.length).toBe(1);
     expect((await server.booksNow(partner)).wallet.holds.at(-1)).toMatchObject({ kind: 'token' });
     server.clock.advance(10_001);
     await server.sweep();
