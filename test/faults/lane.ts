@@ -31,7 +31,10 @@ export async function createLane() {
   const receiver = await startReceiver();
   const address = (port: number, database: string) =>
     `mongodb://127.0.0.1:${port}/${database}?directConnection=true&retryWrites=false`;
-  const client = await new MongoClient(address(engine.port, 'svc'), { promoteLongs: true }).connect();
+  const client = await new MongoClient(address(engine.port, 'svc'), {
+    promoteLongs: true,
+    writeConcern: { w: 1, journal: true }, // what a run is about must outlive the database's process
+  }).connect();
   let databases = 0;
 
   return {

@@ -23,7 +23,10 @@ const longestWait = 10_000;
 
 export async function setScene(site: Site): Promise<Scene> {
   const partner = await createPartner(site, { funds: opening });
-  return { site, partner, codes: await createCodes(site.db, partner, { count: codesARun }) };
+  const scene = { site, partner, codes: await createCodes(site.db, partner, { count: codesARun }) };
+  // The first money is through: what strikes at a settlement shall meet one of an exchange.
+  await eventually(() => isSettled(scene), longestWait);
+  return scene;
 }
 
 /** An operator's command, repeated until it is answered: money that comes must come once. */
@@ -33,6 +36,8 @@ export function fundMore({ site, partner }: Scene): Promise<unknown> {
 }
 
 const booksOf = ({ site, partner }: Scene): Promise<Books> => insist(() => readBooks(site.db, partner));
+
+const isSettled = async (scene: Scene): Promise<boolean> => (await booksOf(scene)).wallet.holds.length === 0;
 
 /** Waits until the last hold may be swept: one whose row is written may still owe its event. */
 export async function deadlines(scene: Scene): Promise<void> {
@@ -45,7 +50,7 @@ export async function deadlines(scene: Scene): Promise<void> {
 export async function release(scene: Scene, strike: Strike, go: () => Promise<void>): Promise<void> {
   const when = 'interferes' in strike ? strike.release : undefined;
   if (when === undefined) return;
-  const settled = async () => (await booksOf(scene)).wallet.holds.length === 0;
+  const settled = () => isSettled(scene);
   if (when !== 'after the exchange') await eventually(settled, longestWait);
   if (when === 'past the ring') {
     await forget(scene);
