@@ -30,15 +30,18 @@ type Behind = Pick<Session, 'userId' | 'enrollmentId'>;
 
 const byId = <R extends { _id: string }>(records: readonly R[]) =>
   new Map<string | undefined, R>(records.map((record) => [record._id, record]));
-const known = (ids: readonly (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
+/** Each value that is there, once. */
+export const distinct = (values: readonly (string | undefined)[]) => [
+  ...new Set(values.filter((value) => value !== undefined)),
+];
 
 /** Looks up who stands behind sessions, those of one tick together; undefined where they were erased. */
 export function createStandings({ users, enrollments }: Dependencies) {
   return createStage<Behind, Standing | undefined>({
     async run(sessions) {
       const [foundUsers, foundEnrollments] = await Promise.all([
-        users.findAll(known(sessions.map(({ userId }) => userId))).then(byId),
-        enrollments.findAll(known(sessions.map(({ enrollmentId }) => enrollmentId))).then(byId),
+        users.findAll(distinct(sessions.map(({ userId }) => userId))).then(byId),
+        enrollments.findAll(distinct(sessions.map(({ enrollmentId }) => enrollmentId))).then(byId),
       ]);
       return sessions.map(({ userId, enrollmentId }) => {
         const user = foundUsers.get(userId);

@@ -11,7 +11,6 @@ import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './re
 
 /** A user's relation to one client: made when they first authenticate there (interface 2.10). */
 export interface Enrollment extends Revisable {
-  _id: string;
   partnerId: string;
   clientId: string;
   keyId: string;

@@ -1,5 +1,6 @@
 import type { Sweep } from '../../platform/outbox.ts';
 import type { SessionStore } from '../session-store.ts';
+import { distinct } from './backing.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import type { Revising } from './revising.ts';
 import type { UserStore } from './user-store.ts';
@@ -36,10 +37,6 @@ interface Dependencies {
 const secondLookAfter = 60_000;
 const perSweep = 100;
 
-const unique = (values: readonly (string | undefined)[]) => [
-  ...new Set(values.filter((value) => value !== undefined)),
-];
-
 /**
  * Removes a person: claims, identity, enrollments, and what is kept of them in tokens and events. The ledger
  * names charges, never people, and stays. The sweep looks a second time for what was under way meanwhile,
@@ -50,9 +47,9 @@ export function createErasure({ users, enrollments, sessions, revise, eraseElsew
     const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const enrollmentIds = enrolled.map(({ _id }) => _id);
     const elsewhere = await eraseElsewhere({
-      subs: unique([...enrolled, ...visits].map(({ sub }) => sub)),
-      enrollmentIds: unique([...enrollmentIds, ...visits.map((visit) => visit.enrollmentId)]),
-      codeHashes: unique(visits.map(({ code }) => code?.hash)),
+      subs: distinct([...enrolled, ...visits].map(({ sub }) => sub)),
+      enrollmentIds: distinct([...enrollmentIds, ...visits.map((visit) => visit.enrollmentId)]),
+      codeHashes: distinct(visits.map(({ code }) => code?.hash)),
     });
     await enrollments.remove(enrollmentIds);
     return { enrollments: enrolled.length, sessions: visits.length, ...elsewhere };
