@@ -1,6 +1,6 @@
-import type { Db, Document } from 'mongodb';
+import { hash } from 'node:crypto';
+import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
-import { randomRequestId } from './ids.ts';
 import { createStage } from './stage.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
@@ -19,10 +19,10 @@ export interface RequestLimit {
   isFull(name: string, id: string, max: number): boolean;
 }
 
-interface CounterDocument {
+/** All counters that one name has in one minute: a batch of requests is one operation, whosever they are. */
+interface CountersDocument {
   _id: string;
-  used: number;
-  before: Record<string, number>;
+  used: Record<string, number>;
   purgeAt: Date;
 }
 
@@ -33,54 +33,67 @@ export const indexes: IndexDeclaration[] = [
 /** Counters may be lost with the database's process; they are not worth a wait for the journal. */
 const unjournaled = { writeConcern: { w: 1, journal: false } } as const;
 
-function countById(ids: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return counts;
+/** Whoever asks makes up the ids of these: their counters are spread over 64 documents, so that none outgrows 16 MB. */
+const countedOfStrangers: ReadonlySet<string> = new Set(['wrong-secret']);
+
+interface Counter {
+  document: string;
+  field: string;
 }
+
+/** Names of counters are digests, so that an id may be anything. */
+function counterOf(name: string, id: string, minuteNumber: number): Counter {
+  const field = hash('sha256', id, 'base64url').slice(0, 22);
+  const document = `${name}:${minuteNumber}`;
+  return { document: countedOfStrangers.has(name) ? `${document}:${field.charAt(0)}` : document, field };
+}
+
+/** How often each field comes up, by document. */
+function additions(counters: readonly Counter[]): Map<string, Map<string, number>> {
+  const all = new Map<string, Map<string, number>>();
+  for (const { document, field } of counters) {
+    const fields = all.get(document) ?? new Map<string, number>();
+    all.set(document, fields.set(field, (fields.get(field) ?? 0) + 1));
+  }
+  return all;
+}
+
+const paths = <Value>(fields: Iterable<readonly [string, Value]>) =>
+  Object.fromEntries([...fields].map(([field, value]) => [`used.${field}`, value]));
 
 /**
  * Requests per minute in fixed windows on the wall clock, shared by all processes and exact over them.
  * A window known to be full is refused without asking the database again.
  */
 export function createRequestLimits(db: Db, clock: { now(): number }): RequestLimit {
-  const counters = db.collection<CounterDocument>('requestWindows', unjournaled);
-  /** Under this name a counter keeps what it stood at before this process last added to it. */
-  const self = `p${randomRequestId().slice(4)}`;
+  const windows = db.collection<CountersDocument>('requestWindows', unjournaled);
   let seenFull = { start: 0, used: new Map<string, number>() };
 
-  type Addition = (by: number) => Document[];
-
-  async function addOne(added: ReadonlyMap<string, number>, add: Addition): Promise<Map<string, number>> {
-    const [[id, by] = ['', 0]] = added;
-    const options = { upsert: true, returnDocument: 'after' as const };
-    const after = await counters.findOneAndUpdate({ _id: id }, add(by), options);
-    return new Map([[id, after?.before[self] ?? 0]]);
+  /** Adds to the counters of one document; resolves to what they stood at before. */
+  async function add(document: string, fields: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    const before = await windows.findOneAndUpdate(
+      { _id: document },
+      { $inc: paths(fields), $setOnInsert: { purgeAt: new Date(clock.now() + 2 * minute) } },
+      {
+        upsert: true,
+        returnDocument: 'before',
+        projection: paths([...fields.keys()].map((field) => [field, 1])),
+      },
+    );
+    return new Map(Object.entries(before?.used ?? {}));
   }
 
-  async function addMany(added: ReadonlyMap<string, number>, add: Addition): Promise<Map<string, number>> {
-    const writes = [...added].map(([id, by]) => ({
-      updateOne: { filter: { _id: id }, update: add(by), upsert: true },
-    }));
-    await counters.bulkWrite(writes, { ordered: false });
-    // Others may have added since, but only this process writes under its name, one batch at a time.
-    const found = await counters.find({ _id: { $in: [...added.keys()] } }).toArray();
-    return new Map(found.map(({ _id, before }) => [_id, before[self] ?? 0]));
-  }
-
-  /** Adds every request of the batch; answers each with its own number within the window. */
-  const count = createStage<string, number>({
-    async run(ids) {
-      const added = countById(ids);
-      const purgeAt = { $literal: new Date(clock.now() + 2 * minute) };
-      const before = { $ifNull: ['$used', 0] };
-      const add = (by: number) => [
-        { $set: { used: { $add: [before, by] }, [`before.${self}`]: before, purgeAt } },
-      ];
-      const stood = added.size === 1 ? await addOne(added, add) : await addMany(added, add);
-      return ids.map((id) => {
-        const number = (stood.get(id) ?? 0) + 1;
-        stood.set(id, number);
+  /** Answers each request with its own number within the window. */
+  const count = createStage<Counter, number>({
+    async run(counters) {
+      const stood = new Map<string, Map<string, number>>();
+      const adding = [...additions(counters)].map(async ([document, fields]) => {
+        stood.set(document, await add(document, fields));
+      });
+      await Promise.all(adding);
+      return counters.map(({ document, field }) => {
+        const number = (stood.get(document)?.get(field) ?? 0) + 1;
+        stood.get(document)?.set(field, number);
         return number;
       });
     },
@@ -90,7 +103,7 @@ export function createRequestLimits(db: Db, clock: { now(): number }): RequestLi
   function knownAt(now: number, name: string, id: string) {
     const start = windowStart(now, minute);
     if (seenFull.start !== start) seenFull = { start, used: new Map() };
-    const key = `${name}:${id}:${start / minute}`;
+    const key = `${name}:${id}`;
     return { start, key, used: seenFull.used.get(key) ?? 0 };
   }
 
@@ -98,8 +111,8 @@ export function createRequestLimits(db: Db, clock: { now(): number }): RequestLi
     const now = clock.now();
     const { start, key, used: known } = knownAt(now, name, id);
     const retryAfter = secondsUntilRollover(start, minute, now);
-    const used = known >= max ? known + 1 : await count(key);
-    if (used >= max) seenFull.used.set(key, used);
+    const used = known >= max ? known + 1 : await count(counterOf(name, id, start / minute));
+    if (used >= max && seenFull.start === start) seenFull.used.set(key, used);
     return { allowed: used <= max, retryAfter, limit: max, remaining: Math.max(0, max - used) };
   }
 

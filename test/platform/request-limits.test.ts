@@ -104,7 +104,27 @@ describe('request limits', () => {
     const [limit] = limits;
     for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
     const [counter] = await db.collection('requestWindows').find().toArray();
-    expect(counter?.['used']).toBeLessThanOrEqual(3);
+    expect(Object.values(counter?.['used'] as object)).toEqual([2]);
+  });
+
+  it.each(['a.b.c', '$inc', '', '0', '__proto__', 'é\0'])('take %j for an id', async (id) => {
+    const { limits } = await twoProcesses();
+    const answers: boolean[] = [];
+    for (const limit of [...limits, ...limits]) answers.push((await limit('token', id, 3)).allowed);
+    expect(answers).toEqual([true, true, true, false]);
+  });
+
+  it('keep the counters of a minute in one document, but spread those whose ids strangers make up', async () => {
+    const { db, limits } = await twoProcesses();
+    const [limit] = limits;
+    const ids = Array.from({ length: 1000 }, (_, n) => `id-${n}`);
+    await Promise.all(ids.flatMap((id) => [limit('token', id, 3), limit('wrong-secret', id, 3)]));
+    const documents = await db.collection<{ _id: string; used: object }>('requestWindows').find().toArray();
+    const sizes = (name: string) =>
+      documents.filter(({ _id }) => _id.startsWith(name)).map(({ used }) => Object.keys(used).length);
+    expect(sizes('token')).toEqual([1000]);
+    expect(sizes('wrong-secret')).toHaveLength(64);
+    expect(Math.max(...sizes('wrong-secret'))).toBeLessThan(50);
   });
 
   it('leave nothing behind: counters can be purged two minutes later', async () => {
