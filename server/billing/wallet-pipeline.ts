@@ -17,9 +17,28 @@ export interface WalletBatch {
 
 type Expression = Record<string, unknown>;
 
+/**
+ * In the database `recentlySettled` is one string, for an array of 256 ids costs more than all the rest: oldest first,
+ * each id in a cell of its own that begins with a space and is filled up with dots.
+ */
+const cellLength = 32;
+const dots = '.'.repeat(cellLength);
+/** What is looked for in the ring: with its borders, for an id may be the end of another one. @throws where it has no room */
+function bordered(id: string): string {
+  if (id.length + 2 > cellLength) throw new Error(`${id} is longer than an id of a ledger entry may be`);
+  return ` ${id}.`;
+}
+const isIn = (ring: string, sought: unknown): Expression => ({
+  $gte: [{ $indexOfBytes: [ring, sought] }, 0],
+});
+
+/** The ids of a stored `recentlySettled`. */
+export const idsInRing = (ring: string): string[] => ring.split(/[ .]+/).filter((id) => id !== '');
+
 /** A posting as the expressions need it. Callers' values stand under `$literal` only. */
 const literalPosting = (posting: Posting) => ({
   ...posting,
+  sought: bordered(posting.id),
   minuteStart: new Date(windowStart(posting.at.getTime(), minute)),
   hourStart: new Date(windowStart(posting.at.getTime(), hour)),
 });
@@ -37,7 +56,8 @@ const hasRoom = (window: string, cap: string): Expression => ({ $lt: [`${window}
 /** `judge` comes to `admissible`. `$$value` is the state so far, `$$this` the posting. */
 const admissible: Expression = {
   $and: [
-    { $not: [{ $in: ['$$this.id', '$batch.known'] }] },
+    { $not: [{ $in: ['$$this.id', '$batch.heldIds'] }] },
+    { $not: [isIn('$batch.ring', '$$this.sought')] },
     { $lte: [{ $subtract: ['$batch.settled', '$$this.basis'] }, ringSize] },
     {
       $lt: [
@@ -98,44 +118,28 @@ const step: Expression = {
 
 /** The pipeline for `updateOne` or `updateMany`: every matched wallet finds its own batch in the literal list. */
 export function walletPipeline(batches: readonly WalletBatch[]): Expression[] {
-  const literal = batches.map(({ walletId, settled, postings }) => ({
-    walletId,
-    release: settled,
-    postings: postings.map(literalPosting),
-    ids: postings.map(({ id }) => id),
-  }));
-  const own = batches.length === 1 ? { $literal: literal[0] } : pickOwn(literal);
+  const own = ofEachWallet(
+    batches,
+    ({ settled, postings }) => ({ release: settled, postings: postings.map(literalPosting) }),
+    { release: [], postings: [] },
+  );
+  const unlessMoved = (unmoved: string, moved: Expression): Expression => ({
+    $cond: [{ $eq: ['$batch.moved', []] }, unmoved, moved],
+  });
 
   return [
     { $set: { batch: own } },
     { $set: { 'batch.moved': { $setIntersection: ['$holds.id', '$batch.release'] } } },
     {
       $set: {
-        'batch.keptHolds': {
-          $cond: [
-            { $eq: ['$batch.moved', []] },
-            '$holds',
-            { $filter: { input: '$holds', cond: { $not: [{ $in: ['$$this.id', '$batch.moved'] }] } } },
-          ],
-        },
-        'batch.ring': {
-          $cond: [
-            { $eq: ['$batch.moved', []] },
-            '$recentlySettled',
-            { $slice: [{ $concatArrays: ['$recentlySettled', inOrderOfHolds] }, -ringSize] },
-          ],
-        },
+        'batch.keptHolds': unlessMoved('$holds', {
+          $filter: { input: '$holds', cond: { $not: [{ $in: ['$$this.id', '$batch.moved'] }] } },
+        }),
+        'batch.ring': unlessMoved('$recentlySettled', ringWithMoved),
         'batch.settled': { $add: ['$settled', { $toLong: { $size: '$batch.moved' } }] },
       },
     },
-    {
-      $set: {
-        'batch.kept': { $size: '$batch.keptHolds' },
-        'batch.known': {
-          $setIntersection: ['$batch.ids', { $concatArrays: ['$batch.keptHolds.id', '$batch.ring'] }],
-        },
-      },
-    },
+    { $set: { 'batch.kept': { $size: '$batch.keptHolds' }, 'batch.heldIds': '$batch.keptHolds.id' } },
     {
       $set: {
         'batch.next': {
@@ -167,14 +171,58 @@ const inOrderOfHolds: Expression = {
   $filter: { input: '$holds.id', as: 'id', cond: { $in: ['$$id', '$batch.moved'] } },
 };
 
-const nothing = { release: [], postings: [], ids: [] };
+const cellsOfMoved: Expression = {
+  $reduce: {
+    input: inOrderOfHolds,
+    initialValue: '',
+    in: { $concat: ['$$value', { $substrBytes: [{ $concat: [' ', '$$this', dots] }, 0, cellLength] }] },
+  },
+};
+
+/** The newest cells. */
+const ringWithMoved: Expression = {
+  $let: {
+    vars: { all: { $concat: ['$recentlySettled', cellsOfMoved] } },
+    in: {
+      $substrBytes: [
+        '$$all',
+        { $max: [0, { $subtract: [{ $strLenBytes: '$$all' }, ringSize * cellLength] }] },
+        -1,
+      ],
+    },
+  },
+};
+
+/** The projection with what the verdicts on a batch need: never the whole document crosses the wire. */
+export function walletView(batches: readonly WalletBatch[]): Expression {
+  const ids = ofEachWallet(batches, ({ postings }) => postings.map(({ id }) => id), []);
+  const notHeld = { $setDifference: [ids, '$holds.id'] };
+  return {
+    balance: 1,
+    seq: 1,
+    settled: 1,
+    minute: 1,
+    hour: 1,
+    caps: 1,
+    holdCount: { $size: '$holds' },
+    holds: { $filter: { input: '$holds', cond: { $in: ['$$this.id', ids] } } },
+    recentlySettled: {
+      $filter: { input: notHeld, cond: isIn('$recentlySettled', { $concat: [' ', '$$this', '.'] }) },
+    },
+  };
+}
 
 /**
- * By position in a constant array, which the database looks up in a table; a filter would go through it for every
- * wallet. One that is not in it has position -1, the last: nothing.
+ * What a wallet finds of its own batch, by position in a constant array, which the database looks up in a table: a
+ * filter would go through it for every wallet. One that has no batch has position -1, the last: `nothing`.
  */
-function pickOwn(batches: readonly { walletId: string }[]): Expression {
-  const ids = batches.map(({ walletId }) => walletId);
-  const position = { $indexOfArray: [{ $literal: ids }, '$_id'] };
-  return { $arrayElemAt: [{ $literal: [...batches, nothing] }, position] };
+function ofEachWallet<Own>(
+  batches: readonly WalletBatch[],
+  own: (batch: WalletBatch) => Own,
+  nothing: Own,
+): Expression {
+  const all = batches.map(own);
+  if (all.length === 1) return { $literal: all[0] };
+  const position = { $indexOfArray: [{ $literal: batches.map(({ walletId }) => walletId) }, '$_id'] };
+  return { $arrayElemAt: [{ $literal: [...all, nothing] }, position] };
 }

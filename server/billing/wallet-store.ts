@@ -4,7 +4,7 @@ import type { AuditEntry } from '../platform/audit-entry.ts';
 import { isDuplicateKey } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { Hold, SpendWindow, WalletState } from './wallet-model.ts';
-import { type WalletBatch, walletPipeline } from './wallet-pipeline.ts';
+import { idsInRing, type WalletBatch, walletPipeline, walletView } from './wallet-pipeline.ts';
 
 /** A wallet as it is stored. int64 for everything that adds up; the driver reads them as numbers. */
 interface WalletDocument {
@@ -17,7 +17,7 @@ interface WalletDocument {
   hour: SpendWindow;
   caps: WalletState['caps'];
   holds: Hold[];
-  recentlySettled: string[];
+  recentlySettled: string;
   audit: AuditEntry[];
   auditAt?: Date;
 }
@@ -33,24 +33,6 @@ export const indexes: IndexDeclaration[] = [{ collection: 'wallets', key: { audi
 const defaultCaps = { perMinute: 60, perHour: 1000 };
 
 export const walletIdOf = (partnerId: string, mode: Mode) => `${partnerId}:${mode}`;
-
-/** Only what a verdict needs crosses the wire, never the whole document. */
-function viewOf(ids: readonly string[]) {
-  return {
-    balance: 1,
-    seq: 1,
-    settled: 1,
-    minute: 1,
-    hour: 1,
-    caps: 1,
-    holdCount: { $size: '$holds' },
-    holds: { $filter: { input: '$holds', cond: { $in: ['$$this.id', { $literal: ids }] } } },
-    recentlySettled: { $setIntersection: ['$recentlySettled', { $literal: ids }] },
-  };
-}
-
-const idsOf = (batches: readonly WalletBatch[]) =>
-  batches.flatMap(({ postings }) => postings.map(({ id }) => id));
 
 /** The `wallets` collection; `patient` waits longer for its answers. Numbers are cents; times are Dates of the database's clock. */
 export function createWalletStore(db: Db, patient: Db = db) {
@@ -72,7 +54,7 @@ export function createWalletStore(db: Db, patient: Db = db) {
         hour: { start: epoch, used: 0 },
         caps: defaultCaps,
         holds: [],
-        recentlySettled: [],
+        recentlySettled: '',
         audit: [],
       };
       await wallets.insertOne(wallet).catch((error: unknown) => {
@@ -86,7 +68,7 @@ export function createWalletStore(db: Db, patient: Db = db) {
      */
     async apply(batches: readonly WalletBatch[]): Promise<Map<string, WalletState>> {
       const pipeline = walletPipeline(batches);
-      const projection = viewOf(idsOf(batches));
+      const projection = walletView(batches);
       const [only, ...others] = batches;
       if (only && others.length === 0) {
         const options = { projection, returnDocument: 'after' as const };
@@ -113,6 +95,7 @@ export function createWalletStore(db: Db, patient: Db = db) {
         balance: Number(rest.balance),
         seq: Number(rest.seq),
         settled: Number(rest.settled),
+        recentlySettled: idsInRing(rest.recentlySettled),
       };
     },
 
