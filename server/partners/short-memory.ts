@@ -2,6 +2,8 @@ import { createBoundedMap } from '../platform/bounded-map.ts';
 
 /** How long a found record is remembered, in milliseconds (design: caches). */
 const lifetime = 2_000;
+/** Whoever asks for one that is older has it read anew, and does not wait for it. */
+const freshFor = 1_500;
 const mostEntries = 10_000;
 
 export interface ShortMemory<T> {
@@ -11,30 +13,37 @@ export interface ShortMemory<T> {
 }
 
 /**
- * Remembers what `load` found for 2 s, never that it found nothing. A read that was under way while its id
- * was forgotten is answered, but not remembered: it may be older than the change.
+ * Remembers what `load` found for 2 s, never that it found nothing. What is asked for all the time is read anew
+ * before it is forgotten, so that nobody waits for it. A read that was under way while its id was forgotten is
+ * answered, but not remembered: it may be older than the change.
  * @param uptime milliseconds that only go forward
  */
 export function createShortMemory<T>(
   load: (id: string) => Promise<T | undefined>,
   uptime: () => number = () => performance.now(),
 ): ShortMemory<T> {
-  const entries = createBoundedMap<{ value: T; until: number }>(mostEntries);
+  const entries = createBoundedMap<{ value: T; since: number; renewed?: boolean }>(mostEntries);
   let changes = 0;
 
-  function remember(id: string, value: T): void {
-    entries.set(id, { value, until: uptime() + lifetime });
+  async function readAnew(id: string): Promise<T | undefined> {
+    const [since, changesBefore] = [uptime(), changes];
+    const value = await load(id);
+    const isNewest = (entries.get(id)?.since ?? 0) <= since;
+    if (value === undefined) entries.delete(id);
+    else if (changes === changesBefore && isNewest) entries.set(id, { value, since });
+    return value;
   }
 
   return {
     async read(id, fresh) {
       const known = entries.get(id);
-      if (known && !fresh && known.until > uptime()) return known.value;
-      const changesBefore = changes;
-      const value = await load(id);
-      if (value === undefined) entries.delete(id);
-      else if (changes === changesBefore) remember(id, value);
-      return value;
+      const age = known ? uptime() - known.since : lifetime;
+      if (!known || fresh || age >= lifetime) return readAnew(id);
+      if (age >= freshFor && !known.renewed) {
+        known.renewed = true;
+        readAnew(id).catch(() => undefined); // whoever asks once it is forgotten is told
+      }
+      return known.value;
     },
 
     forget(id) {

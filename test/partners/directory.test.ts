@@ -25,11 +25,58 @@ describe('a short memory', () => {
     const { source, kept, wait, loads } = memory();
     expect(await kept.read('a', false)).toBe(1);
     source.set('a', 2);
-    wait(1999);
+    wait(1499);
     expect(await kept.read('a', false)).toBe(1);
-    wait(1);
+    expect(loads()).toBe(1);
+    wait(501);
     expect(await kept.read('a', false)).toBe(2);
     expect(loads()).toBe(2);
+  });
+
+  it('reads once more what is asked for shortly before it is forgotten, and lets nobody wait for it', async () => {
+    const { source, kept, wait, loads } = memory();
+    await kept.read('a', false);
+    source.set('a', 2);
+    wait(1500);
+    expect(await Promise.all([kept.read('a', false), kept.read('a', false)])).toEqual([1, 1]);
+    expect(loads()).toBe(2);
+    wait(1499);
+    expect(await kept.read('a', false)).toBe(2);
+    source.delete('a');
+    wait(1);
+    await kept.read('a', false);
+    expect(await kept.read('a', false)).toBeUndefined();
+  });
+
+  it('is forgotten in time where reading it early fails', async () => {
+    let broken = false;
+    let uptime = 0;
+    const kept = createShortMemory<number>(
+      () => (broken ? Promise.reject(new Error('database away')) : Promise.resolve(1)),
+      () => uptime,
+    );
+    await kept.read('a', false);
+    broken = true;
+    uptime = 1999;
+    expect(await kept.read('a', false)).toBe(1);
+    uptime = 2000;
+    await expect(kept.read('a', false)).rejects.toThrow('away');
+  });
+
+  it('does not take an answer that was long under way for a newer one', async () => {
+    const answers: ((value: number) => void)[] = [];
+    let uptime = 0;
+    const kept = createShortMemory<number>(
+      () => new Promise((resolve) => answers.push(resolve)),
+      () => uptime,
+    );
+    const slow = kept.read('a', false);
+    uptime = 100;
+    const quick = kept.read('a', true);
+    answers[1]?.(2);
+    answers[0]?.(1);
+    expect(await Promise.all([slow, quick])).toEqual([1, 2]);
+    expect(await kept.read('a', false)).toBe(2);
   });
 
   it('never keeps that it found nothing', async () => {
