@@ -167,7 +167,6 @@ export function createServices(foundation: Foundation) {
     },
   });
 
-  const keyStatus = async (keyId: string) => (await directory.apiKey(keyId))?.status;
   /** The exchange core, with the wallet that pays and the price that is in force. */
   const buyAs =
     (kind: BillableKind) =>
@@ -184,7 +183,7 @@ export function createServices(foundation: Foundation) {
   const clients = createClientAuthentication({
     findClient: directory.client,
     secretMatches: clientSecrets.matches,
-    keyStatus,
+    keyStatus: directory.keyStatus,
     limit,
   });
   const revoke = (accessId: string) => billing.accesses.revoke(accessId, new Date(clock.now()));
@@ -212,7 +211,7 @@ export function createServices(foundation: Foundation) {
     authenticate: createCallerAuthentication({
       findIntegration: integrations.find,
       findClient: freshClient,
-      keyStatus,
+      keyStatus: directory.keyStatus,
       sealing,
       limit,
       clock,

@@ -21,9 +21,14 @@ export function createReleases(flush: (walletId: string) => Promise<unknown>) {
     return sent.finally(() => underway.delete(sent));
   }
 
+  function sleep(walletId: string): void {
+    clearTimeout(timers.get(walletId));
+    timers.delete(walletId);
+  }
+
   function wake(walletId: string, delay: number): void {
     if (timers.has(walletId) && delay > 0) return;
-    clearTimeout(timers.get(walletId));
+    sleep(walletId);
     const timer = setTimeout(() => {
       timers.delete(walletId);
       if (queues.has(walletId)) void send(walletId);
@@ -45,6 +50,7 @@ export function createReleases(flush: (walletId: string) => Promise<unknown>) {
     take(walletId: string): string[] {
       const queue = queues.get(walletId) ?? [];
       queues.delete(walletId);
+      sleep(walletId);
       add(walletId, queue.slice(largestRelease));
       return queue.slice(0, largestRelease);
     },

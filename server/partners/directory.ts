@@ -16,6 +16,8 @@ export interface Directory {
   partner(partnerId: string, options?: Reading): Promise<Partner | undefined>;
   /** The key whatever its status: the caller judges it. */
   apiKey(keyId: string): Promise<ApiKey | undefined>;
+  /** Whether the key is active or revoked, as the database has it now. */
+  keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
   /** As `apiKey`, by the secret; a malformed one never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
   /** To be called when a client or partner has changed in this process. */
@@ -24,7 +26,7 @@ export interface Directory {
 
 interface Dependencies {
   partners: Pick<PartnerStore, 'findAll'>;
-  keys: Pick<KeyStore, 'findAll' | 'findByHashes'>;
+  keys: Pick<KeyStore, 'findAll' | 'findByHashes' | 'statuses'>;
   clients: Pick<ClientStore, 'findAll'>;
 }
 
@@ -36,6 +38,7 @@ export function createDirectory({ partners, keys, clients }: Dependencies): Dire
     createStage({ run: (ids: readonly string[]) => clients.findAll(ids) }),
   );
   const readKey = createStage({ run: (ids: readonly string[]) => keys.findAll(ids) });
+  const readStatus = createStage({ run: (ids: readonly string[]) => keys.statuses(ids) });
   const readKeyByHash = createStage({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
 
   return {
@@ -48,6 +51,8 @@ export function createDirectory({ partners, keys, clients }: Dependencies): Dire
     partner: (partnerId, { fresh = false } = {}) => partnerMemory.read(partnerId, fresh),
 
     apiKey: (keyId) => readKey(keyId),
+
+    keyStatus: (keyId) => readStatus(keyId),
 
     async apiKeyBySecret(secret) {
       if (!isWellFormedSecret('testKey', secret) && !isWellFormedSecret('liveKey', secret)) return undefined;

@@ -34,19 +34,27 @@ export const indexes: IndexDeclaration[] = [
 export interface KeyStore extends RecordStore<ApiKey> {
   /** In the order of `hashes`; undefined where no key has that hash. One round trip. */
   findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
+  /** In the order of `ids`, and nothing else of the keys; undefined where there is none. One round trip. */
+  statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]>;
 }
 
 export function createKeyStore(db: Db): KeyStore {
+  const keys = db.collection<ApiKey>(collection);
+
   return {
     ...createRecordStore<ApiKey>(db, collection, 'API key'),
 
     async findByHashes(hashes) {
-      const found = await db
-        .collection<ApiKey>(collection)
-        .find({ hash: { $in: [...hashes] } })
-        .toArray();
+      const found = await keys.find({ hash: { $in: [...hashes] } }).toArray();
       const byHash = new Map(found.map((key) => [key.hash, key]));
       return hashes.map((hash) => byHash.get(hash));
+    },
+
+    async statuses(ids) {
+      const projection = { status: 1 };
+      const found = await keys.find({ _id: { $in: [...new Set(ids)] } }, { projection }).toArray();
+      const byId = new Map(found.map(({ _id, status }) => [_id, status]));
+      return ids.map((id) => byId.get(id));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { createReleases } from '../../server/billing/releases.ts';
 
 it('forgets no id, however many wait and however often an update fails', async () => {
@@ -30,4 +30,25 @@ it('sends what waits when it is drained', async () => {
   );
   await releases.drain();
   expect(left).toHaveLength(90);
+});
+
+it('waits anew for others once what waited has left with an update', async () => {
+  vi.useFakeTimers();
+  try {
+    const flushed: string[][] = [];
+    const releases = createReleases(async (walletId) => {
+      flushed.push(releases.take(walletId));
+    });
+    releases.add('ptr_1:test', ['txn_1']);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(releases.take('ptr_1:test')).toEqual(['txn_1']);
+    releases.add('ptr_1:test', ['txn_2']);
+    await vi.advanceTimersByTimeAsync(600);
+    releases.add('ptr_1:test', ['txn_3']);
+    expect(flushed).toEqual([]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(flushed).toEqual([['txn_2', 'txn_3']]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
