@@ -51,6 +51,8 @@ export interface Purchase<Facts> extends Order {
   read: () => Promise<Facts>;
   /** Judges the facts. @throws ApiError to refuse; an access of the past is answered again, unbilled */
   decide: (facts: Facts, history: History) => Promise<Terms | { replay: Access }>;
+  /** Work on the answer, done while the record is on its way; for nothing where another one stands there first. */
+  meanwhile?: (access: Access) => void;
 }
 
 interface PurchaseSettings {
@@ -68,6 +70,8 @@ interface PurchaseSettings {
 
 const charges = 5;
 const insertAgainAfter = 10;
+/** Resolves once the operations that were begun in this turn are on their way to the database. */
+const departure = () => new Promise((resolve) => setImmediate(resolve));
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Milliseconds in which a step whose fate is unknown is begun again. */
 const patience = 1_500;
@@ -190,7 +194,11 @@ export function createPurchases(settings: PurchaseSettings) {
 
       requireWaiting(purchase); // a hold that is not committed goes back
       const mine = accessOf(purchase, terms, past.chargeId);
-      const standing = await commit(mine, until);
+      const { meanwhile } = purchase;
+      const [standing] = await Promise.all([
+        commit(mine, until),
+        meanwhile && departure().then(() => meanwhile(mine)),
+      ]);
       if (standing.state === 'void') throw unavailable();
       if (standing.attempt !== mine.attempt) continue;
 

@@ -37,6 +37,7 @@ interface Dependencies {
       waiting: Waiting;
       read: () => Promise<Grant | undefined>;
       decide: (grant: Grant | undefined, history: History) => Promise<GrantTerms & { lifetime: number }>;
+      meanwhile: (access: BoughtAccess) => void;
     },
   ) => Promise<BoughtAccess>;
   grants: {
@@ -81,6 +82,7 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
     // Who is at its limit is refused at once, and does not travel with others' exchanges.
     let admission = clients.isAtLimit(client) ? clients.admit(client) : undefined;
     await admission;
+    let signed: { token: string; of: BoughtAccess } | undefined;
 
     const access = await buy({
       cause: codeHash,
@@ -104,9 +106,12 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
         requireActiveEnrollment(grant);
         return { ...termsOf(grant, current), lifetime: accessTokenLifetime };
       },
+      meanwhile(access) {
+        signed = { token: tokens.sign(access), of: access };
+      },
     });
     return {
-      access_token: tokens.sign(access),
+      access_token: signed?.of === access ? signed.token : tokens.sign(access),
       token_type: 'Bearer',
       expires_in: accessTokenLifetime,
       scope: access.scope,
