@@ -114,13 +114,17 @@ interface SuiteSettings {
   progress?: (row: Row) => void;
 }
 
+const titleOf = ({ part, name }: Task) => `${part}: ${name}`;
+
+/** The points with `only` in their name, which begins with `money: ` or `webhooks: `. */
+export const pointNames = (only: string): string[] =>
+  [...money, ...webhooks].map(titleOf).filter((title) => title.includes(only));
+
 /** Strikes at every point. @returns a row a point, in the order of the points */
 export async function runSuite(settings: SuiteSettings): Promise<Row[]> {
   const { runs, lanes, only = '', every = 1, progress } = settings;
   const some = (tasks: readonly Task[]) => tasks.filter((_, place) => place % every === 0);
-  const chosen = [...some(money), ...some(webhooks)].filter(({ part, name }) =>
-    `${part}: ${name}`.includes(only),
-  );
+  const chosen = [...some(money), ...some(webhooks)].filter((task) => titleOf(task).includes(only));
   const rows: Row[] = [];
   const open = await Promise.all(Array.from({ length: lanes }, createLane));
   const tasks = [...chosen];
