@@ -171,18 +171,19 @@ const inOrderOfHolds: Expression = {
   $filter: { input: '$holds.id', as: 'id', cond: { $in: ['$$id', '$batch.moved'] } },
 };
 
-const cellsOfMoved: Expression = {
+/** The cells of a list of ids. */
+export const ringOf = (ids: unknown): Expression => ({
   $reduce: {
-    input: inOrderOfHolds,
+    input: ids,
     initialValue: '',
     in: { $concat: ['$$value', { $substrBytes: [{ $concat: [' ', '$$this', dots] }, 0, cellLength] }] },
   },
-};
+});
 
 /** The newest cells. */
 const ringWithMoved: Expression = {
   $let: {
-    vars: { all: { $concat: ['$recentlySettled', cellsOfMoved] } },
+    vars: { all: { $concat: ['$recentlySettled', ringOf(inOrderOfHolds)] } },
     in: {
       $substrBytes: [
         '$$all',

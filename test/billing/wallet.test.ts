@@ -2,7 +2,7 @@ import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWallet, type WalletPort } from '../../server/billing/wallet.ts';
 import type { Posting } from '../../server/billing/wallet-model.ts';
-import { createWalletStore, type WalletStore } from '../../server/billing/wallet-store.ts';
+import { createWalletStore, upgradeWallets, type WalletStore } from '../../server/billing/wallet-store.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 
 let database: FreshDatabase;
@@ -160,6 +160,21 @@ describe('released ids', () => {
     broken = false;
     await shaky.post(id, posting('txn_w2'), soon());
     expect((await store.find(id))?.recentlySettled).toEqual(['txn_w1']);
+  });
+});
+
+describe('a wallet of an earlier build', () => {
+  it('remembers what was settled, and goes on', async () => {
+    const id = await newWallet(5_000);
+    const other = await newWallet(5_000);
+    const wallets = database.db.collection<{ _id: string }>('wallets');
+    const before = await bytesOf(other);
+    await wallets.updateOne({ _id: id }, { $set: { recentlySettled: ['txn_o1', 'rev_txn_o2'], settled: 2 } });
+    for (let times = 0; times < 2; times += 1) await upgradeWallets(database.db);
+    expect((await store.find(id))?.recentlySettled).toEqual(['txn_o1', 'rev_txn_o2']);
+    expect(await bytesOf(other)).toBe(before);
+    expect(await wallet.post(id, posting('txn_o1'), soon())).toEqual({ outcome: 'settled' });
+    expect(await wallet.post(id, posting('txn_o2'), soon())).toMatchObject({ outcome: 'held' });
   });
 });
 
