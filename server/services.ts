@@ -88,7 +88,7 @@ export function createServices(foundation: Foundation) {
   const { config, db, patient, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
   const { holdLifetime, stores: replaced } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
-  const limit = createRequestLimits(db, clock);
+  const limit = createRequestLimits({ db, clock, key: keyring.id });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const scheduler = createScheduler({ db, logger });

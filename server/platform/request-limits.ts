@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
 import { createStage } from './stage.ts';
@@ -26,26 +26,25 @@ interface CountersDocument {
   purgeAt: Date;
 }
 
-export const indexes: IndexDeclaration[] = [
-  { collection: 'requestWindows', key: { purgeAt: 1 }, expireAfterSeconds: 0 },
-];
+const collection = 'requestWindows';
+export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
 
 /** Counters may be lost with the database's process; they are not worth a wait for the journal. */
-const unjournaled = { writeConcern: { w: 1, journal: false } } as const;
+const unjournaled = { w: 1, j: false } as const;
 
-/** Whoever asks makes up the ids of these: their counters are spread over 64 documents, so that none outgrows 16 MB. */
+/** Whoever asks makes up the ids of these: their counters are spread over 8 documents, so that none grows large. */
 const countedOfStrangers: ReadonlySet<string> = new Set(['wrong-secret']);
+
+interface Dependencies {
+  db: Db;
+  clock: { now(): number };
+  /** The same for all processes. */
+  key: Uint8Array;
+}
 
 interface Counter {
   document: string;
   field: string;
-}
-
-/** Names of counters are digests, so that an id may be anything. */
-function counterOf(name: string, id: string, minuteNumber: number): Counter {
-  const field = hash('sha256', id, 'base64url').slice(0, 22);
-  const document = `${name}:${minuteNumber}`;
-  return { document: countedOfStrangers.has(name) ? `${document}:${field.charAt(0)}` : document, field };
 }
 
 /** How often each field comes up, by document. */
@@ -65,39 +64,60 @@ const paths = <Value>(fields: Iterable<readonly [string, Value]>) =>
  * Requests per minute in fixed windows on the wall clock, shared by all processes and exact over them.
  * A window known to be full is refused without asking the database again.
  */
-export function createRequestLimits(db: Db, clock: { now(): number }): RequestLimit {
-  const windows = db.collection<CountersDocument>('requestWindows', unjournaled);
+export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   let seenFull = { start: 0, used: new Map<string, number>() };
 
-  /** Adds to the counters of one document; resolves to what they stood at before. */
-  async function add(document: string, fields: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-    const before = await windows.findOneAndUpdate(
-      { _id: document },
-      { $inc: paths(fields), $setOnInsert: { purgeAt: new Date(clock.now() + 2 * minute) } },
-      {
-        upsert: true,
-        returnDocument: 'before',
-        projection: paths([...fields.keys()].map((field) => [field, 1])),
-      },
-    );
-    return new Map(Object.entries(before?.used ?? {}));
+  /** Counters are named by a keyed digest: an id may be anything, and nobody can choose where it is counted. */
+  function counterOf(name: string, id: string, minuteNumber: number): Counter {
+    const digest = createHmac('sha256', key).update(id).digest();
+    const field = digest.toString('base64url', 0, 16);
+    const document = `${name}:${minuteNumber}`;
+    return {
+      document: countedOfStrangers.has(name) ? `${document}:${(digest[16] ?? 0) % 8}` : document,
+      field,
+    };
   }
 
-  /** Answers each request with its own number within the window. */
-  const count = createStage<Counter, number>({
-    async run(counters) {
-      const stood = new Map<string, Map<string, number>>();
-      const adding = [...additions(counters)].map(async ([document, fields]) => {
-        stood.set(document, await add(document, fields));
-      });
-      await Promise.all(adding);
-      return counters.map(({ document, field }) => {
-        const number = (stood.get(document)?.get(field) ?? 0) + 1;
-        stood.get(document)?.set(field, number);
-        return number;
-      });
-    },
-  });
+  /**
+   * Adds to the counters of one document; resolves to what they stood at before. As a bare command, for the driver
+   * sends one again that was lost only if the database keeps a copy of the whole document with each.
+   */
+  async function add(document: string, fields: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+    const purgeAt = new Date(clock.now() + 2 * minute);
+    const { value } = await db.command({
+      findAndModify: collection,
+      query: { _id: document },
+      update: { $inc: paths(fields), $setOnInsert: { purgeAt } },
+      fields: paths([...fields.keys()].map((field) => [field, 1])),
+      upsert: true,
+      writeConcern: unjournaled,
+    });
+    return new Map(Object.entries((value as CountersDocument | null)?.used ?? {}));
+  }
+
+  /** Answers each request with its own number within the window; where its document could not be changed, by the error. */
+  async function countAll(counters: readonly Counter[]): Promise<(number | Error)[]> {
+    const stood = new Map<string, Map<string, number> | Error>();
+    const adding = [...additions(counters)].map(async ([document, fields]) => {
+      stood.set(document, await add(document, fields).catch((error: Error) => error));
+    });
+    await Promise.all(adding);
+    return counters.map(({ document, field }) => {
+      const fields = stood.get(document);
+      if (fields instanceof Error) return fields;
+      const number = (fields?.get(field) ?? 0) + 1;
+      fields?.set(field, number);
+      return number;
+    });
+  }
+
+  /** A stage for each name, so that the counters of one do not wait for another's. */
+  const stages = new Map<string, (counter: Counter) => Promise<number>>();
+  function count(name: string, counter: Counter): Promise<number> {
+    const stage = stages.get(name) ?? createStage<Counter, number>({ run: countAll });
+    stages.set(name, stage);
+    return stage(counter);
+  }
 
   /** What is known of a counter in the minute of `now`. */
   function knownAt(now: number, name: string, id: string) {
@@ -111,7 +131,7 @@ export function createRequestLimits(db: Db, clock: { now(): number }): RequestLi
     const now = clock.now();
     const { start, key, used: known } = knownAt(now, name, id);
     const retryAfter = secondsUntilRollover(start, minute, now);
-    const used = known >= max ? known + 1 : await count(counterOf(name, id, start / minute));
+    const used = known >= max ? known + 1 : await count(name, counterOf(name, id, start / minute));
     if (used >= max && seenFull.start === start) seenFull.used.set(key, used);
     return { allowed: used <= max, retryAfter, limit: max, remaining: Math.max(0, max - used) };
   }

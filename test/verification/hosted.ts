@@ -53,7 +53,7 @@ export async function startHosted() {
       if (outage.publishing) throw new Error('no publishing now');
       for (const draft of drafts) published.set([draft.type, ...draft.cause].join(), draft);
     },
-    limit: createRequestLimits(database.db, clock),
+    limit: createRequestLimits({ db: database.db, clock, key: keyring.id }),
     isCodeUsed: async (hash) => usedCodes.has(hash),
     chargeOf: async (hash) => (usedCodes.has(hash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined),
     hasIntegration: async (clientId) => integrated.has(clientId),
