@@ -63,6 +63,23 @@ describe('a short memory', () => {
     await expect(kept.read('a', false)).rejects.toThrow('away');
   });
 
+  it('counts its age from when reading it began', async () => {
+    const answers: ((value: number) => void)[] = [];
+    let uptime = 0;
+    const kept = createShortMemory<number>(
+      () => new Promise((resolve) => answers.push(resolve)),
+      () => uptime,
+    );
+    const slow = kept.read('a', false);
+    uptime = 1000;
+    answers[0]?.(1);
+    await slow;
+    uptime = 2000;
+    const next = kept.read('a', false);
+    answers[1]?.(2);
+    expect(await next).toBe(2);
+  });
+
   it('does not take an answer that was long under way for a newer one', async () => {
     const answers: ((value: number) => void)[] = [];
     let uptime = 0;
