@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAdminApp, createPublicApp } from './app.ts';
-import { upgradeWallets } from './billing/wallet-store.ts';
 import { indexes } from './indexes.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -103,7 +102,7 @@ export async function startServer(
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ?? createDatabaseClock({ readServerTime: () => readServerTime(db) });
-  await Promise.all([ensureIndexes(patient.db, indexes), upgradeWallets(patient.db), clock.measure()]);
+  await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));
   const keyring = await loadKeyring(db, sealing);
 

@@ -51,7 +51,7 @@ export interface Purchase<Facts> extends Order {
   read: () => Promise<Facts>;
   /** Judges the facts. @throws ApiError to refuse; an access of the past is answered again, unbilled */
   decide: (facts: Facts, history: History) => Promise<Terms | { replay: Access }>;
-  /** Work on the answer, done while the record is on its way; for nothing where another one stands there first. */
+  /** Work on the answer, done while the record is on its way; in vain where another one stands there first, or where it throws. */
   meanwhile?: (access: Access) => void;
 }
 
@@ -197,7 +197,10 @@ export function createPurchases(settings: PurchaseSettings) {
       const { meanwhile } = purchase;
       const [standing] = await Promise.all([
         commit(mine, until),
-        meanwhile && departure().then(() => meanwhile(mine)),
+        meanwhile &&
+          departure()
+            .then(() => meanwhile(mine))
+            .catch(() => undefined),
       ]);
       if (standing.state === 'void') throw unavailable();
       if (standing.attempt !== mine.attempt) continue;

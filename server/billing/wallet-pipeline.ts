@@ -32,8 +32,23 @@ const isIn = (ring: string, sought: unknown): Expression => ({
   $gte: [{ $indexOfBytes: [ring, sought] }, 0],
 });
 
+/** The cells of a list of ids. */
+const cellsOf = (ids: unknown): Expression => ({
+  $reduce: {
+    input: ids,
+    initialValue: '',
+    in: { $concat: ['$$value', { $substrBytes: [{ $concat: [' ', '$$this', dots] }, 0, cellLength] }] },
+  },
+});
+
+/** The ring as it is stored. Earlier builds kept an array: the first update of such a wallet makes it a string. */
+const storedRing: Expression = {
+  $cond: [{ $isArray: '$recentlySettled' }, cellsOf('$recentlySettled'), '$recentlySettled'],
+};
+
 /** The ids of a stored `recentlySettled`. */
-export const idsInRing = (ring: string): string[] => ring.split(/[ .]+/).filter((id) => id !== '');
+export const idsInRing = (ring: string | readonly string[]): string[] =>
+  typeof ring === 'string' ? ring.split(/[ .]+/).filter((id) => id !== '') : [...ring];
 
 /** A posting as the expressions need it. Callers' values stand under `$literal` only. */
 const literalPosting = (posting: Posting) => ({
@@ -129,13 +144,18 @@ export function walletPipeline(batches: readonly WalletBatch[]): Expression[] {
 
   return [
     { $set: { batch: own } },
-    { $set: { 'batch.moved': { $setIntersection: ['$holds.id', '$batch.release'] } } },
+    {
+      $set: {
+        'batch.moved': { $setIntersection: ['$holds.id', '$batch.release'] },
+        'batch.ring': storedRing,
+      },
+    },
     {
       $set: {
         'batch.keptHolds': unlessMoved('$holds', {
           $filter: { input: '$holds', cond: { $not: [{ $in: ['$$this.id', '$batch.moved'] }] } },
         }),
-        'batch.ring': unlessMoved('$recentlySettled', ringWithMoved),
+        'batch.ring': unlessMoved('$batch.ring', ringWithMoved),
         'batch.settled': { $add: ['$settled', { $toLong: { $size: '$batch.moved' } }] },
       },
     },
@@ -171,19 +191,10 @@ const inOrderOfHolds: Expression = {
   $filter: { input: '$holds.id', as: 'id', cond: { $in: ['$$id', '$batch.moved'] } },
 };
 
-/** The cells of a list of ids. */
-export const ringOf = (ids: unknown): Expression => ({
-  $reduce: {
-    input: ids,
-    initialValue: '',
-    in: { $concat: ['$$value', { $substrBytes: [{ $concat: [' ', '$$this', dots] }, 0, cellLength] }] },
-  },
-});
-
 /** The newest cells. */
 const ringWithMoved: Expression = {
   $let: {
-    vars: { all: { $concat: ['$recentlySettled', ringOf(inOrderOfHolds)] } },
+    vars: { all: { $concat: ['$batch.ring', cellsOf(inOrderOfHolds)] } },
     in: {
       $substrBytes: [
         '$$all',

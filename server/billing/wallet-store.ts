@@ -4,7 +4,7 @@ import type { AuditEntry } from '../platform/audit-entry.ts';
 import { isDuplicateKey } from '../platform/database/connect.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { Hold, SpendWindow, WalletState } from './wallet-model.ts';
-import { idsInRing, ringOf, type WalletBatch, walletPipeline, walletView } from './wallet-pipeline.ts';
+import { idsInRing, type WalletBatch, walletPipeline, walletView } from './wallet-pipeline.ts';
 
 /** A wallet as it is stored. int64 for everything that adds up; the driver reads them as numbers. */
 interface WalletDocument {
@@ -17,7 +17,7 @@ interface WalletDocument {
   hour: SpendWindow;
   caps: WalletState['caps'];
   holds: Hold[];
-  recentlySettled: string;
+  recentlySettled: string | string[];
   audit: AuditEntry[];
   auditAt?: Date;
 }
@@ -33,14 +33,6 @@ export const indexes: IndexDeclaration[] = [{ collection: 'wallets', key: { audi
 const defaultCaps = { perMinute: 60, perHour: 1000 };
 
 export const walletIdOf = (partnerId: string, mode: Mode) => `${partnerId}:${mode}`;
-
-/** Wallets that were opened when the ring of settled ids was an array get it as a string; the others are as they were. */
-export async function upgradeWallets(db: Db): Promise<void> {
-  const arrays = { recentlySettled: { $type: 'array' as const } };
-  await db
-    .collection('wallets')
-    .updateMany(arrays, [{ $set: { recentlySettled: ringOf('$recentlySettled') } }]);
-}
 
 /** The `wallets` collection; `patient` waits longer for its answers. Numbers are cents; times are Dates of the database's clock. */
 export function createWalletStore(db: Db, patient: Db = db) {
