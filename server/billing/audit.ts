@@ -22,7 +22,7 @@ function faultsOf(entry: LedgerEntry): string[] {
   return [
     ...(integers ? [] : ['an amount is not a whole number of cents']),
     ...(wrongSign ? [`a ${kind} of ${dollars(amount)} has the wrong sign`] : []),
-    ...(legs.length === 2 && accounts ? [] : [`the legs are not those of a ${kind}`]),
+    ...(legs.length === 2 && accounts ? [] : [`the legs are not those of kind ${kind}`]),
     ...(legs.reduce((sum, leg) => sum + leg.amount, 0) === 0 ? [] : ['the legs do not add up to zero']),
     ...(own?.amount === amount ? [] : ["the wallet's leg differs from the amount"]),
     ...(balanceAfter < 0 ? [`the balance falls below zero: ${dollars(balanceAfter)}`] : []),
