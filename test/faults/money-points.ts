@@ -109,7 +109,7 @@ const network: MoneyPoint[] = [
   held('charge', 'after the exchange'),
   held('charge', 'past the ring'),
   interfering('commit', { do: 'lose-request' }),
-  commitReply('alone', (count) => count === 1),
+  { ...commitReply('alone', (count) => count === 1), spread: 500 },
   overtaken('commit', { do: 'delay-reply', by: tooLate }),
   commitReply('in a batch', (count) => count > 1),
   held('commit', 'after settlement'),

@@ -14,6 +14,8 @@ export interface MoneyPoint {
   during?: 'sweep';
   /** Sweeps go on while clients exchange codes, as another process's might. */
   swept?: 'meanwhile';
+  /** Milliseconds within which clients begin; default 30. */
+  spread?: number;
   /** How often its moment surely comes within a run; default 3. */
   moments?: number;
 }
@@ -26,8 +28,8 @@ export interface Attempt<Point> {
 }
 
 const racingClients = 2;
-/** Milliseconds within which clients begin; the holds of a run begin a little later. */
-const spread = 30;
+/** The holds of a run begin a little later than its clients. */
+const usualSpread = 30;
 /** Milliseconds in which what follows an answer has happened: settlement, and ids that leave the wallet. */
 const aftermath = 1_500;
 /** Leaves holds behind: a few with an access, most without. */
@@ -49,7 +51,7 @@ async function sweepUntil(over: Promise<unknown>, site: Site): Promise<void> {
 async function strikeExchange(site: Site, { point, run, hit }: Attempt<MoneyPoint>) {
   const scene = await setScene(site);
   const { partner, codes } = scene;
-  const { strike, swept } = point;
+  const { strike, swept, spread = usualSpread } = point;
   const blow = await prepare(strike, site, hit);
   const buying = buyAll({ publicUrl: site.publicUrl, partner }, codes, { clients: racingClients, spread });
   const work = Promise.all([buying, fundMore(scene)]);
