@@ -23,13 +23,9 @@ type Expression = Record<string, unknown>;
  */
 const cellLength = 32;
 const dots = '.'.repeat(cellLength);
-/** What is looked for in the ring: with its borders, for an id may be the end of another one. @throws where it has no room */
-function bordered(id: string): string {
-  if (id.length + 2 > cellLength) throw new Error(`${id} is longer than an id of a ledger entry may be`);
-  return ` ${id}.`;
-}
-const isIn = (ring: string, sought: unknown): Expression => ({
-  $gte: [{ $indexOfBytes: [ring, sought] }, 0],
+/** With its borders, for an id may be the end of another one. */
+const isIn = (ring: string, id: string): Expression => ({
+  $gte: [{ $indexOfBytes: [ring, { $concat: [' ', id, '.'] }] }, 0],
 });
 
 /** The cells of a list of ids. */
@@ -50,13 +46,16 @@ const storedRing: Expression = {
 export const idsInRing = (ring: string | readonly string[]): string[] =>
   typeof ring === 'string' ? ring.split(/[ .]+/).filter((id) => id !== '') : [...ring];
 
-/** A posting as the expressions need it. Callers' values stand under `$literal` only. */
-const literalPosting = (posting: Posting) => ({
-  ...posting,
-  sought: bordered(posting.id),
-  minuteStart: new Date(windowStart(posting.at.getTime(), minute)),
-  hourStart: new Date(windowStart(posting.at.getTime(), hour)),
-});
+/** A posting as the expressions need it. Callers' values stand under `$literal` only. @throws where its id has no room in a cell */
+function literalPosting(posting: Posting) {
+  const { id, at } = posting;
+  if (id.length + 2 > cellLength) throw new Error(`${id} is longer than an id of a ledger entry may be`);
+  return {
+    ...posting,
+    minuteStart: new Date(windowStart(at.getTime(), minute)),
+    hourStart: new Date(windowStart(at.getTime(), hour)),
+  };
+}
 
 /** `windowAt`: never backwards. */
 function windowNow(window: string, start: string): Expression {
@@ -72,7 +71,7 @@ const hasRoom = (window: string, cap: string): Expression => ({ $lt: [`${window}
 const admissible: Expression = {
   $and: [
     { $not: [{ $in: ['$$this.id', '$batch.heldIds'] }] },
-    { $not: [isIn('$batch.ring', '$$this.sought')] },
+    { $not: [isIn('$batch.ring', '$$this.id')] },
     { $lte: [{ $subtract: ['$batch.settled', '$$this.basis'] }, ringSize] },
     {
       $lt: [
@@ -219,7 +218,7 @@ export function walletView(batches: readonly WalletBatch[]): Expression {
     holdCount: { $size: '$holds' },
     holds: { $filter: { input: '$holds', cond: { $in: ['$$this.id', ids] } } },
     recentlySettled: {
-      $filter: { input: notHeld, cond: isIn('$recentlySettled', { $concat: [' ', '$$this', '.'] }) },
+      $filter: { input: notHeld, cond: isIn('$recentlySettled', '$$this') },
     },
   };
 }
