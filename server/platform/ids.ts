@@ -42,7 +42,8 @@ export function randomId(kind: IdentifierKind): string {
   return identifierPrefixes[kind] + base62(randomHex(identifierShape.bytes), identifierShape.characters);
 }
 
-function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
+/** A digest that nobody can foresee without the key; 32 bytes. */
+export function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(cause)).digest();
 }
 

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
+import { keyed } from './ids.ts';
 import { createStage } from './stage.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
@@ -69,7 +69,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
 
   /** Counters are named by a keyed digest: an id may be anything, and nobody can choose where it is counted. */
   function counterOf(name: string, id: string, minuteNumber: number): Counter {
-    const digest = createHmac('sha256', key).update(id).digest();
+    const digest = keyed(key, ['counter', name, id]);
     const field = digest.toString('base64url', 0, 16);
     const document = `${name}:${minuteNumber}`;
     return {
