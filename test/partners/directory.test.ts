@@ -63,32 +63,36 @@ describe('a short memory', () => {
     await expect(kept.read('a', false)).rejects.toThrow('away');
   });
 
-  it('counts its age from when reading it began', async () => {
+  /** One whose reads end when they are told to. */
+  function slowMemory() {
     const answers: ((value: number) => void)[] = [];
     let uptime = 0;
     const kept = createShortMemory<number>(
       () => new Promise((resolve) => answers.push(resolve)),
       () => uptime,
     );
+    const wait = (ms: number) => {
+      uptime += ms;
+    };
+    return { answers, kept, wait };
+  }
+
+  it('counts its age from when reading it began', async () => {
+    const { answers, kept, wait } = slowMemory();
     const slow = kept.read('a', false);
-    uptime = 1000;
+    wait(1000);
     answers[0]?.(1);
     await slow;
-    uptime = 2000;
+    wait(1000);
     const next = kept.read('a', false);
     answers[1]?.(2);
     expect(await next).toBe(2);
   });
 
   it('does not take an answer that was long under way for a newer one', async () => {
-    const answers: ((value: number) => void)[] = [];
-    let uptime = 0;
-    const kept = createShortMemory<number>(
-      () => new Promise((resolve) => answers.push(resolve)),
-      () => uptime,
-    );
+    const { answers, kept, wait } = slowMemory();
     const slow = kept.read('a', false);
-    uptime = 100;
+    wait(100);
     const quick = kept.read('a', true);
     answers[1]?.(2);
     answers[0]?.(1);
@@ -115,8 +119,7 @@ describe('a short memory', () => {
   });
 
   it('does not keep a read that was under way while its id was forgotten', async () => {
-    const answers: ((value: number) => void)[] = [];
-    const kept = createShortMemory<number>(() => new Promise((resolve) => answers.push(resolve)));
+    const { answers, kept } = slowMemory();
     const slow = kept.read('a', false);
     kept.forget('a');
     answers[0]?.(1);
