@@ -214,7 +214,9 @@ export function createFlow(dependencies: Dependencies) {
    */
   async function comeBack(visit: Visit, back: { source: string; answer: URLSearchParams }): Promise<string> {
     const state = back.answer.get('state') ?? '';
-    const { session, secret, own } = await visits.enter(visit, state);
+    // Whoever began the session knows its state; the provider's code is known to the browser alone that came back.
+    const token = `${state}.${back.answer.get('code') ?? ''}`;
+    const { session, secret, own } = await visits.enter(visit, token);
     const { finish } = sourceOf(session);
     if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
     if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
@@ -223,7 +225,7 @@ export function createFlow(dependencies: Dependencies) {
     if (spentAttempts(session.carried).includes(attempt.id)) return secret;
     const mine = await move(session, returned(session, attempt.id, now()));
     if (!mine) return secret;
-    return arrive({ session: mine, visit, secret, token: state }, await finish(back.answer, attempt));
+    return arrive({ session: mine, visit, secret, token }, await finish(back.answer, attempt));
   }
 
   return { show, submit, comeBack };

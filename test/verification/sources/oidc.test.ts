@@ -91,6 +91,23 @@ describe('an OpenID provider as a source', () => {
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
+  it('whoever planted the cookie and knows the state is shut out by the return', async () => {
+    const attacker = openPages(service);
+    const { page, sessionId } = await attacker.start(partner);
+    const victim = openPages(service);
+    for (const [name, value] of attacker.cookies) victim.cookies.set(name, value);
+    const end = await victim.open(await signIn(page.provider, 'adult'));
+    expect(end.returned).toHaveProperty('code');
+
+    const state = new URL(page.provider).searchParams.get('state') ?? '';
+    const own = `${service.baseUrl}/verify/session/${sessionId}`;
+    for (const query of [{ state }, { state, code: 'guessed' }]) {
+      const taken = await attacker.open(`${own}/return/bank-id?${new URLSearchParams(query)}`);
+      expect([taken.status, taken.returned]).toEqual([401, undefined]);
+    }
+    expect((await attacker.open(own)).status).toBe(401);
+  });
+
   it('a return in another browser is refused, and leaves the session as it was', async () => {
     const victim = openPages(service);
     const { page, sessionId } = await victim.start(partner);
