@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Arriving } from './arriving.ts';
@@ -60,6 +61,8 @@ interface Dependencies {
 }
 
 const triesAgainstOthers = 5;
+/** How long a return that is under way is waited for, in milliseconds: two answers of a slow provider. */
+const twin = { pause: 250, looks: 64 };
 const live: readonly Stage[] = ['consent', 'authenticate', 'verify', 'issue'];
 
 /** The hosted flow (design, section 4): consent → authenticate → verify → redirect, at one or two devices. */
@@ -222,10 +225,25 @@ export function createFlow(dependencies: Dependencies) {
     if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
     const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
     if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
-    if (spentAttempts(session.carried).includes(attempt.id)) return secret;
-    const mine = await move(session, returned(session, attempt.id, now()));
-    if (!mine) return secret;
+    const isSpent = spentAttempts(session.carried).includes(attempt.id);
+    const mine = isSpent ? undefined : await move(session, returned(session, attempt.id, now()));
+    if (!mine) return outcomeOfTwin(visit, token, attempt.id);
     return arrive({ session: mine, visit, secret, token }, await finish(back.answer, attempt));
+  }
+
+  /**
+   * Another request brought the same return. Its browser may have given that one up, for a reload: the cookie that it
+   * ends with has to come from here.
+   */
+  async function outcomeOfTwin(visit: Visit, token: string, attemptId: string): Promise<string> {
+    for (let looks = 1; ; looks += 1) {
+      const { session, secret } = await visits.enter(visit, token);
+      const underWay =
+        stageOf(session, clock.now()) === 'authenticate' &&
+        spentAttempts(session.carried).includes(attemptId);
+      if (!underWay || looks === twin.looks) return secret;
+      await sleep(twin.pause);
+    }
   }
 
   return { show, submit, comeBack };

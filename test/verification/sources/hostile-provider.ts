@@ -12,6 +12,8 @@ export interface Misdeed {
   redirect?: Record<string, string>;
   /** Status of the token endpoint. */
   tokenStatus?: number;
+  /** Holds the token endpoint's answer back until this resolves. */
+  heldBack?: Promise<void>;
   userinfo?: Record<string, unknown>;
   /** Shows a page whose form may lead to us and nowhere beyond, as strict providers do. */
   strictForm?: boolean;
@@ -95,6 +97,7 @@ export async function startHostileProvider() {
       }
       case '/token': {
         exchanges += 1;
+        await misdeed.heldBack;
         const code = (await bodyOf(request)).get('code') ?? '';
         const asked = requests.get(code);
         requests.delete(code);

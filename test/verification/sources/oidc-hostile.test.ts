@@ -85,6 +85,29 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(before + 1);
   });
 
+  it('that is slow, and is not waited for by the browser that brought it, leads the reload to the end', async () => {
+    let answer = () => {};
+    provider.behave({
+      heldBack: new Promise((resolve) => {
+        answer = resolve;
+      }),
+    });
+    const pages = openPages(service);
+    const { page } = await pages.start(partner);
+    const back = await follow(page.provider);
+    const before = provider.exchanges();
+    const givenUp = openPages(service);
+    for (const [name, value] of pages.cookies) givenUp.cookies.set(name, value);
+    const first = givenUp.open(back);
+    await expect.poll(() => provider.exchanges()).toBe(before + 1);
+    const reload = pages.open(back);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    answer();
+    provider.behave({});
+    expect((await reload).returned).toHaveProperty('code');
+    await first;
+  });
+
   it('that failed cannot be used again', async () => {
     const { pages, back, end } = await verify({ tokenStatus: 500 });
     expect((await pages.open(back)).returned).toEqual(end.returned);
