@@ -23,40 +23,53 @@ interface Settings {
   uptime?: () => number;
 }
 
+const lookEvery = 1_000;
 const measureEvery = 30_000;
 const largestOffset = 2_000;
 const oldestMeasurement = 120_000;
 
 /**
- * The local clock corrected by the offset to the database's, measured every 30 s, so that all processes
- * cut minutes and hours at the same moment. A process more than 2 s off is not trusted with money: its
- * operator should mend the machine's clock rather than have it papered over.
+ * The database's time, measured every 30 s and carried on by what only goes forward, so that all processes cut minutes
+ * and hours at the same moment. A process whose wall clock is more than 2 s off is not trusted with money: its operator
+ * should mend the machine's clock rather than have it papered over. Nor is one whose wall clock was set since it was
+ * measured, or whose machine slept: that is measured again within a second.
  */
 export function createDatabaseClock({
   readServerTime,
   localTime = Date.now,
   uptime = () => performance.now(),
 }: Settings): DatabaseClock {
-  let offset = 0;
-  let measuredAt = Number.NEGATIVE_INFINITY;
+  /** The last measurement, by each of the three clocks. */
+  let measured = { server: localTime(), local: localTime(), uptime: Number.NEGATIVE_INFINITY };
   let timer: NodeJS.Timeout | undefined;
 
   async function measure(): Promise<void> {
     const before = uptime();
     const server = await readServerTime();
     const after = uptime();
-    offset = server + (after - before) / 2 - localTime();
-    measuredAt = after;
+    measured = { server: server + (after - before) / 2, local: localTime(), uptime: after };
   }
 
+  const isMeasured = () => measured.uptime > Number.NEGATIVE_INFINITY;
+  const age = () => uptime() - measured.uptime;
+  const offset = () => measured.server - measured.local;
+  /** By how much the wall clock went its own way since. */
+  const stepped = () => localTime() - measured.local - age();
+  const isSmall = (ms: number) => Math.abs(ms) <= largestOffset;
+
   return {
-    now: () => Math.round(localTime() + offset),
-    trusted: () => Math.abs(offset) <= largestOffset && uptime() - measuredAt <= oldestMeasurement,
-    offset: () => offset,
+    now: () => Math.round(isMeasured() ? measured.server + age() : localTime()),
+    trusted: () => age() <= oldestMeasurement && isSmall(offset()) && isSmall(stepped()),
+    offset,
     measure,
     start() {
-      // A failed measurement is not lost on anybody: the last one ages, and `trusted` turns false.
-      timer = setInterval(() => void measure().catch(() => undefined), measureEvery);
+      let triedAt = uptime();
+      timer = setInterval(() => {
+        if (uptime() - triedAt < measureEvery && isSmall(stepped())) return;
+        triedAt = uptime();
+        // A failed measurement is not lost on anybody: the last one ages, and `trusted` turns false.
+        void measure().catch(() => undefined);
+      }, lookEvery);
       timer.unref();
     },
     stop: () => clearInterval(timer),

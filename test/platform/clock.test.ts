@@ -79,18 +79,55 @@ describe('the clock that decides money', () => {
     expect(clock.now()).toBe(state.server);
   });
 
-  it('follows a machine whose clock is set', async () => {
+  it.each([60_000, -60_000, 31 * 86_400_000])(
+    'is not moved by a machine whose clock is set by %i ms, nor trusted there',
+    async (step) => {
+      const { state, pass, clock } = machine({ off: 300 });
+      await clock.measure();
+      pass(10_000);
+      state.off += step;
+      expect([clock.now(), clock.trusted()]).toEqual([state.server, false]);
+      await clock.measure();
+      expect([clock.now(), clock.trusted()]).toEqual([state.server, false]);
+      state.off = 0;
+      await clock.measure();
+      expect([clock.now(), clock.trusted()]).toEqual([state.server, true]);
+    },
+  );
+
+  it('is not trusted on a machine that slept, until it is measured again', async () => {
     const { state, clock } = machine();
     await clock.measure();
-    state.off = 60_000;
-    expect(clock.now()).toBe(state.server + 60_000);
-    await clock.measure();
-    expect(clock.now()).toBe(state.server);
+    state.server += 3_600_000; // its uptime stood still
     expect(clock.trusted()).toBe(false);
+    await clock.measure();
+    expect([clock.now(), clock.trusted()]).toEqual([state.server, true]);
   });
 });
 
 describe('measuring by itself', () => {
+  it('is done within a second where the clock was set', async () => {
+    let [measured, off] = [0, 0];
+    const clock = createDatabaseClock({
+      readServerTime: async () => {
+        measured += 1;
+        return Date.now();
+      },
+      localTime: () => Date.now() + off,
+    });
+    await clock.measure();
+    clock.start();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(measured).toBe(1);
+    off = 600_000;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([measured, clock.now(), clock.trusted()]).toEqual([2, Date.now(), false]);
+    off = 0;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([measured, clock.trusted()]).toEqual([3, true]);
+    clock.stop();
+  });
+
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
