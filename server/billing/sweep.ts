@@ -32,10 +32,13 @@ const atOnce = 8;
 export function createBillingSweep(settings: SweepSettings): Sweep {
   const { wallets, wallet, accesses, ledger, settlement, movements, clock, logger } = settings;
 
-  /** Gives the money back. The charge stays in the wallet until its reversal is in the ledger too. */
+  /**
+   * Gives the money back. The charge stays in the wallet until both are in the ledger, its reversal first: a charge that
+   * stands there alone could be refunded instead.
+   */
   async function reverse(walletId: string, hold: Hold): Promise<void> {
-    await ledger.append([entryOf(walletId, hold)]);
     const { repeated } = await movements.reverse(walletId, hold);
+    await ledger.append([entryOf(walletId, hold)]);
     wallet.release(walletId, [hold.id]);
     if (!repeated) logger.info({ walletId, charge: hold.id }, 'reversed a charge that granted nothing');
   }

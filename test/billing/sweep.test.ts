@@ -90,6 +90,35 @@ describe('a hold without an access', () => {
   });
 });
 
+describe('a sweep that is cut short while it gives money back', () => {
+  it.each([
+    ['reversal', 'not_found'],
+    ['token', 'refused'],
+  ] as const)('after the entry of the %s leaves nothing to refund', async (written, error) => {
+    const { partner } = await abandonedHold();
+    const { id: entryId = '' } = (await chargeHeld(partner)) ?? {};
+    server.clock.advance(10_001);
+    const kinds = async () => (await server.booksNow(partner)).rows.map(({ kind }) => kind);
+    server.at('ledger', {
+      async after() {
+        if ((await kinds()).includes(written)) lostConnection();
+      },
+    });
+    await server.sweep();
+    expect(await kinds()).toContain(written);
+    const refund = server.admin.wallets.refund.mutate({ entryId, reason: 'asked for' });
+    await expect(refund).rejects.toMatchObject({ data: { error } });
+    server.at('ledger');
+    server.clock.advance(10_001);
+    await server.sweep();
+    const { wallet, rows } = await server.books(partner);
+    expect([wallet.balance, rows.map(({ kind }) => kind)]).toEqual([
+      10_000,
+      ['funding', 'token', 'reversal'],
+    ]);
+  });
+});
+
 describe('a request that is slower than the deadline of its hold', () => {
   it('gets no token: the sweep was first, and the money is back', async () => {
     const partner = await server.partner();
@@ -133,6 +162,33 @@ describe('a hold with an access', () => {
     const { charges, reversals } = await server.books(partner);
     expect([charges.length, reversals.length, await resolved()]).toEqual([2, 0, 1]);
     expect(await server.userinfo(token)).toBe(200);
+  });
+});
+
+describe('a hold with an access of somebody who was erased since', () => {
+  it('is settled, and nobody is told of them', async () => {
+    const partner = await server.partner();
+    await server.exchange(partner, await server.visit(partner));
+    await server.books(partner);
+    const returning = await server.visit(partner);
+    const struck = gate();
+    server.at('ledger', {
+      before() {
+        struck.open();
+        lostConnection();
+      },
+    });
+    expect((await server.exchange(partner, returning)).status).toBe(200);
+    await struck.passed;
+    const { partnerId } = partner;
+    const enrollment = await server.db.collection('enrollments').findOne({ partnerId });
+    await server.admin.users.erase.mutate({ userId: enrollment?.['userId'] });
+    server.at('ledger');
+    server.clock.advance(10_001);
+    await server.sweep();
+    expect((await server.books(partner)).charges).toHaveLength(2);
+    const told = { partnerId, type: 'vae.resolved' };
+    expect(await server.db.collection('events').countDocuments(told)).toBe(0);
   });
 });
 
