@@ -36,6 +36,9 @@ export interface Access extends ClaimsSnapshot {
   verificationLevel?: VerificationLevel;
 }
 
+/** Stands for the subject of somebody who was erased. */
+export const erasedSub = 'erased';
+
 /** First insert wins: the charge of this id is void, for ever, and the next number is used. */
 export interface Tombstone {
   _id: string;

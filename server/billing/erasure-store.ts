@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import type { Access } from './access-store.ts';
+import { type Access, erasedSub } from './access-store.ts';
 
 /** Accesses that no code leads to. */
 export const indexes: IndexDeclaration[] = [
@@ -33,7 +33,7 @@ export function createAccessErasure(db: Db) {
         [
           {
             $set: {
-              sub: 'erased',
+              sub: erasedSub,
               claims: { $literal: {} },
               meta: { $mergeObjects: ['$meta', nothing] },
               revokedAt: { $ifNull: ['$revokedAt', at] },

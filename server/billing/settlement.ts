@@ -2,7 +2,7 @@ import type { AuditEntry } from '../platform/audit-entry.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import type { EventDraft, Publish } from '../platform/outbox.ts';
 import { createStage } from '../platform/stage.ts';
-import type { Access } from './access-store.ts';
+import { type Access, erasedSub } from './access-store.ts';
 import { entryOf } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { WalletPort } from './wallet.ts';
@@ -38,8 +38,9 @@ function verifiedAccessEvent(access: Access): EventDraft {
   };
 }
 
+/** Nobody is told of somebody who was erased since. */
 const owesEvent = ({ record }: Settled): Access[] =>
-  record?.kind === 'token' && record.returning ? [record] : [];
+  record?.kind === 'token' && record.returning && record.sub !== erasedSub ? [record] : [];
 
 /** Nobody waits for a settlement, and thirty cost hardly more than one. */
 const linger = { ms: 50, enough: 32 };
