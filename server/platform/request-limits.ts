@@ -131,7 +131,8 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const now = clock.now();
     const { start, key, used: known } = knownAt(now, name, id);
     const retryAfter = secondsUntilRollover(start, minute, now);
-    const used = known >= max ? known + 1 : await count(name, counterOf(name, id, start / minute));
+    if (known >= max) return { allowed: false, retryAfter, limit: max, remaining: 0 };
+    const used = await count(name, counterOf(name, id, start / minute));
     if (used >= max && seenFull.start === start) seenFull.used.set(key, used);
     return { allowed: used <= max, retryAfter, limit: max, remaining: Math.max(0, max - used) };
   }

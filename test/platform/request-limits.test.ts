@@ -101,8 +101,8 @@ describe('request limits', () => {
     const { limits } = await twoProcesses();
     const [limit] = limits;
     await limit('token', 'a', 1);
-    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: false });
-    expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true });
+    for (let n = 0; n < 100; n += 1) expect((await limit('token', 'a', 1)).allowed).toBe(false);
+    expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true, remaining: 8 });
   });
 
   it('ask the database no more once a minute is known to be full', async () => {
