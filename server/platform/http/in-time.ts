@@ -3,10 +3,11 @@ import { unavailable } from '../errors.ts';
 
 /**
  * Milliseconds. decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. What was
- * begun in time has another second to come to its end: the answer to it is worth more than a 503.
+ * begun in time has as long to come to its end as the database may take for an answer: that of an exchange is worth
+ * more than a 503.
  */
-const beginWithin = 3_000;
-const answerWithin = 4_000;
+const beginWithin = 2_500;
+const answerWithin = 4_500;
 
 /** Somebody who waits for an answer. */
 export interface Waiting {
