@@ -140,7 +140,10 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
       .output(LimitsView)
       .mutation(async ({ input: { perMinute, perHour, ...wallet }, ctx }) => {
         const { id, caps } = await walletOf(wallet);
-        const after = { perMinute: perMinute ?? caps.perMinute, perHour: perHour ?? caps.perHour };
+        const after = {
+          ...(perMinute === undefined ? {} : { perMinute }),
+          ...(perHour === undefined ? {} : { perHour }),
+        };
         await wallets.setCaps(id, after, {
           ...ctx.actor,
           id: `${ctx.actor.requestId}:${id}`,

@@ -116,9 +116,11 @@ export function createWalletStore(db: Db, patient: Db = db) {
       return found ? Number(found.settled) : undefined;
     },
 
-    /** Changes the spend caps; the audit entry is written with them and copied to the log from here. */
-    async setCaps(id: string, caps: WalletState['caps'], entry: AuditEntry): Promise<void> {
-      await wallets.updateOne({ _id: id }, { $set: { caps, auditAt: entry.at }, $push: { audit: entry } });
+    /** Changes the spend caps that are given; the audit entry is written with them and copied to the log from here. */
+    async setCaps(id: string, caps: Partial<WalletState['caps']>, entry: AuditEntry): Promise<void> {
+      const given = Object.entries(caps).map(([bucket, cap]) => [`caps.${bucket}`, cap]);
+      const set = { ...Object.fromEntries(given), auditAt: entry.at };
+      await wallets.updateOne({ _id: id }, { $set: set, $push: { audit: entry } });
     },
 
     /** Wallets with holds past their deadline at `now`, each with just those. */
