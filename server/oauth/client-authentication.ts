@@ -61,7 +61,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
   async function find({ clientId, clientSecret }: Credentials): Promise<Authenticated | undefined> {
     const matching = (found: Authenticated | undefined) =>
       found && secretMatches(found.client, clientSecret) ? found : undefined;
-    // A cached answer may only say yes: a no is looked up again, so that a rotation holds everywhere at once.
+    // A cached answer may only say yes: a no is looked up again, so that a new secret works everywhere at once.
     return matching(await findClient(clientId)) ?? matching(await findClient(clientId, { fresh: true }));
   }
 
@@ -82,8 +82,13 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
 
   const mostRequests = (client: OAuthClient) => client.tokenRequestsPerMinute ?? tokenRequestsPerMinute;
 
-  async function requireKey(client: OAuthClient): Promise<void> {
-    if ((await keyStatus(client.keyId)) === 'active') return;
+  const hasActiveKey = async ({ keyId }: OAuthClient) => (await keyStatus(keyId)) === 'active';
+
+  /** The client in hand; where its key is revoked, the client as it is now, for it may have another key. */
+  async function withActiveKey(client: OAuthClient): Promise<OAuthClient> {
+    if (await hasActiveKey(client)) return client;
+    const again = await findClient(client._id, { fresh: true });
+    if (again && (await hasActiveKey(again.client))) return again.client;
     throw new ApiError('client_inactive', { description: 'The API key that owns this client is revoked' });
   }
 
@@ -111,13 +116,14 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
 
     /**
      * Counts this request; its key is looked up beside, never from a cache (decisions.md, "Modes").
+     * @returns the client with a key that is active
      * @throws ApiError client_inactive where the key is revoked, then rate_limited (interface section 8, rule 5)
      */
-    async admit(client: OAuthClient): Promise<void> {
+    async admit(client: OAuthClient): Promise<OAuthClient> {
       const counting = limit('token', client._id, mostRequests(client));
-      await Promise.all([requireKey(client), counting]);
+      const [admitted] = await Promise.all([withActiveKey(client), counting]);
       const { allowed, retryAfter } = await counting;
-      if (allowed) return;
+      if (allowed) return admitted;
       throw new ApiError('rate_limited', { description: 'Token endpoint rate limit exceeded', retryAfter });
     },
   };

@@ -4,7 +4,12 @@ import { ApiError } from '../platform/errors.ts';
 import type { Waiting } from '../platform/http/in-time.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AccessTokens } from './access-token.ts';
-import type { Authenticated, ClientAuthentication, Credentials } from './client-authentication.ts';
+import type {
+  Authenticated,
+  ClientAuthentication,
+  Credentials,
+  OAuthClient,
+} from './client-authentication.ts';
 import {
   largestWrongVerifiers,
   requireActiveEnrollment,
@@ -25,6 +30,13 @@ export interface BoughtAccess {
   expiresAt: Date;
 }
 
+/** What decides over a code besides its history. */
+interface Facts {
+  grant: Grant | undefined;
+  /** With a key that is active. */
+  client: OAuthClient;
+}
+
 /** What happened to a code before this request. */
 type History = { state: 'open' } | { state: 'used'; access: BoughtAccess } | { state: 'exhausted' };
 
@@ -35,8 +47,8 @@ interface Dependencies {
     purchase: Authenticated & {
       cause: string;
       waiting: Waiting;
-      read: () => Promise<Grant | undefined>;
-      decide: (grant: Grant | undefined, history: History) => Promise<GrantTerms & { lifetime: number }>;
+      read: () => Promise<Facts>;
+      decide: (facts: Facts, history: History) => Promise<GrantTerms & { lifetime: number }>;
       meanwhile: (access: BoughtAccess) => void;
     },
   ) => Promise<BoughtAccess>;
@@ -77,24 +89,24 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
     waiting: Waiting,
   ): Promise<TokenResponse> => {
     if (request.grant_type !== 'authorization_code') throw new ApiError('unsupported_grant_type');
-    const { client, partner } = await clients.authenticate(credentials);
+    const { client: caller, partner } = await clients.authenticate(credentials);
     const codeHash = sha256(request.code);
     // Who is at its limit is refused at once, and does not travel with others' exchanges.
-    let admission = clients.isAtLimit(client) ? clients.admit(client) : undefined;
+    let admission = clients.isAtLimit(caller) ? clients.admit(caller) : undefined;
     await admission;
     let signed: { token: string; of: BoughtAccess } | undefined;
 
     const access = await buy({
       cause: codeHash,
-      client,
+      client: caller,
       partner,
       waiting,
       async read() {
-        admission ??= clients.admit(client);
-        const [grant] = await Promise.all([grants.load(codeHash), admission]);
-        return grant;
+        admission ??= clients.admit(caller);
+        const [grant, client] = await Promise.all([grants.load(codeHash), admission]);
+        return { grant, client };
       },
-      async decide(found, history) {
+      async decide({ grant: found, client }, history) {
         const grant = requireOwnCode(found, client);
         if (history.state === 'used') await refuseUsed(history.access);
         if (history.state === 'exhausted') throw new ApiError('invalid_grant');

@@ -84,6 +84,36 @@ describe('codes that are redeemed at once, at two servers', () => {
   });
 });
 
+describe('what another process has just changed', () => {
+  it('a client that was moved to a new key, and the old one then revoked: it exchanges under the new one', async () => {
+    const partner = await pair.partner();
+    const { partnerId, clientId, keyId: old } = partner;
+    for (const visit of await pair.visits(partner, 2))
+      expect((await pair.exchange(partner, visit)).status).toBe(200);
+    const { admin } = pair.first;
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.clients.update.mutate({ clientId, keyId });
+    await admin.keys.revoke.mutate({ keyId: old });
+    for (const visit of await pair.visits(partner, 2))
+      expect((await pair.exchange(partner, visit)).status).toBe(200);
+    const records = await pair.db.collection('accesses').find({ partnerId, keyId }).toArray();
+    expect(records).toHaveLength(2);
+  });
+
+  it('two spend caps that are set at the same moment both hold', async () => {
+    const { partnerId } = await pair.partner();
+    const wallet = { partnerId, mode: 'test' as const };
+    for (let n = 1; n <= 5; n += 1) {
+      await Promise.all([
+        pair.first.admin.limits.set.mutate({ ...wallet, perMinute: n }),
+        pair.second.admin.limits.set.mutate({ ...wallet, perHour: 1_000 + n }),
+      ]);
+      const caps = await pair.second.admin.limits.show.query(wallet);
+      expect([caps.perMinute, caps.perHour]).toEqual([n, 1_000 + n]);
+    }
+  });
+});
+
 describe('vae.resolved', () => {
   it('is published once for each exchange of a returning user, and never for the first', async () => {
     const partner = await pair.partner();
