@@ -12,7 +12,7 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   invalid_redirect_uri:
     'redirect_uri is compared byte for byte, trailing slash included: compare it with `sessions show` and `clients show`.',
   invalid_client:
-    'Check client_id and secret. After `clients rotate-secret` the old secret ends at once, unless --keep-old was given.',
+    'Check client_id and secret. After `clients rotate-secret` the old secret ends within 2 seconds, unless --keep-old was given.',
   payment_required: 'Fund the wallet with `wallets fund`; the code stays usable until it expires.',
   access_denied:
     'The enrollment is blocked, for instance as a duplicate: `enrollments show`, and `enrollments unblock` where that is right.',

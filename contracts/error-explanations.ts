@@ -37,7 +37,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   invalid_client: {
     cause: 'client_id is unknown or client_secret is wrong.',
-    fix: 'Check both; after a rotation the old secret ends at once, unless it was kept for a time.',
+    fix: 'Check both; after a rotation the old secret ends within 2 seconds, unless it was kept for a time.',
   },
   payment_required: {
     cause: 'The balance of the wallet of this mode is less than the price.',

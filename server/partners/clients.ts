@@ -183,7 +183,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       });
     },
 
-    /** The old secrets end at once, or after `keepOldSeconds`. */
+    /** The old secrets end at once, elsewhere within the 2 s of the caches, or after `keepOldSeconds`. */
     async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
       const { secret, stored } = newClientSecret();
       const client = await change(clientId, ({ secrets }) => {

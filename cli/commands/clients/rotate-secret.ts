@@ -4,7 +4,8 @@ import { duration, outFile } from '../../flags.ts';
 import { localTime } from '../../output/format.ts';
 
 export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
-  static override summary = 'Give a client a new secret. The old one ends at once, or after --keep-old.';
+  static override summary =
+    'Give a client a new secret. The old one ends within 2 seconds, or after --keep-old.';
   static override examples = ['<%= config.bin %> clients rotate-secret cli_… --keep-old 24h'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {
@@ -20,7 +21,7 @@ export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRo
     const oldOne =
       keepOldSeconds > 0
         ? `The present one is accepted until ${until}.`
-        : 'Exchanges with the present one get 401 at once.';
+        : 'Exchanges with the present one get 401 within 2 seconds.';
     return this.confirmed(
       { id, consequence: `${id} gets a new secret. ${oldOne}`, live: mode === 'live' },
       () =>
