@@ -30,6 +30,8 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
   const leasing = new Set<string>();
   /** Endpoints that found the pool full, in order. */
   const blocked = new Set<string>();
+  /** Endpoints whose retries found the retries' part of the pool taken or promised, in order. */
+  const starved = new Set<string>();
   const running = new Set<Promise<void>>();
   let reserved = 0;
   let stopped = false;
@@ -69,7 +71,8 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     const again = wanting.has(keyId) || granted.leased.length > 0;
     if (granted.more) wanting.add(keyId);
     if (again) pump(keyId);
-    unblock();
+    if (granted.more && room.retries === 0) starved.add(keyId);
+    makeWay();
   }
 
   async function run(delivery: Leased): Promise<void> {
@@ -82,15 +85,23 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     } finally {
       slots.free(keyId, lane);
       pump(keyId);
-      unblock();
+      makeWay();
     }
   }
 
-  function unblock(): void {
+  /** Lets the next ones in that waited for room in the pool. */
+  function makeWay(): void {
     const [next] = blocked;
-    if (next === undefined) return;
-    blocked.delete(next);
-    pump(next);
+    if (next !== undefined) {
+      blocked.delete(next);
+      pump(next);
+    }
+    for (const keyId of starved) {
+      if (slots.room(keyId, reserved).retries === 0) continue;
+      starved.delete(keyId);
+      pump(keyId);
+      break;
+    }
   }
 
   return {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { randomId } from '../../server/platform/ids.ts';
 import { createCandidates } from '../../server/webhooks/candidates.ts';
-import type { Delivery } from '../../server/webhooks/delivery.ts';
+import type { Delivery, StoredEvent } from '../../server/webhooks/delivery.ts';
+import { composeDelivery, composeEvent } from '../../server/webhooks/events.ts';
 import type { Post } from '../../server/webhooks/post.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
 import { createReceiver } from './receiver.ts';
-import { createSystem, draft, until } from './system.ts';
+import { createSystem, draft, idKey, until } from './system.ts';
 
 /** Replaces the network: what is sent to `hangs` stays in flight until released. */
 function hanging(hangs: (url: string) => boolean) {
@@ -47,6 +49,26 @@ describe('endpoints that hang', () => {
     const timer = setInterval(network.release, 20);
     await system.stop();
     clearInterval(timer);
+  });
+
+  it('and retries of more endpoints than the pool has room for at once: none waits for another wake', async () => {
+    const { wrap } = hanging(() => false);
+    const system = await createSystem({ wrap });
+    const at = new Date(Date.now() - 5_000);
+    const events = Array.from({ length: 400 }, (_, n) =>
+      composeEvent(draft(system.key(`https://partner-${n}.example/`), at), idKey),
+    );
+    const retries = events.map((event) => ({
+      ...composeDelivery(event, { id: randomId('delivery'), trigger: 'event', dueAt: at, now: at }),
+      attempt: 2,
+      lane: 'retry' as const,
+      trigger: 'schedule' as const,
+    }));
+    await system.db.collection<StoredEvent>('events').insertMany(events);
+    const deliveries = system.db.collection<Delivery>('deliveries');
+    await deliveries.insertMany(retries);
+    await system.sweep.sweep();
+    await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
   });
 
   it('wait for the pool in turn when it is full', async () => {
