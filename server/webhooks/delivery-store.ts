@@ -1,4 +1,4 @@
-import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, Collection, Db, Filter } from 'mongodb';
 import type { SkipReason } from '../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { Verdict } from './attempt.ts';
@@ -7,6 +7,8 @@ import { insertMissing } from './event-store.ts';
 
 const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
+/** Deliveries that one look for due keys goes through. */
+const mostLookedAt = 2_000;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
@@ -50,6 +52,24 @@ export function createDeliveryStore(db: Db) {
         { $unset: 'event' },
       ])
       .toArray();
+  }
+
+  /** From key to key by the index, which leaps over all that one key has. */
+  async function keysFromIndex(due: Filter<Delivery>): Promise<string[]> {
+    const keys: string[] = [];
+    for (;;) {
+      const after = keys.at(-1) ?? '';
+      const next = await deliveries.findOne(
+        { ...due, keyId: { $gt: after }, lane: { $in: ['first', 'retry'] } },
+        {
+          sort: { keyId: 1 },
+          projection: { _id: 0, keyId: 1 },
+          hint: { keyId: 1, lane: 1, nextAttemptAt: 1 },
+        },
+      );
+      if (!next) return keys;
+      keys.push(next.keyId);
+    }
   }
 
   return {
@@ -168,9 +188,16 @@ export function createDeliveryStore(db: Db) {
       return modifiedCount;
     },
 
-    /** Keys that have something due. */
+    /** Keys that have something due. What one endpoint has waiting costs the others nothing, however much it is. */
     async dueKeys(now: Date): Promise<string[]> {
-      return deliveries.distinct('keyId', { status: 'pending', nextAttemptAt: { $lte: now } });
+      const due = { status: 'pending' as const, nextAttemptAt: { $lte: now } };
+      const some = await deliveries
+        .find(due, { projection: { _id: 0, keyId: 1 } })
+        .sort({ nextAttemptAt: 1 })
+        .limit(mostLookedAt)
+        .toArray();
+      if (some.length < mostLookedAt) return [...new Set(some.map(({ keyId }) => keyId))];
+      return keysFromIndex(due);
     },
 
     /** When the next delivery falls due within a span of time; undefined where none does. */
@@ -183,11 +210,20 @@ export function createDeliveryStore(db: Db) {
       return next?.nextAttemptAt;
     },
 
-    /** The seconds until `until` within which something falls due, by their beginnings; overdue ones too. */
-    async dueSeconds(until: Date): Promise<Date[]> {
+    /** Whether anything has been due since before `at`. */
+    async isOverdue(at: Date): Promise<boolean> {
+      const one = await deliveries.findOne(
+        { status: 'pending', nextAttemptAt: { $lt: at } },
+        { projection: { _id: 1 } },
+      );
+      return one !== null;
+    },
+
+    /** The seconds from `from` until `until` within which something falls due, by their beginnings. */
+    async dueSeconds(from: Date, until: Date): Promise<Date[]> {
       const groups = await deliveries
         .aggregate<{ _id: Date }>([
-          { $match: { status: 'pending', nextAttemptAt: { $lte: until } } },
+          { $match: { status: 'pending', nextAttemptAt: { $gte: from, $lte: until } } },
           { $group: { _id: { $dateTrunc: { date: '$nextAttemptAt', unit: 'second' } } } },
           { $sort: { _id: 1 } },
         ])

@@ -129,11 +129,10 @@ export function createWebhooks(settings: WebhookSettings) {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
       if (worker) await wakeDue('due');
-      const seconds = await deliveries.dueSeconds(new Date(clock.now() + horizon));
       const current = dueSecond(now());
-      const ahead = seconds.filter((second) => second >= current);
+      const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + horizon));
       // Where others send, one job wakes them for all that is overdue.
-      if (!worker && ahead.length < seconds.length) ahead.push(current);
+      if (!worker && (await deliveries.isOverdue(current))) ahead.push(current);
       await Promise.all(ahead.map((second) => wake.at(second)));
       await scheduler.sweep();
     },
