@@ -80,6 +80,8 @@ export const ResendDeliveries = z
         ...filter,
         since: DateTime,
         status: z.enum(['failed', 'skipped', 'delivered']).default('failed'),
+        /** Only those that follow this one, newest first: to go on where the last call ended. */
+        after: reference('delivery').optional(),
       })
       .optional(),
     /** Says which ones, and sends nothing. */
@@ -95,8 +97,8 @@ export type ResendFilter = NonNullable<ResendDeliveries['filter']>;
 export const ResentDeliveries = z.strictObject({
   dryRun: z.boolean(),
   deliveries: z.array(DeliveryView),
-  /** True where the filter finds more than are sent again at a time: run it again. */
-  more: z.boolean(),
+  /** Where the filter finds more than are sent again at a time: what to go on after. */
+  after: z.string().nullable(),
 });
 export type ResentDeliveries = z.infer<typeof ResentDeliveries>;
 export const resendLimit = largestResend;

@@ -47,15 +47,22 @@ export const Verification = z.strictObject({
 export type Verification = z.infer<typeof Verification>;
 
 /** What a test key's endpoint has been owed since then: for `webhooks listen`, which repeats its question. */
-export const RelayRequest = z.strictObject({ keyId: reference('apiKey'), since: DateTime.optional() });
+export const RelayRequest = z.strictObject({
+  keyId: reference('apiKey'),
+  since: DateTime.optional(),
+  /** Only those that follow this one, in order of time. */
+  after: reference('delivery').optional(),
+});
 export type RelayRequest = z.infer<typeof RelayRequest>;
 
 /**
  * Deliveries made since, signed as of now, in order. The same one may come twice: receivers of `webhooks listen` go
- * by `deliveryId`. Ask again with `until` as `since`.
+ * by `deliveryId`. Where there is an `after`, ask again with it, and the same `since`, for the next page; else with
+ * the `until` of the first page as `since`.
  */
 export const Relayed = z.strictObject({
   until: DateTime,
+  after: z.string().nullable(),
   deliveries: z.array(
     z.strictObject({
       deliveryId: z.string(),

@@ -66,3 +66,8 @@ export function createEventStore(db: Db) {
 export function older({ _id, createdAt }: { _id: string; createdAt: Date }) {
   return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: _id } }] };
 }
+
+/** What comes after a document in a list that has the oldest first. */
+export function newer({ _id, createdAt }: { _id: string; createdAt: Date }) {
+  return { $or: [{ createdAt: { $gt: createdAt } }, { createdAt, _id: { $gt: _id } }] };
+}

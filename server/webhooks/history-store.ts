@@ -1,7 +1,7 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { EventType } from '../../contracts/events.ts';
 import type { Delivery } from './delivery.ts';
-import { insertMissing, older } from './event-store.ts';
+import { insertMissing, newer, older } from './event-store.ts';
 
 const collection = 'deliveries';
 
@@ -60,12 +60,12 @@ export function createHistoryStore(db: Db) {
         .toArray();
     },
 
-    /** Oldest first: what a key's endpoint was owed since then. */
-    since(keyId: string, since: Date, limit: number): Promise<Delivery[]> {
+    /** Oldest first: what a key's endpoint was owed since then; `after` is the last delivery of the page before. */
+    since(keyId: string, since: Date, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {
       return deliveries
-        .find({ keyId, createdAt: { $gte: since } })
+        .find({ $and: [{ keyId, createdAt: { $gte: since } }, page.after ? newer(page.after) : {}] })
         .sort({ createdAt: 1, _id: 1 })
-        .limit(limit)
+        .limit(page.limit)
         .toArray();
     },
 

@@ -23,6 +23,12 @@ interface Settings {
   idKey: Uint8Array;
 }
 
+/** What is to be sent again; `after` is where to go on, where there is more. */
+interface Selection {
+  chosen: Delivery[];
+  after: string | null;
+}
+
 /** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
 const resentPerSecond = 10;
 const testPatience = attemptBudget + 5_000;
@@ -39,15 +45,33 @@ export function createOperations({ events, history, dispatch, findKey, clock, id
     return delivery;
   }
 
-  /** One delivery for each event, without those that arrived otherwise or are on their way. */
-  async function select(filter: ResendFilter): Promise<Delivery[]> {
-    const found = await history.list(queryOf(filter), { limit: resendLimit + 1 });
-    const all = await history.ofEvents(found.map(({ eventId }) => eventId));
-    const settled = new Set(
-      all.filter((one) => one.status !== 'failed' && one.status !== 'skipped').map(({ eventId }) => eventId),
-    );
-    const wanted = found.filter(({ eventId }) => filter.status === 'delivered' || !settled.has(eventId));
-    return [...new Map(wanted.map((one) => [one.eventId, one])).values()];
+  /** Events that arrived, or are on their way. */
+  async function settledAmong(deliveries: readonly Delivery[]): Promise<Set<string>> {
+    const all = await history.ofEvents(deliveries.map(({ eventId }) => eventId));
+    const settled = all.filter(({ status }) => status !== 'failed' && status !== 'skipped');
+    return new Set(settled.map(({ eventId }) => eventId));
+  }
+
+  /**
+   * One delivery for each event, without those that arrived otherwise or are on their way: as many as are sent at a
+   * time. `after` is the last of them where there are more.
+   */
+  async function select({ after, ...filter }: ResendFilter): Promise<Selection> {
+    const wanted = new Map<string, Delivery>();
+    let last = after === undefined ? undefined : await existing(after);
+    for (;;) {
+      const page = { limit: resendLimit, ...(last ? { after: last } : {}) };
+      const found = await history.list(queryOf(filter), page);
+      const settled = filter.status === 'delivered' ? new Set() : await settledAmong(found);
+      for (const delivery of found) {
+        if (settled.has(delivery.eventId) || wanted.has(delivery.eventId)) continue;
+        const chosen = [...wanted.values()];
+        if (chosen.length === resendLimit) return { chosen, after: chosen.at(-1)?._id ?? null };
+        wanted.set(delivery.eventId, delivery);
+      }
+      last = found.at(-1);
+      if (found.length < resendLimit) return { chosen: [...wanted.values()], after: null };
+    }
   }
 
   async function again(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
@@ -103,10 +127,12 @@ export function createOperations({ events, history, dispatch, findKey, clock, id
 
     /** New series of attempts of the same events; what is under way is left alone. */
     async resend({ deliveryIds, filter, dryRun }: ResendDeliveries, operatorId: string) {
-      const found = filter ? await select(filter) : await Promise.all((deliveryIds ?? []).map(existing));
-      const chosen = found.slice(0, resendLimit);
-      const deliveries = dryRun ? chosen : await again(chosen, operatorId);
-      return { dryRun, deliveries, more: found.length > chosen.length };
+      const named = async () => ({
+        chosen: await Promise.all((deliveryIds ?? []).map(existing)),
+        after: null,
+      });
+      const { chosen, after } = await (filter ? select(filter) : named());
+      return { dryRun, deliveries: dryRun ? chosen : await again(chosen, operatorId), after };
     },
 
     async cancel(id: string): Promise<Delivery> {

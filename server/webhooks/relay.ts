@@ -57,18 +57,20 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
     },
 
     /** Deliveries of a test key made since then, signed now, for a developer's machine to receive. */
-    async since({ keyId, since }: RelayRequest): Promise<Relayed> {
+    async since({ keyId, since, after }: RelayRequest): Promise<Relayed> {
       const { mode, secret } = await endpointOf(keyId);
       if (mode === 'live')
         throw new ApiError('refused', { description: 'Events of live keys go to their URL only' });
       const at = clock.now();
       const until = new Date(at).toISOString();
-      if (since === undefined) return { until, deliveries: [] };
-      const found = await history.since(keyId, new Date(Date.parse(since) - overlap), pageLength);
-      const last = found.length === pageLength ? found.at(-1)?.createdAt.toISOString() : undefined;
+      if (since === undefined) return { until, after: null, deliveries: [] };
+      const last = after === undefined ? null : await history.find(after);
+      const from = new Date(Date.parse(since) - overlap);
+      const found = await history.since(keyId, from, { limit: pageLength, ...(last ? { after: last } : {}) });
       const bodies = await events.bodies(found.map(({ eventId }) => eventId));
       return {
-        until: last ?? until,
+        until,
+        after: found.length === pageLength ? (found.at(-1)?._id ?? null) : null,
         deliveries: found.map(({ _id, eventId, type }) => {
           const body = bodies.get(eventId) ?? '';
           const signed = { eventId, type, attempt: 1, body, secret, at, userAgent };

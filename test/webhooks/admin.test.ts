@@ -124,13 +124,50 @@ describe('deliveries', () => {
 
     const filter = { keyId, since: '2026-01-01T00:00:00Z' };
     const dry = await deliveries.resend({ filter, dryRun: true });
-    expect(dry).toMatchObject({ dryRun: true, more: false });
+    expect(dry).toMatchObject({ dryRun: true, after: null });
     expect(dry.deliveries).toHaveLength(2);
     expect(await stored(system).countDocuments()).toBe(4);
     expect((await deliveries.resend({ filter })).deliveries).toHaveLength(2);
     expect(await stored(system).countDocuments()).toBe(6);
     await rejects(deliveries.resend({ deliveryIds: ['dlv_none'] }), 'not_found');
     await expect(deliveries.resend({})).rejects.toThrow('either deliveries or a filter');
+  });
+
+  it.each([
+    ['failed', true],
+    ['failed', false],
+    ['delivered', false],
+  ] as const)('are sent again by filter until all %s ones were (dry run: %s)', async (status, dryRun) => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    await system.publish(Array.from({ length: 1_100 }, () => draft(keyId)));
+    await stored(system).updateMany({}, { $set: { status, createdAt: new Date() } });
+    const filter = { keyId, status, since: '2026-01-01T00:00:00Z' };
+    const numbers: number[] = [];
+    const events = new Set<string>();
+    for (let after: string | null | undefined; after !== null; ) {
+      const resent = await adminOf(system).deliveries.resend({
+        filter: { ...filter, ...(after ? { after } : {}) },
+        dryRun,
+      });
+      numbers.push(resent.deliveries.length);
+      for (const { eventId } of resent.deliveries) events.add(eventId);
+      after = resent.after;
+    }
+    expect(numbers).toEqual([500, 500, 100]);
+    expect(events.size).toBe(1_100);
+  });
+
+  it('are found by filter behind any number that were sent again already', async () => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    await system.publish(Array.from({ length: 1_100 }, () => draft(keyId)));
+    await stored(system).updateMany({}, { $set: { status: 'failed' } });
+    const filter = { keyId, since: '2026-01-01T00:00:00Z' };
+    const numbers: number[] = [];
+    for (let run = 0; run < 4; run += 1)
+      numbers.push((await adminOf(system).deliveries.resend({ filter })).deliveries.length);
+    expect(numbers).toEqual([500, 500, 100, 0]);
   });
 
   it('sent again in numbers follow each other, ten of a key in a second', async () => {
@@ -274,9 +311,27 @@ describe('webhooks', () => {
     await deliveries.resend({ deliveryIds: [_id] });
     const relayed = await webhooks.relay({ keyId, since });
     expect(relayed.deliveries).toHaveLength(2);
+    expect(relayed.after).toBeNull();
     for (const { headers, body } of relayed.deliveries) {
       expect(headers['X-SVC-Signature']).toBe(contractSignature(body, secretOf(system, keyId)));
       new Webhook(secretOf(system, keyId)).verify(body, headers);
     }
+  });
+
+  it('relay gives all of a burst, page by page', async () => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    const { webhooks } = adminOf(system);
+    const { until: since } = await webhooks.relay({ keyId });
+    await system.publish(Array.from({ length: 250 }, () => draft(keyId)));
+    const seen = new Set<string>();
+    const pages: number[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await webhooks.relay({ keyId, since, ...(after ? { after } : {}) });
+      for (const { deliveryId } of page.deliveries) seen.add(deliveryId);
+      pages.push(page.deliveries.length);
+      after = page.after;
+    }
+    expect([pages, seen.size]).toEqual([[100, 100, 50], 250]);
   });
 });

@@ -19,6 +19,7 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
       description: 'with a filter: those that ended so',
       default: 'failed',
     }),
+    after: Flags.string({ description: 'with a filter: go on after this delivery, as told' }),
     'dry-run': Flags.boolean({ description: 'only say which would be sent' }),
   };
 
@@ -27,14 +28,15 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
     const { partner, key, mode, event, since, until, status } = this.flags;
     const named = deliveryIds.length > 0;
     if (named === (since !== undefined)) throw usageError('Name deliveries, or give a filter with --since');
-    const filter = given({ partnerId: partner, keyId: key, mode, event, since, until });
+    const { after } = this.flags;
+    const filter = given({ partnerId: partner, keyId: key, mode, event, since, until, after });
     const dryRun = this.flags['dry-run'];
     const api = await this.api();
     const wanted = named ? { deliveryIds } : { filter: { ...filter, since: since ?? '', status } };
     const resent = await api.deliveries.resend.mutate({ ...wanted, dryRun });
     this.notice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${resent.deliveries.length}`);
     this.many(resent.deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf']);
-    if (resent.more) this.notice('The filter finds more than are sent at a time: run it again.');
-    return resent;
+    if (resent.after) this.notice(`There are more: go on with the same filter and --after ${resent.after}`);
+    return resent.deliveries;
   }
 }

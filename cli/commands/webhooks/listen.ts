@@ -30,14 +30,20 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
     const api = await this.api();
     const seen = new Set<string>();
     let { until: since } = await api.webhooks.relay.query({ keyId });
+    /** The page to go on with, and when its first one was asked for. */
+    let paging: { after: string; began: string } | undefined;
     this.notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
     for (;;) {
-      const { until, deliveries } = await api.webhooks.relay.query({ keyId, since });
+      const page = paging ? { after: paging.after } : {};
+      const { until, after, deliveries } = await api.webhooks.relay.query({ keyId, since, ...page });
       for (const delivery of deliveries.filter(({ deliveryId }) => !seen.has(deliveryId))) {
         seen.add(delivery.deliveryId);
         this.#report(delivery, await forward(target, delivery));
       }
-      since = until;
+      const began = paging?.began ?? until;
+      paging = after === null ? undefined : { after, began };
+      if (paging) continue;
+      since = began;
       await sleep(interval);
     }
   }

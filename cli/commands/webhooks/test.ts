@@ -10,10 +10,12 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
 
   async run() {
     const api = await this.api();
+    const { url } = await api.webhooks.show.query({ keyId: this.args.key });
     const delivery = await api.webhooks.test.mutate({ keyId: this.args.key });
     const { status, error, detail, durationMs } = delivery.attempts.at(-1) ?? {};
     this.one({
       delivery: delivery.id,
+      url,
       status: delivery.status,
       answer: status,
       error,
@@ -25,6 +27,6 @@ export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
       process.exitCode = exits.failure;
       this.notice(`\`svcadmin events why ${delivery.eventId}\` says what to do.`);
     }
-    return delivery;
+    return { url, ...delivery };
   }
 }
