@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Sweep } from '../platform/outbox.ts';
 import { createStage } from '../platform/stage.ts';
-import type { AuditStore, StoredEntry } from './audit-store.ts';
+import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
 import { procedure, router } from './procedures.ts';
 
 interface Dependencies {
@@ -15,7 +15,16 @@ interface Dependencies {
 }
 
 /** Collections whose documents carry audit entries until they are copied. */
-const sources = ['partners', 'apiKeys', 'clients', 'operators', 'enrollments', 'wallets', 'integrations'];
+const sources = [
+  'partners',
+  'apiKeys',
+  'clients',
+  'operators',
+  'enrollments',
+  'users',
+  'wallets',
+  'integrations',
+];
 
 export interface AuditLog extends Sweep {
   /** Copies what the mutation wrote; where it changed no record that carries entries, notes the call itself. */
@@ -41,8 +50,18 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     },
   });
 
+  /** Calls that could not be noted yet, by request. */
+  const owed = new Map<string, NewEntry>();
+
+  /** A call that changed no record that carries entries. */
+  async function note(call: NewEntry): Promise<void> {
+    if ((await store.ofRequest(call.requestId)).length === 0) await store.add([call]);
+    owed.delete(call.requestId);
+  }
+
   async function sweep(): Promise<void> {
     await drain(true);
+    for (const call of owed.values()) await note(call);
   }
 
   return {
@@ -50,15 +69,14 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     sweep,
 
     async mutated(actor, input) {
+      const what = { target: targetOf(input), ...(isObject(input) ? { input } : {}) };
+      const call = { ...actor, id: actor.requestId, at: new Date(clock.now()), ...what };
+      owed.set(call.requestId, call);
       try {
-        await sweep();
-        if ((await store.ofRequest(actor.requestId)).length > 0) return;
-        const call = isObject(input) ? { input } : {};
-        await store.add([
-          { ...actor, id: actor.requestId, at: new Date(clock.now()), target: targetOf(input), ...call },
-        ]);
+        await drain(true);
+        await note(call);
       } catch (err) {
-        // The change is made and carries its entry; the next sweep copies it.
+        // The change is made; the next sweep copies its entry, or notes the call.
         log.error(
           { err, requestId: actor.requestId, action: actor.action },
           'audit entries were not copied yet',

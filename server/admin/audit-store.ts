@@ -7,7 +7,10 @@ import { ApiError } from '../platform/errors.ts';
 /** An entry of the log. Entries are only ever added. */
 export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
 
-type NewEntry = Omit<AuditEntry, 'target'> & { target: string | null; input?: Record<string, unknown> };
+export type NewEntry = Omit<AuditEntry, 'target'> & {
+  target: string | null;
+  input?: Record<string, unknown>;
+};
 
 interface Outbox {
   _id: string;

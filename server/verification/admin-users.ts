@@ -65,8 +65,8 @@ export function createUserProcedures(dependencies: Dependencies) {
     erase: procedure
       .input(UserReference)
       .output(ErasedUser)
-      .mutation(async ({ input: { userId } }) => {
-        const erased = await erasure.erase(userId);
+      .mutation(async ({ input: { userId }, ctx }) => {
+        const erased = await erasure.erase(userId, ctx.actor);
         if (!erased) throw new ApiError('not_found', { description: `No user ${userId}` });
         return { id: userId, ...erased };
       }),

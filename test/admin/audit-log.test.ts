@@ -107,4 +107,26 @@ describe('the audit log', () => {
     await auditLog.sweep();
     expect(await entriesOf('ptr_crashed')).toHaveLength(1);
   });
+
+  it('gets a call that could not be noted at once by the sweep, once', async () => {
+    const store = createAuditStore(server.database.db);
+    let away = true;
+    const auditLog = createAuditLog({
+      store: {
+        ...store,
+        add: async (entries) => {
+          if (away) throw new Error('away for a moment');
+          return store.add(entries);
+        },
+      },
+      clock: server.clock,
+      log: createLogger('silent'),
+    });
+    const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_y', address: '::1' };
+    await auditLog.mutated({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' });
+    await expect(auditLog.sweep()).rejects.toThrow('away for a moment');
+    away = false;
+    await Promise.all([auditLog.sweep(), auditLog.sweep()]);
+    expect(await entriesOf('dlv_noted')).toMatchObject([{ action: 'deliveries.cancel', requestId: 'req_y' }]);
+  });
 });

@@ -58,6 +58,7 @@ export interface EnrollmentStore {
   ofUser(userId: string): Promise<Enrollment[]>;
   /** A user whom some partner knows by this subject. */
   userOfSubject(sub: string): Promise<string | undefined>;
+  /** All but those that carry an audit entry. */
   remove(ids: readonly string[]): Promise<void>;
   /** Its sessions have to be told then. `entry` where an operator does it. @throws ApiError `not_found` */
   block(id: string, how: { reason: string; at: Date; entry?: AuditEntry | undefined }): Promise<Enrollment>;
@@ -128,7 +129,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
     userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
 
     async remove(ids) {
-      await enrollments.deleteMany({ _id: { $in: [...ids] } });
+      await enrollments.deleteMany({ _id: { $in: [...ids] }, auditAt: { $exists: false } });
     },
 
     block: (id, { reason, at, entry }) =>

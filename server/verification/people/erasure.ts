@@ -1,3 +1,4 @@
+import { type Actor, auditEntry } from '../../platform/audit-entry.ts';
 import type { Sweep } from '../../platform/outbox.ts';
 import type { SessionStore } from '../session-store.ts';
 import { distinct } from './backing.ts';
@@ -61,6 +62,7 @@ export function createErasure({ users, enrollments, sessions, revise, eraseElsew
       const due = await users.erasedBefore(new Date(clock.now() - secondLookAfter), perSweep);
       for (const userId of due) {
         await empty(userId);
+        if ((await enrollments.ofUser(userId)).length > 0) continue; // until the audit log has what they carry
         await sessions.forgetUser(userId);
         await users.remove(userId);
       }
@@ -71,9 +73,10 @@ export function createErasure({ users, enrollments, sessions, revise, eraseElsew
     sweep,
 
     /** @returns what was emptied; undefined where there is no such user, or no longer */
-    async erase(userId: string): Promise<Erased | undefined> {
+    async erase(userId: string, actor: Actor): Promise<Erased | undefined> {
       const at = new Date(clock.now());
-      if (!(await users.erase(userId, at))) return undefined;
+      const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
+      if (!(await users.erase(userId, at, entry))) return undefined;
       await revise.user({ _id: userId, reviseAt: at, erasedAt: at });
       return empty(userId);
     },

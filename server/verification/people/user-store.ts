@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { AuditEntry } from '../../platform/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -16,12 +17,16 @@ export interface User extends Revisable {
   createdAt: Date;
   /** When they were erased. The record goes after the sweep's second look; until then nobody finds it. */
   erasedAt?: Date;
+  /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
+  audit?: AuditEntry[];
+  auditAt?: Date;
 }
 
 const collection = 'users';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { identity: 1 }, unique: true },
   { collection, key: { erasedAt: 1 }, sparse: true },
+  { collection, key: { auditAt: 1 }, sparse: true },
   revisionIndex(collection),
 ];
 
@@ -38,9 +43,10 @@ export interface UserStore {
    * Empties the record, so that the same person is somebody new from now on. Their sessions have to be told then.
    * @returns whether it was there
    */
-  erase(id: string, at: Date): Promise<boolean>;
+  erase(id: string, at: Date, entry: AuditEntry): Promise<boolean>;
   /** Ids of those erased before. */
   erasedBefore(at: Date, limit: number): Promise<string[]>;
+  /** Not while it carries an audit entry. */
   remove(id: string): Promise<void>;
 }
 
@@ -85,9 +91,12 @@ export function createUserStore(db: Db): UserStore {
       await users.updateOne({ _id: id, ...notErased }, { $set: kept });
     },
 
-    async erase(id, at) {
-      const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at, reviseAt: at };
-      const { matchedCount } = await users.updateOne({ _id: id, ...notErased }, { $set: nobody });
+    async erase(id, at, entry) {
+      const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at, reviseAt: at, auditAt: entry.at };
+      const { matchedCount } = await users.updateOne(
+        { _id: id, ...notErased },
+        { $set: nobody, $push: { audit: entry } },
+      );
       return matchedCount === 1;
     },
 
@@ -100,7 +109,7 @@ export function createUserStore(db: Db): UserStore {
     },
 
     async remove(id) {
-      await users.deleteOne({ _id: id });
+      await users.deleteOne({ _id: id, auditAt: { $exists: false } });
     },
   };
 }

@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => hosted.close());
 
+const operator = { operatorId: 'opr_1', operatorName: 'Ada', requestId: 'req_1', address: '::1' };
+
 /** Blocks and erases, and tells the sessions, unless it is `cutShort`. */
 function operators({ cutShort = false } = {}) {
   const { stores, clock } = hosted;
@@ -25,7 +27,10 @@ function operators({ cutShort = false } = {}) {
   const block = createBlocking({ enrollments: stores.enrollments, revise, clock });
   const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
   const { erase } = createErasure({ ...stores, revise, eraseElsewhere, clock });
-  return { block: (enrollmentId: string) => block(enrollmentId, 'fraud'), erase };
+  return {
+    block: (enrollmentId: string) => block(enrollmentId, 'fraud'),
+    erase: (userId: string) => erase(userId, { ...operator, action: 'users.erase' }),
+  };
 }
 const block = (enrollmentId: string) => operators().block(enrollmentId);
 
@@ -100,9 +105,8 @@ describe('a block', () => {
     const { stored, grant } = await visitAs('adult');
     const { enrollmentId } = await stored();
     await block(enrollmentId);
-    const entry = { id: 'a', action: 'b', requestId: 'c', target: enrollmentId, at: new Date() };
-    const who = { operatorId: 'd', operatorName: 'e', address: 'f' };
-    await hosted.stores.enrollments.unblock(enrollmentId, { ...entry, ...who });
+    const entry = { id: 'a', action: 'enrollments.unblock', target: enrollmentId, at: new Date() };
+    await hosted.stores.enrollments.unblock(enrollmentId, { ...entry, ...operator });
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment: { status: 'active' } });
   });
 

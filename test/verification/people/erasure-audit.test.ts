@@ -1,0 +1,80 @@
+import { MongoNetworkError } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createStores } from '../../../server/services.ts';
+import { createPartner, visit } from '../../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+
+const clock = manualClock();
+let service: TestServer;
+/** Whether sessions can be told of what happened to their user. */
+let away = false;
+
+beforeAll(async () => {
+  service = await startTestServer({
+    clock,
+    replacements: {
+      foundation({ db }) {
+        const stores = createStores(db);
+        const { sessions } = stores.verification;
+        const revise: typeof sessions.revise = async (...given) => {
+          if (away) throw new MongoNetworkError('away for a moment');
+          return sessions.revise(...given);
+        };
+        return { stores: { verification: { ...stores.verification, sessions: { ...sessions, revise } } } };
+      },
+    },
+  });
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  away = false;
+});
+
+/** Somebody with one enrollment. */
+async function somebody() {
+  const partner = await createPartner(service);
+  await visit(service, partner);
+  const enrollment = await service.db
+    .collection<{ _id: string; userId: string }>('enrollments')
+    .findOne({ partnerId: partner.partnerId });
+  return { userId: enrollment?.userId ?? '', enrollmentId: enrollment?._id ?? '' };
+}
+
+const logged = async (action: string, target: string) =>
+  (await service.admin.auditLog.list.query({ action, target })).length;
+
+async function expectGone(userId: string): Promise<void> {
+  clock.advance(61_000);
+  await service.sweep();
+  await service.sweep();
+  for (const [name, filter] of [
+    ['users', { _id: userId as never }],
+    ['enrollments', { userId }],
+    ['sessions', { userId }],
+  ] as const)
+    expect(await service.db.collection(name).countDocuments(filter), name).toBe(0);
+}
+
+describe('the audit log', () => {
+  it('has an erasure that was cut short, and answered by a 503', async () => {
+    const { userId } = await somebody();
+    away = true;
+    await expect(service.admin.users.erase.mutate({ userId })).rejects.toThrow('temporarily unavailable');
+    away = false;
+    await expectGone(userId);
+    expect(await logged('users.erase', userId)).toBe(1);
+  });
+
+  it('has a block that was answered by a 503, though its user is erased then', async () => {
+    const { userId, enrollmentId } = await somebody();
+    away = true;
+    const block = service.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
+    await expect(block).rejects.toThrow('temporarily unavailable');
+    away = false;
+    await service.admin.users.erase.mutate({ userId });
+    await expectGone(userId);
+    expect([await logged('enrollments.block', enrollmentId), await logged('users.erase', userId)]).toEqual([
+      1, 1,
+    ]);
+  });
+});
