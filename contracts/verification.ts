@@ -7,6 +7,8 @@ export const codeLifetime = 10 * 60;
 
 /** PKCE S256 challenge: a base64url SHA-256, 43 characters (RFC 7636 4.2). */
 const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
+/** RFC 6749 3.3. */
+const scopeCharacters = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const noControlCharacter = /^\P{Cc}+$/u;
 
 /** Interface 4.1. Messages say what to do; a repeated parameter arrives as an array and is refused here too. */
@@ -19,7 +21,12 @@ export const StartQuery = z.object({
     .max(1024, { error: 'state must be at most 1024 characters' })
     .regex(noControlCharacter, { error: 'state must not contain control characters' })
     .describe('Comes back unchanged: bind it to the browser'),
-  scope: z.string().min(1).max(2048).describe('Claim identifiers, separated by spaces'),
+  scope: z
+    .string()
+    .min(1)
+    .max(2048)
+    .regex(scopeCharacters, { error: 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)' })
+    .describe('Claim identifiers, separated by spaces'),
   code_challenge: z
     .string()
     .regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' })

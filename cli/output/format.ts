@@ -17,7 +17,7 @@ export function localTime(iso: string): string {
 }
 
 /** Text from others must not move the cursor or ring the bell. */
-function harmless(text: string): string {
+export function harmless(text: string): string {
   return text.replace(
     /\p{Cc}/gu,
     (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,

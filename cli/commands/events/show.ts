@@ -1,6 +1,7 @@
 import { Args } from '@oclif/core';
 import { attemptColumns } from '../../attempts.ts';
 import { AdminCommand } from '../../base-command.ts';
+import { harmless } from '../../output/format.ts';
 
 export default class EventsShow extends AdminCommand<typeof EventsShow> {
   static override summary = 'Show an event, the body that is sent, and every attempt to send it.';
@@ -12,7 +13,7 @@ export default class EventsShow extends AdminCommand<typeof EventsShow> {
     const event = await api.events.show.query({ eventId: this.args.event });
     const { attempts, body, ...rest } = event;
     this.one(rest);
-    this.log(`\n${body}\n`);
+    this.log(`\n${harmless(body)}\n`);
     this.many(attempts, attemptColumns);
     return event;
   }
