@@ -78,9 +78,11 @@ describe.for(people)('%s', ([person, end]) => {
     if ('reason' in end) {
       expect(visit.end.searchParams.get('error')).toBe('verification_failed');
       const failed = 'verification.session.failed';
-      const [event] = await world.admin.events.list.query({ partnerId: own.partnerId, event: failed });
-      const { body } = await world.admin.events.show.query({ eventId: event?.id ?? '' });
-      expect(JSON.parse(body)).toMatchObject({ failure_reason: end.reason });
+      const told = async () => {
+        const [event] = await world.admin.events.list.query({ partnerId: own.partnerId, event: failed });
+        return event && JSON.parse((await world.admin.events.show.query({ eventId: event.id })).body);
+      };
+      await expect.poll(told).toMatchObject({ failure_reason: end.reason });
       return;
     }
     const answer = await world.exchange(own, visit);
