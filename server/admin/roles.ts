@@ -14,6 +14,7 @@ const ownersOnly: Row = {};
 export const permissions: Readonly<Record<string, Row>> = {
   'partners.list': everybody,
   'partners.show': everybody,
+  'partners.judge': everybody,
   'partners.create': support,
   'partners.activate': support,
   'partners.suspend': support,

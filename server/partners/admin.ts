@@ -23,10 +23,11 @@ import {
   ListPartners,
   PartnerReference,
   PartnerView,
+  PlannedPartner,
 } from '../../contracts/admin/partners.ts';
 import { procedure, router } from '../admin/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Clients } from './clients.ts';
+import { assertRedirectUris, type Clients } from './clients.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Keys } from './keys.ts';
 import type { Partners } from './partners.ts';
@@ -43,14 +44,14 @@ interface Dependencies {
 /** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
 export function createPartnersProcedures({ partners, keys, clients, endpoints, clock }: Dependencies) {
   return {
-    partners: partnerProcedures(partners),
+    partners: partnerProcedures(partners, endpoints),
     keys: keyProcedures(keys),
     clients: clientProcedures(clients, clock),
     webhooks: endpointProcedures(keys, endpoints),
   };
 }
 
-function partnerProcedures(partners: Partners) {
+function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'assertUrl'>) {
   return router({
     list: procedure
       .input(ListPartners)
@@ -60,6 +61,14 @@ function partnerProcedures(partners: Partners) {
       .input(PartnerReference)
       .output(PartnerView)
       .query(async ({ input }) => viewPartner(await partners.show(input.partnerId))),
+    judge: procedure
+      .input(PlannedPartner)
+      .output(z.literal('sound'))
+      .query(({ input: { redirectUris, webhookUrl } }) => {
+        assertRedirectUris(redirectUris, 'test');
+        if (webhookUrl !== undefined) endpoints.assertUrl(webhookUrl, 'test');
+        return 'sound' as const;
+      }),
     create: procedure
       .input(CreatePartner)
       .output(PartnerView)

@@ -57,7 +57,8 @@ type Settings = Partial<
   >
 >;
 
-function assertRedirectUris(uris: readonly string[], mode: Mode): void {
+/** @throws ApiError refused for one that may not be registered in this mode */
+export function assertRedirectUris(uris: readonly string[], mode: Mode): void {
   for (const uri of uris) {
     const fault = redirectUriFault(uri, mode);
     if (fault) throw new ApiError('refused', { description: `Redirect URI ${uri} ${fault}` });

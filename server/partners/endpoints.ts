@@ -50,12 +50,19 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
     return { key, signingSecret };
   }
 
+  function assertUrl(url: string, mode: Mode): void {
+    const fault = checkWebhookUrl(url, mode);
+    if (fault) throw new ApiError('refused', { description: fault });
+  }
+
   return {
+    /** @throws ApiError refused for one that events of this mode may not be sent to */
+    assertUrl,
+
     /** Saving a URL always makes a new signing secret, also where the URL is the same. */
     set({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<FreshEndpoint> {
       const checked = ({ mode }: ApiKey): string => {
-        const fault = checkWebhookUrl(url, mode);
-        if (fault) throw new ApiError('refused', { description: fault });
+        assertUrl(url, mode);
         return url;
       };
       return save(keyId, checked, actor);

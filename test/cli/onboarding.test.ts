@@ -64,6 +64,19 @@ describe('partners onboard', () => {
     }
   });
 
+  it.each([
+    ['--claims', 'age18', 'unknown claim age18'],
+    ['--redirect-uri', 'shop.example', 'must be an absolute URI'],
+    ['--webhook-url', 'http://foo.example', 'https'],
+    ['--amount', '20', 'the least funding is 50.00 USD'],
+  ])('leaves nothing behind where %s is %s', async (option, value, said) => {
+    const before = await server.api.partners.list.query({ limit: 500 });
+    const { code, stderr } = await svcadmin.run([...onboard, option, value]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(said);
+    expect(await server.api.partners.list.query({ limit: 500 })).toEqual(before);
+  });
+
   it('keeps secrets off stdout with --out-file', async () => {
     const shown = await svcadmin.run([...onboard, '--out-file', '.env', '--json']);
     const env = await readFile(join(svcadmin.cwd, '.env'), 'utf8');
@@ -84,8 +97,22 @@ describe('doctor', () => {
     const { code, stdout } = await svcadmin.run(['doctor', '--json'], { env: { SVCADMIN_TOKEN: 'wrong' } });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toContainEqual(
-      expect.objectContaining({ check: 'server', ok: false, fix: expect.stringContaining('svcadmin login') }),
+      expect.objectContaining({ check: 'server', ok: false, fix: expect.stringContaining('SVCADMIN_TOKEN') }),
     );
+  });
+
+  it('names the server that it cannot reach, and what told of it', async () => {
+    const env = { SVCADMIN_URL: 'http://localhost:1' };
+    for (const args of [['doctor'], ['partners', 'list']]) {
+      const { stdout, stderr } = await svcadmin.run(args, { env });
+      expect(stdout + stderr).toContain(
+        'Cannot reach the server at http://localhost:1 (from SVCADMIN_URL): ',
+      );
+    }
+    const login = await svcadmin.run(['login', '--url', 'http://localhost:1', '--token-stdin'], {
+      input: 'x',
+    });
+    expect([login.code, login.stderr]).toEqual([7, expect.stringContaining('at http://localhost:1')]);
   });
 });
 

@@ -22,7 +22,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     claims: Flags.string({ description: 'claims the client may ask for', required: true, multiple: true }),
     'webhook-url': Flags.string({ description: 'where events go' }),
     amount: amount({
-      description: 'dollars of play money',
+      description: 'dollars of play money, at least 50.00',
       default: 5_000,
       defaultHelp: async () => '50.00',
     }),
@@ -48,26 +48,30 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
 
   private async make(api: AdminApi) {
     const progress = (step: string): void => this.notice(`✓ ${step}`);
-    const redirectUris = this.flags['redirect-uri'];
-    const { id: partnerId } = await api.partners.create.mutate({ name: this.args.name });
+    const { name } = this.args;
+    const { 'redirect-uri': redirectUris, 'webhook-url': url, amount } = this.flags;
+    const claims = words(this.flags.claims) as never[];
+    // A wrong option leaves nothing behind.
+    const plan = { name, redirectUris, claims, amount };
+    await api.partners.judge.query({ ...plan, ...(url === undefined ? {} : { webhookUrl: url }) });
+    const { id: partnerId } = await api.partners.create.mutate({ name });
     progress(`partner ${partnerId}`);
     const { id: keyId, apiKey } = await api.keys.create.mutate({ partnerId, mode: 'test' });
     progress(`API key ${keyId}`);
     const client = await api.clients.create.mutate({
       partnerId,
       keyId,
-      name: this.args.name,
+      name,
       redirectUris,
-      claims: words(this.flags.claims) as never[],
+      claims,
     });
     progress(`client ${client.id}`);
-    const url = this.flags['webhook-url'];
     const endpoint = url === undefined ? undefined : await api.webhooks.set.mutate({ keyId, url });
     if (endpoint) progress(`webhook ${endpoint.url}`);
     const wallet = { partnerId, mode: 'test' as const };
     const { balanceAfter } = await api.wallets.fund.mutate({
       ...wallet,
-      amount: this.flags.amount,
+      amount,
       reference: 'onboarding',
     });
     const { status } = await api.partners.activate.mutate({ partnerId });
