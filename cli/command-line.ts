@@ -33,7 +33,14 @@ function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failur
   return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
-async function runCommand(argv: string[]): Promise<number> {
+/** `-h` is `--help`, with every command and without one. */
+function withLongHelp(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, at) => (word === '-h' && (end === -1 || at < end) ? '--help' : word));
+}
+
+async function runCommand(typed: readonly string[]): Promise<number> {
+  const argv = withLongHelp(typed);
   const config = await loadConfig();
   const failure = unknownCommand(argv, config);
   if (failure) return report(failure, argv);
@@ -42,7 +49,7 @@ async function runCommand(argv: string[]): Promise<number> {
   } catch (error) {
     // `--version` and the like end by an exception that is none.
     if ((error as { oclif?: { exit?: number } }).oclif?.exit === exits.ok) return exits.ok;
-    return report(toFailure(error, 'the server'), argv);
+    return report(toFailure(error, { url: 'the server' }), argv);
   }
   // A command that looked and found faults says so by its exit code, not by an exception.
   return Number(process.exitCode ?? exits.ok);

@@ -58,14 +58,26 @@ function isTrpcError(error: unknown): error is Error & { data?: ServerError | nu
   return error instanceof Error && error.name === 'TRPCClientError';
 }
 
+interface Circumstances {
+  retryAfter: unknown;
+  tokenFrom: string | undefined;
+}
+
 const hints: Partial<Record<ErrorCode, string>> = {
-  operator_unknown: 'Sign in with `svcadmin login`, or set SVCADMIN_TOKEN.',
   not_permitted: '`svcadmin whoami` shows your role; an owner can create an operator with another one.',
   route_not_found: 'The server may be older than this svcadmin: compare with `svcadmin status`.',
 };
 
-function fromServer(code: ErrorCode, message: string, retryAfter: unknown): Failure {
-  const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : hints[code];
+function tokenHint(from: string | undefined): string {
+  if (from === undefined) return 'Sign in with `svcadmin login`, or set SVCADMIN_TOKEN.';
+  if (from === 'SVCADMIN_TOKEN')
+    return 'The token is that of SVCADMIN_TOKEN: correct the variable, or unset it.';
+  return `The token is that of ${from}: sign in with \`svcadmin login\`, or set SVCADMIN_TOKEN.`;
+}
+
+function fromServer(code: ErrorCode, message: string, { retryAfter, tokenFrom }: Circumstances): Failure {
+  const advice = code === 'operator_unknown' ? tokenHint(tokenFrom) : hints[code];
+  const hint = typeof retryAfter === 'number' ? `Try again in ${Math.ceil(retryAfter)} s.` : advice;
   return { code, message, exit: errorTable[code].exit, ...(hint && { hint }) };
 }
 
@@ -78,15 +90,25 @@ function innermost(error: unknown): string {
   return first ? innermost(first) : message || ('code' in error ? String(error.code) : error.name);
 }
 
-/**
- * What `thrown` means for the person and the exit code.
- * @param url the server's address, for messages
- */
-export function toFailure(thrown: unknown, url: string): Failure {
+/** Where a call went, for messages. */
+export interface Whereabouts {
+  url: string;
+  /** What told the address. */
+  urlFrom?: string;
+  /** What told the token. */
+  tokenFrom?: string;
+}
+
+/** What `thrown` means for the person and the exit code. */
+export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }: Whereabouts): Failure {
+  const url = urlFrom === undefined ? address : `${address} (from ${urlFrom})`;
   if (thrown instanceof CommandError) return thrown.failure;
   if (isTrpcError(thrown)) {
     const { data } = thrown;
-    if (isErrorCode(data?.error)) return fromServer(data.error, thrown.message, data.retryAfter);
+    if (isErrorCode(data?.error)) {
+      const { error, retryAfter } = data;
+      return fromServer(error, thrown.message, { retryAfter, tokenFrom });
+    }
     // Something answered that is not tRPC: no JSON, or JSON of another shape.
     if (/JSON|transform response/.test(thrown.message)) {
       const message = `${url} answered, but it is not the admin API of the server`;

@@ -76,7 +76,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         ]),
       ];
     } catch (error) {
-      const { message, hint } = toFailure(error, this.serverFlag ?? 'the server');
+      const { message, hint } = toFailure(error, this.whereabouts);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }

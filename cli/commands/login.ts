@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { AdminCommand } from '../base-command.ts';
 import { createAdminApi } from '../client.ts';
 import { locate } from '../connection.ts';
-import { usageError } from '../failure.ts';
+import { usageError, type Whereabouts } from '../failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { readProfiles, writeProfiles } from '../profiles.ts';
 
@@ -32,11 +32,17 @@ export default class Login extends AdminCommand<typeof Login> {
     'token-stdin': Flags.boolean({ description: 'read the token from stdin' }),
   };
 
+  #whereabouts: Whereabouts | undefined;
+
+  protected override get whereabouts(): Whereabouts {
+    return this.#whereabouts ?? super.whereabouts;
+  }
+
   async run() {
     const { profile: name } = this.flags;
     const { configDir } = this.config;
     const kept = readProfiles(configDir);
-    const { url } = locate({
+    const { url, urlFrom } = locate({
       flags: { url: this.serverFlag ?? kept.profiles[name]?.url },
       env: process.env,
       configDir,
@@ -44,6 +50,7 @@ export default class Login extends AdminCommand<typeof Login> {
     });
     const token = (this.flags['token-stdin'] ? await readStdin() : await askToken(url)).trim();
     if (!token) throw usageError('No token was given');
+    this.#whereabouts = { url, urlFrom, tokenFrom: this.flags['token-stdin'] ? 'stdin' : 'what was typed' };
     const api = createAdminApi({ url, token });
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
     writeProfiles(configDir, {
