@@ -45,6 +45,12 @@ export const duration = Flags.custom<number>({
   },
 });
 
+/** @throws CommandError for a period that ends before it begins: nothing is in it */
+export function requireOrder(from: string | undefined, to: string | undefined): void {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw usageError(`The period ends (${to}) before it begins (${from})`);
+}
+
 /** A moment, as RFC 3339 in UTC. */
 export const moment = Flags.custom<string>({
   helpValue: '2h|2026-07-01',

@@ -18,9 +18,9 @@ export type WalletReference = z.infer<typeof WalletReference>;
 const Note = z
   .string()
   .trim()
-  .min(1)
+  .min(1, { error: 'must not be empty' })
   .max(200)
-  .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' });
+  .regex(/^\P{Cc}*$/u, { error: 'must not contain control characters' });
 
 export const FundWallet = z.strictObject({
   partnerId: reference('partner'),

@@ -6,7 +6,9 @@ const introduction = `# svcadmin
 
 Generated from the commands: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/reference.test.ts\`.
 
-\`svcadmin\` talks to the admin listener. It finds the server by \`--url\`, \`SVCADMIN_URL\`, the profile of \`svcadmin login\`,
+In a clone of the repository, \`svcadmin\` is \`node cli/bin/svcadmin.js\` once it is built, or \`npx --no-install svcadmin\`.
+
+It talks to the admin listener. It finds the server by \`--url\`, \`SVCADMIN_URL\`, the profile of \`svcadmin login\`,
 or the data directory of a local server, in that order; the token by \`SVCADMIN_TOKEN\`, the profile, or the data directory.
 
 With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in cents, a list as an array. Everything else is on

@@ -37,6 +37,10 @@ describe('exit codes', () => {
       code: 'bad_input',
       message: 'partnerId: cli_1 is a client; this needs ptr_…',
     });
+    const backwards = ['wallets', 'statement', 'ptr_1', '--from', '2026-07-01', '--to', '2026-06-01'];
+    expect(await refused(backwards)).toMatchObject({ exit: 2, code: 'usage' });
+    const listen = ['webhooks', 'listen', 'key_1', '--forward-to', 'localhost:3000/hooks'];
+    expect(await refused(listen)).toMatchObject({ exit: 2, code: 'usage' });
     const fund = ['wallets', 'fund', 'ptr_1', '--mode', 'test', '--amount', '50.001', '--reference', 'r'];
     expect(await refused(fund)).toMatchObject({
       exit: 2,

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
-import { given, pageFlags } from '../../flags.ts';
+import { given, pageFlags, requireOrder } from '../../flags.ts';
 import { eventFilters } from '../../flags-events.ts';
 
 const statuses = ['pending', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
@@ -18,6 +18,7 @@ export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> 
   async run() {
     const { partner, key, mode, event, status, since, until, limit, after } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
+    requireOrder(this.flags.since, this.flags.until);
     const api = await this.api();
     const wanted = { ...ids, ...given({ mode, event, status, since, until, limit, after }) };
     const deliveries = await api.deliveries.list.query(wanted);

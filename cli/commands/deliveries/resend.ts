@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import { usageError } from '../../failure.ts';
-import { given } from '../../flags.ts';
+import { given, requireOrder } from '../../flags.ts';
 import { eventFilters } from '../../flags-events.ts';
 
 export default class DeliveriesResend extends AdminCommand<typeof DeliveriesResend> {
@@ -31,6 +31,7 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
     const { after } = this.flags;
     const filter = given({ partnerId: partner, keyId: key, mode, event, since, until, after });
     const dryRun = this.flags['dry-run'];
+    requireOrder(this.flags.since, this.flags.until);
     const api = await this.api();
     const wanted = named ? { deliveryIds } : { filter: { ...filter, since: since ?? '', status } };
     const resent = await api.deliveries.resend.mutate({ ...wanted, dryRun });

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
-import { given, pageFlags } from '../../flags.ts';
+import { given, pageFlags, requireOrder } from '../../flags.ts';
 import { eventFilters } from '../../flags-events.ts';
 
 export default class EventsList extends AdminCommand<typeof EventsList> {
@@ -18,6 +18,7 @@ export default class EventsList extends AdminCommand<typeof EventsList> {
     const { partner, key, session, enrollment, mode, event, since, until, sub, limit, after } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment });
     const wanted = { ...ids, ...given({ mode, event, since, until, sub, limit, after }) };
+    requireOrder(this.flags.since, this.flags.until);
     const api = await this.api();
     return this.many(await api.events.list.query(wanted), [
       'id',

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { formatCents } from '../../amounts.ts';
 import { AdminCommand } from '../../base-command.ts';
 import type { AdminApi } from '../../client.ts';
-import { given, mode, moment } from '../../flags.ts';
+import { given, mode, moment, requireOrder } from '../../flags.ts';
 import { decimal, renderCsv } from '../../output/csv.ts';
 
 type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
@@ -35,6 +35,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   /** Page by page; what is written meanwhile does not change what the first page promised. */
   private async read(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
+    requireOrder(from, to);
     const wanted = { partnerId: this.args.partner, mode: chosen, ...given({ from, to }) };
     const { untilSeq, more, ...statement } = await api.wallets.statement.query(wanted);
     for (let next = more; next; ) {

@@ -24,7 +24,7 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
 
   async run(): Promise<void> {
     const target = this.flags['forward-to'];
-    if (!URL.canParse(target))
+    if (!URL.canParse(target) || !/^https?:\/\/[^/]/i.test(target))
       throw usageError(`${target} is not an address such as http://localhost:4000/hooks`);
     const { key: keyId } = this.args;
     const api = await this.api();
