@@ -54,7 +54,11 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
       : '  Database      MONGODB_URI',
     ...(demo ? [`  Demo partner  ${demo.url}  (open it in a browser: "Verify my age")`] : []),
   ];
-  return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  npm run journey\n\n`;
+  const there = ['SVC_PORT', 'SVC_ADMIN_PORT', 'SVC_BASE_URL', 'SVC_DATA_DIR'].flatMap((name) =>
+    process.env[name] ? [`${name}=${process.env[name]} `] : [],
+  );
+  const next = `${there.join('')}npm run journey`;
+  return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  ${next}\n\n`;
 }
 
 const config = configuration();

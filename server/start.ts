@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAdminApp, createPublicApp } from './app.ts';
@@ -51,10 +51,20 @@ function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Arr
 const adminTokenOf = ({ adminToken, dataDir }: Config) =>
   adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken'));
 
-/** `svcadmin` on this machine finds the admin listener by this file. */
-function rememberAdminAddress(dataDir: string, url: string): void {
+/**
+ * `svcadmin` on this machine finds the admin listener by this file. @returns puts back what another process that shares
+ * the directory had written, to be called when this listener ends
+ */
+function rememberAdminAddress(dataDir: string, url: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeFileSync(join(dataDir, 'admin-url'), `${url}\n`, { mode: 0o600 });
+  const path = join(dataDir, 'admin-url');
+  const read = () => (existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const write = (text: string) => writeFileSync(path, text, { mode: 0o600 });
+  const [before, mine] = [read(), `${url}\n`];
+  write(mine);
+  return () => {
+    if (before !== '' && read() === mine) write(before);
+  };
 }
 
 /** The database twice: for requests, and `patient` for index builds and long scans. */
@@ -150,7 +160,7 @@ export async function startServer(
   const adminUrl = roles.has('admin')
     ? await serve(createAdminApp(services, surroundings), config.admin)
     : undefined;
-  if (adminUrl) rememberAdminAddress(config.dataDir, adminUrl);
+  const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl) : undefined;
   if (roles.has('api') || roles.has('worker')) sweeper.start();
 
   return {
@@ -159,6 +169,7 @@ export async function startServer(
     embedded: engine !== undefined,
     sweep: sweeper.sweep,
     async stop() {
+      forgetAdminAddress?.();
       await Promise.all(listeners.map(closeListener));
       await sweeper.stop();
       await services.webhooks.stop();
