@@ -98,7 +98,22 @@ function substanceFault(captured: Captured): Finding {
       reason: `The signature is right for event ${sent.eventId} as it was sent, but the body is not: it differs from byte ${firstDifference(sent.body, body)} on. Verify the raw bytes before parsing them.`,
     };
   }
-  const again = sent && sent.body !== body ? ' The body is not what was sent either.' : '';
+  const trimmed = [body.trimEnd(), `${body}\n`].find(
+    (text) => digestOf(contractSignature(text, secret)) === digest,
+  );
+  if (trimmed !== undefined) {
+    return {
+      fault: 'altered_body',
+      reason:
+        trimmed.length < body.length
+          ? 'The signature fits the body without the white space at its end: something has added it. Verify the raw bytes.'
+          : 'The signature fits the body with a line break at its end: something has taken it away. Verify the raw bytes.',
+    };
+  }
+  const again =
+    sent && sent.body !== body
+      ? ' The body is not what was sent either.'
+      : ' Or the body is not, byte for byte, what was signed.';
   return {
     fault: 'wrong_secret',
     reason: `It was not made with the current secret of this key (version ${secretVersion}): another key's secret, an old one, or not by us.${again}`,

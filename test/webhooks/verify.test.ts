@@ -70,6 +70,13 @@ describe('explain', () => {
     expect(verdict.reasons).toHaveLength(faults.length);
   });
 
+  it.each([
+    [`${body} \n`, contractSignature(body, secret)],
+    [body, contractSignature(`${body}\n`, secret)],
+  ])('tells of white space at the end of a body that is no event of ours', (given, signed) => {
+    expect(faultsOf({ body: given, signature: signed, sent: undefined })).toEqual(['altered_body']);
+  });
+
   it('says where a body begins to differ', () => {
     expect(explain({ ...captured, body: `${body}\n` }).reasons[0]).toContain(`from byte ${body.length} on`);
   });
