@@ -32,6 +32,10 @@ export const StartQuery = z.object({
     .regex(codeChallenge, { error: 'code_challenge must be 43 base64url characters' })
     .describe('base64url SHA-256 of the code_verifier'),
   code_challenge_method: z.literal('S256', { error: 'code_challenge_method must be S256' }),
+  response_type: z
+    .literal('code', { error: 'response_type must be code' })
+    .optional()
+    .describe('OAuth libraries add it'),
   /** OpenID Connect Core 3.1.2.1: preferred languages of the pages, space-separated. */
   ui_locales: z
     .string()

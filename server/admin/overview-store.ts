@@ -63,7 +63,13 @@ export function createOverviewStore(db: Db) {
   const readFailing = (at: Date) =>
     deliveries
       .aggregate<Overview['failingEndpoints'][number]>([
-        { $match: { status: 'failed', createdAt: { $gt: new Date(at.getTime() - day) } } },
+        {
+          $match: {
+            status: 'failed',
+            trigger: { $ne: 'test' },
+            createdAt: { $gt: new Date(at.getTime() - day) },
+          },
+        },
         { $sort: { createdAt: -1 } },
         {
           $group: {

@@ -121,9 +121,9 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     });
     renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {
-      const [, known] = /\/(start|session|phone|p)(?:\/[^/?]+)?(?:\?|$)/.exec(url) ?? [];
+      const [known] = /\/(?:start|(?:session|phone|p)\/[^/?]+)(?=\?|$)/.exec(url) ?? [];
       if (!known) throw new ApiError('route_not_found');
-      const allow = known === 'start' ? 'GET' : 'GET, POST';
+      const allow = known === '/start' ? 'GET' : 'GET, POST';
       throw new ApiError('method_not_allowed', { headers: { allow } });
     });
     await app.register(assetRoutes, { prefix: '/assets' });

@@ -17,6 +17,9 @@ const contentSecurityPolicy = [
   "object-src 'none'",
 ].join('; ');
 
+/** Without the header and the links of those who made the pages. */
+const ownStyle = '.swagger-ui .topbar, .swagger-ui .info__license { display: none }';
+
 /**
  * The OpenAPI document of every route registered after this, at `/docs/openapi.json`, and as pages at `/docs`.
  * @param baseUrl where this server answers, without a trailing slash
@@ -31,7 +34,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: contentSecurityPolicy,
-    theme: { title: 'SVC Gateway API' },
+    theme: { title: 'SVC Gateway API', css: [{ filename: 'own.css', content: ownStyle }] },
     uiConfig: { docExpansion: 'list', validatorUrl: null, defaultModelsExpandDepth: 0 },
   });
   app.get('/docs/openapi.json', { schema: { hide: true } as object }, async (_request, reply) =>
