@@ -138,7 +138,7 @@ describe('webhook endpoints', () => {
   it('are refused where the URL may not be sent to, and nothing changes', async () => {
     const { id: keyId } = await newKey('live');
     const set = server.api.webhooks.set.mutate({ keyId, url: 'http://localhost/hook' });
-    await expect(set).rejects.toThrow('A live webhook URL must be https');
+    await expect(set).rejects.toThrow('a live key needs an https:// URL');
     expect(await server.api.webhooks.show.query({ keyId })).toMatchObject({ url: null, secretVersion: 0 });
   });
 });
