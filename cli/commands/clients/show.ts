@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
+import { localTime } from '../../output/format.ts';
 
 export default class ClientsShow extends AdminCommand<typeof ClientsShow> {
   static override summary = 'Show a client, without its secrets.';
@@ -8,6 +9,11 @@ export default class ClientsShow extends AdminCommand<typeof ClientsShow> {
 
   async run() {
     const api = await this.api();
-    return this.one(await api.clients.show.query({ clientId: this.args.client }));
+    const client = await api.clients.show.query({ clientId: this.args.client });
+    const secrets = client.secrets.map(({ expiresAt }) =>
+      expiresAt === null ? 'the current one' : `an old one until ${localTime(expiresAt)}`,
+    );
+    this.one({ ...client, secrets: secrets.join(', ') });
+    return client;
   }
 }
