@@ -9,6 +9,8 @@ const collection = 'deliveries';
 const pending = { partialFilterExpression: { status: 'pending' } };
 /** Deliveries that one look for due keys goes through. */
 const mostLookedAt = 2_000;
+/** … and that one step over the index goes through. */
+const lookedAtOnce = 500;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, lane: 1, nextAttemptAt: 1 }, ...pending },
@@ -54,21 +56,21 @@ export function createDeliveryStore(db: Db) {
       .toArray();
   }
 
-  /** From key to key by the index, which leaps over all that one key has. */
+  /** By the index, key after key: from a full page on, it leaps over what else the page's last key has. */
   async function keysFromIndex(due: Filter<Delivery>): Promise<string[]> {
-    const keys: string[] = [];
-    for (;;) {
-      const after = keys.at(-1) ?? '';
-      const next = await deliveries.findOne(
-        { ...due, keyId: { $gt: after }, lane: { $in: ['first', 'retry'] } },
-        {
-          sort: { keyId: 1 },
-          projection: { _id: 0, keyId: 1 },
-          hint: { keyId: 1, lane: 1, nextAttemptAt: 1 },
-        },
-      );
-      if (!next) return keys;
-      keys.push(next.keyId);
+    const keys = new Set<string>();
+    for (let after = ''; ; ) {
+      const found = await deliveries
+        .find(
+          { ...due, keyId: { $gt: after }, lane: { $in: ['first', 'retry'] } },
+          { projection: { _id: 0, keyId: 1 }, hint: { keyId: 1, lane: 1, nextAttemptAt: 1 } },
+        )
+        .sort({ keyId: 1 })
+        .limit(lookedAtOnce)
+        .toArray();
+      for (const { keyId } of found) keys.add(keyId);
+      if (found.length < lookedAtOnce) return [...keys];
+      after = found.at(-1)?.keyId ?? after;
     }
   }
 

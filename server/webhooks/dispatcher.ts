@@ -52,6 +52,7 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     const { keyId } = room;
     leasing.add(keyId);
     wanting.delete(keyId);
+    starved.delete(keyId);
     reserved += room.slots;
     let granted: Grant | undefined;
     try {
@@ -70,8 +71,8 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     // Woken meanwhile: look again. Something left, but none to be had: wait for a slot.
     const again = wanting.has(keyId) || granted.leased.length > 0;
     if (granted.more) wanting.add(keyId);
-    if (again) pump(keyId);
     if (granted.more && room.retries === 0) starved.add(keyId);
+    if (again) pump(keyId);
     makeWay();
   }
 

@@ -40,6 +40,12 @@ describe('keys that have something due', () => {
     expect(await store.dueKeys(at)).toEqual(['key_a', 'key_b', 'key_d', 'key_f']);
   });
 
+  it('are all found where they are many', async () => {
+    const keys = Array.from({ length: 2_100 }, (_, n) => `key_${String(n).padStart(4, '0')}`);
+    const store = await storeWith(Object.fromEntries(keys.map((key) => [key, { count: 1, dueIn: -1 }])));
+    expect(await store.dueKeys(at)).toEqual(keys);
+  });
+
   it('are each named once where little is due', async () => {
     const store = await storeWith({ key_b: { count: 3, dueIn: -1 }, key_a: { count: 2, dueIn: -2 } });
     expect((await store.dueKeys(at)).toSorted()).toEqual(['key_a', 'key_b']);

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { randomId } from '../../server/platform/ids.ts';
+import { createLogger } from '../../server/platform/logging.ts';
 import { createCandidates } from '../../server/webhooks/candidates.ts';
-import type { Delivery, StoredEvent } from '../../server/webhooks/delivery.ts';
+import type { Delivery, Leased, StoredEvent } from '../../server/webhooks/delivery.ts';
+import { createDispatcher } from '../../server/webhooks/dispatcher.ts';
 import { composeDelivery, composeEvent } from '../../server/webhooks/events.ts';
 import type { Post } from '../../server/webhooks/post.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
@@ -69,6 +71,37 @@ describe('endpoints that hang', () => {
     await deliveries.insertMany(retries);
     await system.sweep.sweep();
     await until(async () => (await deliveries.countDocuments({ status: 'delivered' })) === 400);
+  });
+
+  it('give way to the next one though the first in turn has nothing left', async () => {
+    const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
+    const sent: string[] = [];
+    const ends = new Map<string, () => void>();
+    const { wake } = createDispatcher({
+      limits: { perEndpoint: 4, pool: 4 },
+      logger: createLogger('silent'),
+      async lease({ keyId, retries }) {
+        const ids = due[keyId]?.splice(0, retries) ?? [];
+        const leased = ids.map((_id) => ({ _id, keyId, lane: 'retry' }) as Leased);
+        return { leased, more: (due[keyId]?.length ?? 0) > 0 };
+      },
+      async carryOut({ _id }) {
+        sent.push(_id);
+        await new Promise<void>((end) => ends.set(_id, end));
+      },
+    });
+    const settled = () => new Promise((resolve) => setTimeout(resolve, 10));
+    for (const keyId of ['a', 'k', 'y']) {
+      wake([keyId]);
+      await settled();
+    }
+    expect(sent).toEqual(['a1', 'a2', 'a3']);
+    due['k'] = []; // another process has taken it
+    wake(['k']);
+    await settled();
+    ends.get('a1')?.();
+    await settled();
+    expect(sent).toEqual(['a1', 'a2', 'a3', 'y1']);
   });
 
   it('wait for the pool in turn when it is full', async () => {
