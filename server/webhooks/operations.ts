@@ -45,32 +45,33 @@ export function createOperations({ events, history, dispatch, findKey, clock, id
     return delivery;
   }
 
-  /** Events that arrived, or are on their way. */
-  async function settledAmong(deliveries: readonly Delivery[]): Promise<Set<string>> {
-    const all = await history.ofEvents(deliveries.map(({ eventId }) => eventId));
-    const settled = all.filter(({ status }) => status !== 'failed' && status !== 'skipped');
-    return new Set(settled.map(({ eventId }) => eventId));
+  /** Those that speak for their event: the newest that the filter finds, where it neither arrived nor is on its way. */
+  async function wantedAmong(found: readonly Delivery[], filter: ResendFilter): Promise<Delivery[]> {
+    const [since, until] = [Date.parse(filter.since), Date.parse(filter.until ?? '')];
+    const newest = new Map<string, string>();
+    const settled = new Set<string>();
+    for (const one of await history.ofEvents(found.map(({ eventId }) => eventId))) {
+      const at = one.createdAt.getTime();
+      const matches = one.status === filter.status && at >= since && !(at >= until);
+      if (matches) newest.set(one.eventId, one._id);
+      if (one.status !== 'failed' && one.status !== 'skipped') settled.add(one.eventId);
+    }
+    const isOpen = (eventId: string) => filter.status === 'delivered' || !settled.has(eventId);
+    return found.filter(({ _id, eventId }) => newest.get(eventId) === _id && isOpen(eventId));
   }
 
-  /**
-   * One delivery for each event, without those that arrived otherwise or are on their way: as many as are sent at a
-   * time. `after` is the last of them where there are more.
-   */
+  /** As many as are sent at a time; `after` is the last of them where there are more. */
   async function select({ after, ...filter }: ResendFilter): Promise<Selection> {
-    const wanted = new Map<string, Delivery>();
+    const chosen: Delivery[] = [];
     let last = after === undefined ? undefined : await existing(after);
     for (;;) {
       const page = { limit: resendLimit, ...(last ? { after: last } : {}) };
       const found = await history.list(queryOf(filter), page);
-      const settled = filter.status === 'delivered' ? new Set() : await settledAmong(found);
-      for (const delivery of found) {
-        if (settled.has(delivery.eventId) || wanted.has(delivery.eventId)) continue;
-        const chosen = [...wanted.values()];
-        if (chosen.length === resendLimit) return { chosen, after: chosen.at(-1)?._id ?? null };
-        wanted.set(delivery.eventId, delivery);
-      }
+      chosen.push(...(await wantedAmong(found, filter)));
+      if (chosen.length > resendLimit)
+        return { chosen: chosen.slice(0, resendLimit), after: chosen[resendLimit - 1]?._id ?? null };
       last = found.at(-1);
-      if (found.length < resendLimit) return { chosen: [...wanted.values()], after: null };
+      if (found.length < resendLimit) return { chosen, after: null };
     }
   }
 

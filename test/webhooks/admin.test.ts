@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { eventTypes } from '../../contracts/events.ts';
+import { randomId } from '../../server/platform/ids.ts';
 import type { Delivery } from '../../server/webhooks/delivery.ts';
 import { contractSignature } from '../../server/webhooks/signature.ts';
 import { createReceiver } from './receiver.ts';
@@ -156,6 +157,29 @@ describe('deliveries', () => {
     }
     expect(numbers).toEqual([500, 500, 100]);
     expect(events.size).toBe(1_100);
+  });
+
+  it.each([
+    ['delivered', false],
+    ['failed', true],
+    ['skipped', false],
+  ] as const)('%s ones that were sent again already count once (dry run: %s)', async (status, dryRun) => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    await system.publish(Array.from({ length: 600 }, () => draft(keyId)));
+    const ended = (secondsAgo: number) => ({ status, createdAt: new Date(Date.now() - secondsAgo * 1000) });
+    await stored(system).updateMany({}, { $set: ended(60) });
+    const originals = await stored(system).find().toArray();
+    const again = originals.map((one) => ({ ...one, _id: randomId('delivery'), ...ended(30) }));
+    await stored(system).insertMany(again);
+    const sent: string[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const filter = { keyId, status, since: '2026-01-01T00:00:00Z', ...(after ? { after } : {}) };
+      const resent = await adminOf(system).deliveries.resend({ filter, dryRun });
+      sent.push(...resent.deliveries.map(({ eventId }) => eventId));
+      after = resent.after;
+    }
+    expect([sent.length, new Set(sent).size]).toEqual([600, 600]);
   });
 
   it('are found by filter behind any number that were sent again already', async () => {
