@@ -161,7 +161,7 @@ export async function startServer(
     ? await serve(createAdminApp(services, surroundings), config.admin)
     : undefined;
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl) : undefined;
-  if (roles.has('api') || roles.has('worker')) sweeper.start();
+  sweeper.start();
 
   return {
     publicUrl,

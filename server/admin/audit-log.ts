@@ -60,8 +60,10 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   }
 
   async function sweep(): Promise<void> {
+    // Taken before: what these calls have changed is among what is drained now.
+    const calls = [...owed.values()];
     await drain(true);
-    for (const call of owed.values()) await note(call);
+    for (const call of calls) await note(call);
   }
 
   return {
@@ -71,11 +73,11 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     async mutated(actor, input) {
       const what = { target: targetOf(input), ...(isObject(input) ? { input } : {}) };
       const call = { ...actor, id: actor.requestId, at: new Date(clock.now()), ...what };
-      owed.set(call.requestId, call);
       try {
-        await drain(true);
+        await sweep();
         await note(call);
       } catch (err) {
+        owed.set(call.requestId, call);
         // The change is made; the next sweep copies its entry, or notes the call.
         log.error(
           { err, requestId: actor.requestId, action: actor.action },

@@ -108,6 +108,25 @@ describe('the audit log', () => {
     expect(await entriesOf('ptr_crashed')).toHaveLength(1);
   });
 
+  it('holds one entry of a call, though a sweep is under way', async () => {
+    const store = createAuditStore(server.database.db);
+    const partners = createPartnerStore(server.database.db);
+    const auditLog = createAuditLog({ store, clock: server.clock, log: createLogger('silent') });
+    const calls = Array.from({ length: 20 }, async (_, n) => {
+      const sweep = auditLog.sweep();
+      await new Promise((resolve) => setTimeout(resolve, n % 7));
+      const [id, requestId, createdAt] = [`ptr_during_${n}`, `req_during_${n}`, new Date()];
+      const actor = { operatorId: 'opr_x', operatorName: 'X', requestId, address: '::1' };
+      const call = { ...actor, action: 'partners.create' };
+      const entry = { ...call, id: `${requestId}:${id}`, at: createdAt, target: id };
+      await partners.insert({ _id: id, name: 'During', status: 'pending', createdAt }, entry);
+      await auditLog.mutated(call, { name: 'During' });
+      await sweep;
+      return (await store.ofRequest(requestId)).length;
+    });
+    expect(await Promise.all(calls)).toEqual(Array(20).fill(1));
+  });
+
   it('gets a call that could not be noted at once by the sweep, once', async () => {
     const store = createAuditStore(server.database.db);
     let away = true;
