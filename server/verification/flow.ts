@@ -61,8 +61,8 @@ interface Dependencies {
 }
 
 const triesAgainstOthers = 5;
-/** How long a return that is under way is waited for, in milliseconds: two answers of a slow provider. */
-const twin = { pause: 250, looks: 64 };
+/** Milliseconds that a return may be under way, its source's patience and the rest; and between two looks at it. */
+const twin = { most: 16_000, pause: 250 };
 const live: readonly Stage[] = ['consent', 'authenticate', 'verify', 'issue'];
 
 /** The hosted flow (design, section 4): consent → authenticate → verify → redirect, at one or two devices. */
@@ -236,12 +236,14 @@ export function createFlow(dependencies: Dependencies) {
    * ends with has to come from here.
    */
   async function outcomeOfTwin(visit: Visit, token: string, attemptId: string): Promise<string> {
-    for (let looks = 1; ; looks += 1) {
+    for (let waited = 0; ; waited += twin.pause) {
       const { session, secret } = await visits.enter(visit, token);
+      const since = session.timeline.findLast(({ event }) => event === 'returned')?.at.getTime() ?? 0;
       const underWay =
         stageOf(session, clock.now()) === 'authenticate' &&
-        spentAttempts(session.carried).includes(attemptId);
-      if (!underWay || looks === twin.looks) return secret;
+        spentAttempts(session.carried).includes(attemptId) &&
+        clock.now() - since < twin.most;
+      if (!underWay || waited >= twin.most) return secret;
       await sleep(twin.pause);
     }
   }

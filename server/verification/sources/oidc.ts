@@ -16,6 +16,8 @@ interface Dependencies {
 
 /** Seconds that the provider may take for an answer. */
 const patience = 8;
+/** Milliseconds for all that it is asked about one return: who reloads the page waits for that. */
+const patienceForReturn = 15_000;
 /** Milliseconds for which what a provider says of itself is believed; its keys are read anew when one is unknown. */
 const metadataLifetime = 3_600_000;
 
@@ -49,6 +51,14 @@ function createProvider(settings: OidcSettings) {
     });
     return config;
   };
+}
+
+/** @throws where `work` takes longer than a return may */
+function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_, reject) => {
+    setTimeout(reject, patienceForReturn, new Error('the provider took too long')).unref();
+  });
+  return Promise.race([work, late]);
 }
 
 /** What went wrong, without the answer that it went wrong with: that holds what the provider said of a person. */
@@ -123,7 +133,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
 
     async finish(answer, attempt): Promise<Authenticated | Failed> {
       try {
-        const said = await ask(answer, attempt);
+        const said = await inTime(ask(answer, attempt));
         const claims = deriveClaims(settings.claims, said, new Date(clock.now()));
         return { kind: 'authenticated', subject: JSON.stringify([issuer, said.sub]), carry: { claims } };
       } catch (error) {
