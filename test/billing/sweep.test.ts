@@ -137,24 +137,35 @@ describe('a request that is slower than the deadline of its hold', () => {
   });
 });
 
+/** A returning user's exchange that was answered; its ledger entry is not written until `recover` is called. */
+async function unsettledExchange() {
+  const partner = await server.partner();
+  await server.exchange(partner, await server.visit(partner));
+  await server.books(partner);
+  const returning = await server.visit(partner);
+  const struck = gate();
+  server.at('ledger', {
+    before() {
+      struck.open();
+      lostConnection();
+    },
+  });
+  const { status, access_token: token } = await server.exchange(partner, returning);
+  await struck.passed;
+  expect(status).toBe(200);
+  const { partnerId } = partner;
+  return {
+    partner,
+    token,
+    resolved: () => server.db.collection('events').countDocuments({ partnerId, type: 'vae.resolved' }),
+    recover: () => server.at('ledger'),
+  };
+}
+
 describe('a hold with an access', () => {
   it('is settled: ledger and event, and the token lives', async () => {
-    const partner = await server.partner();
-    await server.exchange(partner, await server.visit(partner));
-    await server.books(partner);
-    const returning = await server.visit(partner);
-    const struck = gate();
-    server.at('ledger', {
-      before() {
-        struck.open();
-        lostConnection();
-      },
-    });
-    const { access_token: token } = await server.exchange(partner, returning);
-    await struck.passed;
-    server.at('ledger');
-    const { partnerId } = partner;
-    const resolved = () => server.db.collection('events').countDocuments({ partnerId, type: 'vae.resolved' });
+    const { partner, token, resolved, recover } = await unsettledExchange();
+    recover();
     expect([(await server.booksNow(partner)).charges.length, await resolved()]).toEqual([1, 0]);
 
     server.clock.advance(10_001);
@@ -163,32 +174,17 @@ describe('a hold with an access', () => {
     expect([charges.length, reversals.length, await resolved()]).toEqual([2, 0, 1]);
     expect(await server.userinfo(token)).toBe(200);
   });
-});
 
-describe('a hold with an access of somebody who was erased since', () => {
-  it('is settled, and nobody is told of them', async () => {
-    const partner = await server.partner();
-    await server.exchange(partner, await server.visit(partner));
-    await server.books(partner);
-    const returning = await server.visit(partner);
-    const struck = gate();
-    server.at('ledger', {
-      before() {
-        struck.open();
-        lostConnection();
-      },
-    });
-    expect((await server.exchange(partner, returning)).status).toBe(200);
-    await struck.passed;
+  it('of somebody who was erased since is settled, and nobody is told of them', async () => {
+    const { partner, resolved, recover } = await unsettledExchange();
     const { partnerId } = partner;
     const enrollment = await server.db.collection('enrollments').findOne({ partnerId });
     await server.admin.users.erase.mutate({ userId: enrollment?.['userId'] });
-    server.at('ledger');
+    recover();
     server.clock.advance(10_001);
     await server.sweep();
     expect((await server.books(partner)).charges).toHaveLength(2);
-    const told = { partnerId, type: 'vae.resolved' };
-    expect(await server.db.collection('events').countDocuments(told)).toBe(0);
+    expect(await resolved()).toBe(0);
   });
 });
 
