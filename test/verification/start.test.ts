@@ -59,6 +59,9 @@ describe('400 for a malformed query', () => {
     ['code_challenge', challenge.slice(1), 'code_challenge must be 43 base64url characters'],
     ['code_challenge', `${challenge}=`, 'code_challenge must be 43 base64url characters'],
     ['code_challenge_method', 'plain', 'code_challenge_method must be S256'],
+    ['scope', 'age_18_plus \u009b31m', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
+    ['scope', 'age_18_plus "x"', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
+    ['response_type', 'token', 'response_type must be code'],
     ['scope', '   ', 'scope: no known claim identifier in it'],
     ['scope', 'shoe_size', 'scope: no known claim identifier in it'],
     ['scope', 'age_18_plus age_21_plus', 'scope: this client may not ask for age_21_plus'],
@@ -154,6 +157,12 @@ describe('the format of a 400', () => {
     expect((await start(startQuery(clientId))).response.statusCode).toBe(400);
     await clients.updateOne({ _id: clientId }, { $set: { status: 'active' } });
     expect((await start(startQuery(clientId))).response.statusCode).toBe(302);
+  });
+
+  it('takes response_type=code, which OAuth libraries add', async () => {
+    const { clientId } = await onboard(hosted);
+    const { response } = await start(`${startQuery(clientId)}&response_type=code`);
+    expect(response.statusCode).toBe(302);
   });
 
   it.each(['HEAD', 'PUT', 'POST'] as const)('%s is not a method of it', async (method) => {
