@@ -19,6 +19,30 @@ const secretOf = (system: System, keyId: string): string => {
 const answering = (status: number) =>
   createReceiver((_count, _request, response) => response.writeHead(status).end('gone'));
 
+/** So many deliveries of one key that nobody sends. */
+async function unsent(count: number) {
+  const system = await createSystem({ worker: false });
+  const keyId = system.key('https://partner.example/');
+  await system.publish(Array.from({ length: count }, () => draft(keyId)));
+  return { system, keyId };
+}
+
+/** Sends all that a filter finds again. @returns the ids of the events, call by call */
+async function resendAll(
+  system: System,
+  filter: { keyId: string; status: 'failed' | 'skipped' | 'delivered' },
+  dryRun: boolean,
+): Promise<string[][]> {
+  const pages: string[][] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const rest = { ...filter, since: '2026-01-01T00:00:00Z', ...(after ? { after } : {}) };
+    const resent = await adminOf(system).deliveries.resend({ filter: rest, dryRun });
+    pages.push(resent.deliveries.map(({ eventId }) => eventId));
+    after = resent.after;
+  }
+  return pages;
+}
+
 describe('events', () => {
   it('are listed newest first, in pages and by what they are about, with what became of them', async () => {
     const receiver = await answering(200);
@@ -139,24 +163,11 @@ describe('deliveries', () => {
     ['failed', false],
     ['delivered', false],
   ] as const)('are sent again by filter until all %s ones were (dry run: %s)', async (status, dryRun) => {
-    const system = await createSystem({ worker: false });
-    const keyId = system.key('https://partner.example/');
-    await system.publish(Array.from({ length: 1_100 }, () => draft(keyId)));
+    const { system, keyId } = await unsent(1_100);
     await stored(system).updateMany({}, { $set: { status, createdAt: new Date() } });
-    const filter = { keyId, status, since: '2026-01-01T00:00:00Z' };
-    const numbers: number[] = [];
-    const events = new Set<string>();
-    for (let after: string | null | undefined; after !== null; ) {
-      const resent = await adminOf(system).deliveries.resend({
-        filter: { ...filter, ...(after ? { after } : {}) },
-        dryRun,
-      });
-      numbers.push(resent.deliveries.length);
-      for (const { eventId } of resent.deliveries) events.add(eventId);
-      after = resent.after;
-    }
-    expect(numbers).toEqual([500, 500, 100]);
-    expect(events.size).toBe(1_100);
+    const pages = await resendAll(system, { keyId, status }, dryRun);
+    expect(pages.map(({ length }) => length)).toEqual([500, 500, 100]);
+    expect(new Set(pages.flat()).size).toBe(1_100);
   });
 
   it.each([
@@ -164,28 +175,18 @@ describe('deliveries', () => {
     ['failed', true],
     ['skipped', false],
   ] as const)('%s ones that were sent again already count once (dry run: %s)', async (status, dryRun) => {
-    const system = await createSystem({ worker: false });
-    const keyId = system.key('https://partner.example/');
-    await system.publish(Array.from({ length: 600 }, () => draft(keyId)));
+    const { system, keyId } = await unsent(600);
     const ended = (secondsAgo: number) => ({ status, createdAt: new Date(Date.now() - secondsAgo * 1000) });
     await stored(system).updateMany({}, { $set: ended(60) });
     const originals = await stored(system).find().toArray();
     const again = originals.map((one) => ({ ...one, _id: randomId('delivery'), ...ended(30) }));
     await stored(system).insertMany(again);
-    const sent: string[] = [];
-    for (let after: string | null | undefined; after !== null; ) {
-      const filter = { keyId, status, since: '2026-01-01T00:00:00Z', ...(after ? { after } : {}) };
-      const resent = await adminOf(system).deliveries.resend({ filter, dryRun });
-      sent.push(...resent.deliveries.map(({ eventId }) => eventId));
-      after = resent.after;
-    }
+    const sent = (await resendAll(system, { keyId, status }, dryRun)).flat();
     expect([sent.length, new Set(sent).size]).toEqual([600, 600]);
   });
 
   it('are found by filter behind any number that were sent again already', async () => {
-    const system = await createSystem({ worker: false });
-    const keyId = system.key('https://partner.example/');
-    await system.publish(Array.from({ length: 1_100 }, () => draft(keyId)));
+    const { system, keyId } = await unsent(1_100);
     await stored(system).updateMany({}, { $set: { status: 'failed' } });
     const filter = { keyId, since: '2026-01-01T00:00:00Z' };
     const numbers: number[] = [];
@@ -195,9 +196,7 @@ describe('deliveries', () => {
   });
 
   it('sent again in numbers follow each other, ten of a key in a second', async () => {
-    const system = await createSystem({ worker: false });
-    const keyId = system.key('https://partner.example/');
-    await system.publish(Array.from({ length: 25 }, () => draft(keyId)));
+    const { system } = await unsent(25);
     const deliveryIds = (await stored(system).find().toArray()).map(({ _id }) => _id);
     const { deliveries } = await adminOf(system).deliveries.resend({ deliveryIds });
     const start = Date.parse(deliveries[0]?.nextAttemptAt ?? '');
