@@ -30,6 +30,6 @@ export const PlannedPartner = z.strictObject({
   /** Cents. */
   amount: FundWallet.shape.amount,
 });
-export type PlannedPartner = z.infer<typeof PlannedPartner>;
+
 export const ListPartners = z.strictObject({ status: PartnerStatus.optional(), ...page });
 export type ListPartners = z.infer<typeof ListPartners>;

@@ -18,7 +18,7 @@ export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> 
   async run() {
     const { partner, key, mode, event, status, since, until, limit, after } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
-    requireOrder(this.flags.since, this.flags.until);
+    requireOrder(since, until);
     const api = await this.api();
     const wanted = { ...ids, ...given({ mode, event, status, since, until, limit, after }) };
     const deliveries = await api.deliveries.list.query(wanted);

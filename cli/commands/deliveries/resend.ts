@@ -25,13 +25,12 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
 
   async run() {
     const deliveryIds = this.args.delivery ?? [];
-    const { partner, key, mode, event, since, until, status } = this.flags;
+    const { partner, key, mode, event, since, until, status, after } = this.flags;
     const named = deliveryIds.length > 0;
     if (named === (since !== undefined)) throw usageError('Name deliveries, or give a filter with --since');
-    const { after } = this.flags;
     const filter = given({ partnerId: partner, keyId: key, mode, event, since, until, after });
     const dryRun = this.flags['dry-run'];
-    requireOrder(this.flags.since, this.flags.until);
+    requireOrder(since, until);
     const api = await this.api();
     const wanted = named ? { deliveryIds } : { filter: { ...filter, since: since ?? '', status } };
     const resent = await api.deliveries.resend.mutate({ ...wanted, dryRun });

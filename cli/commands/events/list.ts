@@ -18,7 +18,7 @@ export default class EventsList extends AdminCommand<typeof EventsList> {
     const { partner, key, session, enrollment, mode, event, since, until, sub, limit, after } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment });
     const wanted = { ...ids, ...given({ mode, event, since, until, sub, limit, after }) };
-    requireOrder(this.flags.since, this.flags.until);
+    requireOrder(since, until);
     const api = await this.api();
     return this.many(await api.events.list.query(wanted), [
       'id',
