@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
+import { startReceiver } from '../../server/demo/receiver.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { fields } from '../storefront/shop.ts';
 import { isSigned, receive } from './hooks.ts';
+import { codeBlocks, fileBlock } from './markdown.ts';
+import { freePort, start, workspace } from './programs.ts';
 import { row } from './row.ts';
 import { minute, startWorld, type World } from './world.ts';
 
@@ -130,12 +135,37 @@ describe('webhook signatures', () => {
     const own = await world.partner();
     const hooks = await receive(world, own);
     await world.visit(own);
-    const event = await hooks.event(type);
-    // Parsed and written again the same way, it is still the bytes that count.
-    const pretty = Buffer.from(JSON.stringify(event.body, null, 1));
-    expect(isSigned({ ...event, raw: pretty }, hooks.signingSecret)).toBe(false);
-    const short = { ...event, headers: { ...event.headers, 'x-svc-signature': 'sha256=00' } };
-    expect(isSigned(short, hooks.signingSecret)).toBe(false);
+    const { raw, body, headers } = await hooks.event(type);
+    const signature = String(headers['x-svc-signature']);
+    // What the product itself receives with, and what its documentation gives to partners.
+    const demo = await startReceiver(0, () => hooks.signingSecret);
+    onTestFinished(() => demo.close());
+    const [cwd, port] = [workspace(), await freePort()];
+    writeFileSync(join(cwd, 'receiver.mjs'), fileBlock('webhooks.md', 'receiver.mjs'));
+    const env = { SVC_WEBHOOK_SECRET: hooks.signingSecret, PORT: String(port) };
+    await start([process.execPath, 'receiver.mjs'], { cwd, env, port });
+    for (const url of [`http://localhost:${demo.port}/`, `http://localhost:${port}/`]) {
+      const post = async (sent: string, signed?: string) =>
+        (
+          await fetch(url, {
+            method: 'POST',
+            headers: { ...(signed && { 'x-svc-signature': signed }) },
+            body: sent,
+          })
+        ).status;
+      expect(await post(raw.toString(), signature)).toBe(204);
+      // Parsed and written again, it is still the bytes that count.
+      expect(await post(JSON.stringify(body, null, 1), signature)).toBe(401);
+      // Judged before it is parsed: what is no JSON is refused for its signature.
+      expect(await post('{', signature)).toBe(401);
+      expect(await post('{')).toBe(401);
+      // Lengths are compared first: a comparison in constant time throws where they differ.
+      for (const wrong of ['sha256=00', `${signature}0`, signature.slice(0, -1)])
+        expect(await post(raw.toString(), wrong)).toBe(401);
+    }
+    const inConstantTime = /timingSafeEqual\(|compare_digest\(|hash_equals\(|hmac\.Equal\(/;
+    for (const { file, code } of codeBlocks('webhooks.md').filter(({ file }) => file))
+      expect([file, inConstantTime.test(code)]).toEqual([file, true]);
   });
   row('5.5 rule 4', async () => {
     const { partnerId, keyId } = await world.partner();
