@@ -79,11 +79,20 @@ export function draft(keyId: string, at = new Date()): EventDraft {
   };
 }
 
-/** Asks until the answer is there; the test's own time limit is the only one. */
-export async function until<T>(ask: () => T | Promise<T>): Promise<Exclude<T, false | null | undefined>> {
+/** Milliseconds that a test waits for anything: shorter than a test may take, so that the wait itself is what fails. */
+const patience = 20_000;
+
+/** Asks until the answer is there. @throws after 20 s, naming the question and its last answer */
+export async function until<T>(
+  ask: () => T | Promise<T>,
+  within = patience,
+): Promise<Exclude<T, false | null | undefined>> {
+  const since = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer) return answer as Exclude<T, false | null | undefined>;
+    if (performance.now() - since > within)
+      throw new Error(`not within ${within} ms: ${ask.toString()} is still ${String(answer)}`);
     await new Promise((resume) => setTimeout(resume, 20));
   }
 }

@@ -15,29 +15,30 @@ async function breakable() {
   const note = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
   const { uri } = await freshDatabase();
   subscribe('net.client.socket', note);
-  const { client, db } = await connect({ uri, embedded: false, appName: 'test' });
+  const { client, db, features } = await connect({ uri, embedded: false, appName: 'test' });
   unsubscribe('net.client.socket', note);
   onTestFinished(() => client.close());
   const rows = db.collection<Row>('rows');
   await rows.insertOne({ _id: 'one' });
-  return { rows, end: () => sockets.forEach((socket) => void socket.destroy()) };
+  return { rows, features, end: () => sockets.forEach((socket) => void socket.destroy()) };
 }
 
 type Rows = Awaited<ReturnType<typeof breakable>>['rows'];
-const commands: [string, (rows: Rows) => Promise<unknown>][] = [
-  ['find', (rows) => rows.findOne()],
-  ['insertMany', (rows) => rows.insertMany([{ _id: 'two' }])],
-  ['updateOne', (rows) => rows.updateOne({ _id: 'one' }, { $set: { _id: 'one' } })],
+const commands: [string, 'read' | 'write', (rows: Rows) => Promise<unknown>][] = [
+  ['find', 'read', (rows) => rows.findOne()],
+  ['insertMany', 'write', (rows) => rows.insertMany([{ _id: 'two' }])],
+  ['updateOne', 'write', (rows) => rows.updateOne({ _id: 'one' }, { $set: { _id: 'one' } })],
 ];
 
-it.each(commands)('%s on a connection that has just ended comes to an end itself', async (_name, command) => {
-  const { rows, end } = await breakable();
+it.each(commands)('%s on a connection that has just ended: a %s ends', async (_name, kind, command) => {
+  const { rows, features, end } = await breakable();
   end();
   const outcome = await command(rows).then(
     () => 'done',
-    (error: unknown) => isUnavailable(error),
+    (error: unknown) => (isUnavailable(error) ? 'unavailable' : error),
   );
-  expect([true, 'done']).toContain(outcome);
+  // The driver sends a read again, and a write only to a deployment that can tell the two apart.
+  expect(outcome).toBe(kind === 'read' || features.retryableWrites ? 'done' : 'unavailable');
   expect(await rows.findOne({ _id: 'one' })).toEqual({ _id: 'one' });
 });
 

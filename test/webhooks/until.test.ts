@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { until } from './system.ts';
+
+it('a wait gives its answer, and says what it waited for when there is none', async () => {
+  let asked = 0;
+  expect(await until(() => (asked++ > 1 ? 'here' : undefined))).toBe('here');
+  const never = until(() => asked < 0, 50);
+  await expect(never).rejects.toThrow('not within 50 ms: () => asked < 0 is still false');
+});
