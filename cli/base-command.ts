@@ -63,6 +63,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
       env: process.env,
       configDir: this.config.configDir,
       cwd: process.cwd(),
+      warn: (text) => this.notice(text),
     });
     return this.#connection;
   }

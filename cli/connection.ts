@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { CommandError, exits, usageError } from './failure.ts';
+import { findLocalServer } from './local-server.ts';
 import { type Profile, type Profiles, readProfiles } from './profiles.ts';
 
 /** Where the server is, how this operator is known there, and what told so. */
@@ -19,27 +19,13 @@ interface Sources {
   env: Readonly<Record<string, string | undefined>>;
   configDir: string;
   cwd: string;
+  /** Id of the user who runs the command. */
+  uid?: number | undefined;
+  /** Takes a sentence for the person. */
+  warn: (text: string) => void;
 }
 
 const defaultUrl = 'http://127.0.0.1:8081';
-
-function readLine(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').trim() || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The data directory of a local server: SVC_DATA_DIR, or the nearest `.svc` from the working directory up. */
-function findDataDir({ env, cwd }: Pick<Sources, 'env' | 'cwd'>): string | undefined {
-  if (env['SVC_DATA_DIR']) return resolve(cwd, env['SVC_DATA_DIR']);
-  for (let directory = cwd; ; directory = dirname(directory)) {
-    const candidate = join(directory, '.svc');
-    if (readLine(join(candidate, 'admin-token'))) return candidate;
-    if (dirname(directory) === directory) return undefined;
-  }
-}
 
 function chosenProfile({ flags, env }: Sources, { current, profiles }: Profiles) {
   const named = flags.profile ?? (env['SVCADMIN_PROFILE'] || undefined);
@@ -65,39 +51,58 @@ function isLoopback(url: string): boolean {
 
 /** Where the server is: flag, environment, profile, local data directory, default, in that order. */
 export function locate(sources: Sources) {
-  const { flags, env, configDir } = sources;
+  const { flags, env, configDir, cwd, uid = process.getuid?.() } = sources;
   const chosen = chosenProfile(sources, readProfiles(configDir));
-  const dataDir = findDataDir(sources);
-  const localUrl = dataDir && readLine(join(dataDir, 'admin-url'));
-  const candidates: [string | undefined, string][] = [
+  const { local, ignored } = findLocalServer({ env, cwd, uid });
+  const localUrl: readonly [string | undefined, string] = [
+    local?.url,
+    join(local?.dataDir ?? '', 'admin-url'),
+  ];
+  const candidates: (readonly [string | undefined, string])[] = [
     [flags.url, '--url'],
     [env['SVCADMIN_URL'] || undefined, 'SVCADMIN_URL'],
     [chosen.profile?.url, `profile ${chosen.name ?? ''}`],
-    [localUrl, `${dataDir ?? ''}/admin-url`],
+    localUrl,
+    [defaultUrl, 'the default'],
   ];
-  const [found, urlFrom] = candidates.find(([value]) => value !== undefined) ?? [defaultUrl, 'the default'];
-  const url = (found ?? defaultUrl).replace(/\/+$/, '');
+  const source = candidates.find(([value]) => value !== undefined);
+  const [found = defaultUrl, urlFrom = ''] = source ?? [];
+  const url = found.replace(/\/+$/, '');
   if (!/^https?:\/\/[^/]/.test(url))
     throw usageError(`${url} (from ${urlFrom}) is not an http or https address`);
-  return { url, urlFrom, chosen, dataDir, localUrl };
+  // Only a directory that was found, not one that SVC_DATA_DIR names.
+  const foundHere = source === localUrl && local?.named === false;
+  return { url, urlFrom, chosen, local, ignored, foundHere };
 }
 
 /**
  * A token goes only where it belongs: a profile's to the profile's server (or where the profile was named for),
- * a data directory's to this machine.
+ * a data directory's to this machine. An address that was found in a data directory gets that directory's token only.
  * @throws CommandError without a token, or with an unusable address
  */
 export function connect(sources: Sources): Connection {
-  const { url, urlFrom, chosen, dataDir, localUrl } = locate(sources);
+  const { warn, env } = sources;
+  const { url, urlFrom, chosen, local, ignored, foundHere } = locate(sources);
   const { name, profile, named } = chosen;
   const profileToken = profile && (named || profile.url === url) ? profile.token : undefined;
-  const isLocal = isLoopback(url) || url === localUrl;
-  const candidates: [string | undefined, string][] = [
-    [sources.env['SVCADMIN_TOKEN'] || undefined, 'SVCADMIN_TOKEN'],
-    [profileToken, `profile ${name ?? ''}`],
-    [dataDir && isLocal ? readLine(join(dataDir, 'admin-token')) : undefined, `${dataDir ?? ''}/admin-token`],
+  const isLocal = isLoopback(url) || url === local?.url;
+  const ownToken: readonly [string | undefined, string] = [
+    isLocal ? local?.token : undefined,
+    join(local?.dataDir ?? '', 'admin-token'),
   ];
-  const [token, tokenFrom] = candidates.find(([value]) => value !== undefined) ?? [undefined, ''];
+  const candidates: (readonly [string | undefined, string])[] = [
+    [env['SVCADMIN_TOKEN'] || undefined, 'SVCADMIN_TOKEN'],
+    [profileToken, `profile ${name ?? ''}`],
+    ownToken,
+  ];
+  const usable = foundHere ? [ownToken] : candidates;
+  const [token, tokenFrom] = usable.find(([value]) => value !== undefined) ?? [undefined, ''];
+  const needsLocal = foundHere || urlFrom === 'the default' || !token || tokenFrom === ownToken[1];
+  if (needsLocal) for (const sentence of ignored) warn(sentence);
+  if (foundHere && env['SVCADMIN_TOKEN'])
+    warn(
+      `SVCADMIN_TOKEN is not sent to ${url} (from ${urlFrom}), which gets its own token only. To send it: --url ${url}`,
+    );
   if (token === undefined) {
     throw new CommandError({
       code: 'no_token',

@@ -42,12 +42,19 @@ export default class Login extends AdminCommand<typeof Login> {
     const { profile: name } = this.flags;
     const { configDir } = this.config;
     const kept = readProfiles(configDir);
-    const { url, urlFrom } = locate({
+    const { url, urlFrom, foundHere, ignored } = locate({
       flags: { url: this.serverFlag ?? kept.profiles[name]?.url },
       env: process.env,
       configDir,
       cwd: process.cwd(),
+      warn: (text) => this.notice(text),
     });
+    if (urlFrom === 'the default') for (const sentence of ignored) this.notice(sentence);
+    if (foundHere)
+      throw usageError(
+        `${url} was found in ${urlFrom}, and needs no sign-in from here`,
+        `To send a token to it all the same: svcadmin login --url ${url}`,
+      );
     const token = (this.flags['token-stdin'] ? await readStdin() : await askToken(url)).trim();
     if (!token) throw usageError('No token was given');
     this.#whereabouts = { url, urlFrom, tokenFrom: this.flags['token-stdin'] ? 'stdin' : 'what was typed' };

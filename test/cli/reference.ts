@@ -10,6 +10,8 @@ In a clone of the repository, \`svcadmin\` is \`node cli/bin/svcadmin.js\` once 
 
 It talks to the admin listener. It finds the server by \`--url\`, \`SVCADMIN_URL\`, the profile of \`svcadmin login\`,
 or the data directory of a local server, in that order; the token by \`SVCADMIN_TOKEN\`, the profile, or the data directory.
+The data directory is \`SVC_DATA_DIR\`, or the nearest \`.svc\` from the working directory up. A \`.svc\` that another user owns, or
+that others can write, is ignored with a warning. An address found in a \`.svc\` gets the token of that \`.svc\` and no other.
 
 With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in cents, a list as an array. Everything else is on
 stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local, money is in dollars, and lists are

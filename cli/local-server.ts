@@ -1,0 +1,85 @@
+import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+/** What the data directory of a server on this machine says. */
+export interface LocalServer {
+  dataDir: string;
+  token: string | undefined;
+  url: string | undefined;
+  /** True where SVC_DATA_DIR names the directory; false where it was found in the working directory or above. */
+  named: boolean;
+}
+
+interface Place {
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** Id of the user who runs the command; undefined where the system has none. */
+  uid: number | undefined;
+}
+
+/** Files and directories that others could have written. */
+class Distrusted extends Error {}
+
+const writableByOthers = 0o022;
+
+function requireOwn({ uid: owner, mode }: Stats, uid: number | undefined): void {
+  if (uid === undefined) return;
+  if (owner !== uid) throw new Distrusted('it belongs to another user');
+  if ((mode & writableByOthers) !== 0) throw new Distrusted('others can write to it');
+}
+
+/** The one line of a file; undefined where there is none. `judge` sees the file that is read. */
+function readLine(path: string, judge: (file: Stats) => void): string | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch {
+    return undefined;
+  }
+  try {
+    judge(fstatSync(descriptor));
+    return readFileSync(descriptor, 'utf8').trim() || undefined;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readDirectory(dataDir: string, judge: (file: Stats) => void) {
+  return {
+    dataDir,
+    token: readLine(join(dataDir, 'admin-token'), judge),
+    url: readLine(join(dataDir, 'admin-url'), judge),
+  };
+}
+
+/**
+ * The data directory of a local server: SVC_DATA_DIR, or the nearest `.svc` with a token from the working directory
+ * up. A `.svc` that others own or can write is ignored: its address would get requests that are not meant for it.
+ * @returns with a sentence for each directory that was ignored
+ */
+export function findLocalServer({ env, cwd, uid }: Place): {
+  local: LocalServer | undefined;
+  ignored: string[];
+} {
+  const ignored: string[] = [];
+  if (env['SVC_DATA_DIR']) {
+    const dataDir = resolve(cwd, env['SVC_DATA_DIR']);
+    return { local: { ...readDirectory(dataDir, () => undefined), named: true }, ignored };
+  }
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    const dataDir = join(directory, '.svc');
+    try {
+      const found = statSync(dataDir, { throwIfNoEntry: false });
+      if (found?.isDirectory()) {
+        const judge = (file: Stats) => requireOwn(file, uid);
+        judge(found);
+        const local = readDirectory(dataDir, judge);
+        if (local.token !== undefined) return { local: { ...local, named: false }, ignored };
+      }
+    } catch (error) {
+      const reason = error instanceof Distrusted ? error.message : 'it cannot be read';
+      ignored.push(`${dataDir} is ignored: ${reason}. If it is yours: chmod -R go-w ${dataDir}`);
+    }
+    if (dirname(directory) === directory) return { local: undefined, ignored };
+  }
+}

@@ -1,0 +1,157 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../cli/connection.ts';
+import { commandLine } from './svcadmin.ts';
+
+const address = 'http://127.0.0.1:9';
+const uid = process.getuid?.() ?? 0;
+
+async function directory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'svcadmin-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  return path;
+}
+
+/** Puts a `.svc` into a directory, as a server makes it. */
+async function putLocalServer(parent: string, url = address): Promise<string> {
+  const dataDir = join(parent, '.svc');
+  await mkdir(dataDir, { mode: 0o700 });
+  await writeFile(join(dataDir, 'admin-token'), 'own-token\n', { mode: 0o600 });
+  await writeFile(join(dataDir, 'admin-url'), `${url}\n`, { mode: 0o600 });
+  return dataDir;
+}
+
+/** Connects from a directory two levels below `root`. */
+async function connectBelow(root: string, options: { env?: Record<string, string>; uid?: number } = {}) {
+  const cwd = join(root, 'project', 'docs');
+  await mkdir(cwd, { recursive: true });
+  const warnings: string[] = [];
+  const connection = () =>
+    connect({
+      flags: {},
+      env: options.env ?? {},
+      configDir: join(root, 'config'),
+      cwd,
+      uid: options.uid ?? uid,
+      warn: (text) => warnings.push(text),
+    });
+  return { connection, warnings };
+}
+
+describe('the data directory of a local server', () => {
+  it('is found in a parent directory, with its own token', async () => {
+    const root = await directory();
+    const dataDir = await putLocalServer(root);
+    const { connection, warnings } = await connectBelow(root);
+    expect(connection()).toMatchObject({
+      url: address,
+      token: 'own-token',
+      tokenFrom: join(dataDir, 'admin-token'),
+    });
+    expect(warnings).toEqual([]);
+  });
+
+  it('gets its own token and never SVCADMIN_TOKEN, with a warning', async () => {
+    const root = await directory();
+    await putLocalServer(root, 'http://198.51.100.7:8081');
+    const { connection, warnings } = await connectBelow(root, { env: { SVCADMIN_TOKEN: 'production' } });
+    expect(connection()).toMatchObject({ url: 'http://198.51.100.7:8081', token: 'own-token' });
+    expect(warnings).toEqual([expect.stringMatching(/^SVCADMIN_TOKEN is not sent to .*198\.51\.100\.7/)]);
+  });
+
+  it('takes SVCADMIN_TOKEN where SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
+    const root = await directory();
+    const dataDir = await putLocalServer(root);
+    for (const named of [{ SVC_DATA_DIR: dataDir }, { SVCADMIN_URL: address }]) {
+      const { connection, warnings } = await connectBelow(root, {
+        env: { SVCADMIN_TOKEN: 'mine', ...named },
+      });
+      expect(connection()).toMatchObject({ url: address, token: 'mine', tokenFrom: 'SVCADMIN_TOKEN' });
+      expect(warnings).toEqual([]);
+    }
+  });
+
+  it('is ignored where another user owns it', async () => {
+    const root = await directory();
+    const dataDir = await putLocalServer(root);
+    const { connection, warnings } = await connectBelow(root, {
+      uid: uid + 1,
+      env: { SVCADMIN_TOKEN: 'mine' },
+    });
+    expect(connection()).toMatchObject({ urlFrom: 'the default', token: 'mine' });
+    expect(warnings).toEqual([expect.stringContaining(`${dataDir} is ignored: it belongs to another user`)]);
+  });
+
+  it.each([
+    ['the directory', '', 0o770],
+    ['the directory', '', 0o707],
+    ['the token', 'admin-token', 0o620],
+    ['the address', 'admin-url', 0o602],
+  ])('is ignored where others can write %s', async (_what, name, mode) => {
+    const root = await directory();
+    const dataDir = await putLocalServer(root);
+    await chmod(join(dataDir, name), mode);
+    const { connection, warnings } = await connectBelow(root);
+    expect(connection).toThrow('No operator token for http://127.0.0.1:8081');
+    expect(warnings).toEqual([expect.stringMatching(/is ignored: others can write/)]);
+  });
+
+  it('that is ignored does not hide one further up', async () => {
+    const root = await directory();
+    await putLocalServer(root);
+    await mkdir(join(root, 'project'));
+    await chmod(await putLocalServer(join(root, 'project'), 'http://198.51.100.7:8081'), 0o777);
+    const { connection, warnings } = await connectBelow(root);
+    expect(connection()).toMatchObject({ url: address, token: 'own-token' });
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('is judged by where a link leads', async () => {
+    const root = await directory();
+    const elsewhere = await directory();
+    await chmod(await putLocalServer(elsewhere), 0o777);
+    await symlink(join(elsewhere, '.svc'), join(root, '.svc'));
+    const { connection } = await connectBelow(root);
+    expect(connection).toThrow('No operator token');
+  });
+
+  it('that is ignored is not mentioned where it does not matter', async () => {
+    const root = await directory();
+    await chmod(await putLocalServer(root), 0o777);
+    const env = { SVCADMIN_URL: 'https://admin.example', SVCADMIN_TOKEN: 'mine' };
+    const { connection, warnings } = await connectBelow(root, { env });
+    expect(connection()).toMatchObject({ url: 'https://admin.example', token: 'mine' });
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('svcadmin in a directory with a planted .svc', () => {
+  /** Records the tokens that reach it. */
+  async function collector() {
+    const tokens: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      tokens.push(request.headers.authorization);
+      response.writeHead(500).end();
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    onTestFinished(() => void server.close());
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens };
+  }
+
+  it('sends SVCADMIN_TOKEN neither in a command nor at login', async () => {
+    const { url, tokens } = await collector();
+    const svcadmin = await commandLine(url, 'production-token');
+    await putLocalServer(svcadmin.cwd, url);
+    const env = { SVCADMIN_URL: '' };
+    const { stderr } = await svcadmin.run(['whoami'], { env });
+    expect(stderr).toContain('SVCADMIN_TOKEN is not sent');
+    expect(tokens).toEqual(['Bearer own-token']);
+    const login = await svcadmin.run(['login', '--token-stdin'], { env, input: 'production-token\n' });
+    expect(login).toMatchObject({ code: 2, stderr: expect.stringContaining('--url') });
+    expect(tokens).toHaveLength(1);
+  });
+});
