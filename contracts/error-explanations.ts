@@ -15,7 +15,7 @@ const startOver = 'Send the user to `/verify/start` again.';
 export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   invalid_request: {
     cause:
-      'A parameter is missing, malformed or given twice; the body is neither JSON nor a form, or over 64 KiB; credentials are in the body and in the header.',
+      'A parameter is missing, malformed or given twice; the body is neither JSON nor a form, over 64 KiB, or a form of more than 32 fields; credentials are in the body and in the header.',
     fix: 'The description names the parameter. The code stays usable.',
   },
   invalid_grant: {

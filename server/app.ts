@@ -1,5 +1,4 @@
 import cookie from '@fastify/cookie';
-import formbody from '@fastify/formbody';
 import { checkboxRoutes } from './checkbox/routes.ts';
 import { discoveryRoutes, oauthRoutes } from './oauth/routes.ts';
 import type { Clock } from './platform/clock.ts';
@@ -7,6 +6,7 @@ import type { Config } from './platform/config.ts';
 import type { Database } from './platform/database/connect.ts';
 import { healthRoutes } from './platform/health.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
+import { acceptForms } from './platform/http/forms.ts';
 import { describeApi } from './platform/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
@@ -34,7 +34,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
   await app.register(
     async (scope) => {
       renderErrors(scope, asOAuth);
-      await scope.register(formbody);
+      acceptForms(scope);
       await scope.register(oauthRoutes(services.oauth));
     },
     { prefix: '/api/oauth' },
@@ -45,7 +45,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
   await app.register(
     async (scope) => {
       await scope.register(cookie);
-      await scope.register(formbody);
+      acceptForms(scope);
       await scope.register(services.verification.routes);
     },
     { prefix: '/verify' },

@@ -1,11 +1,11 @@
 import type {} from '@fastify/cookie';
 import cookie from '@fastify/cookie';
-import formbody from '@fastify/formbody';
 import helmet from '@fastify/helmet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
+import { acceptForms } from '../platform/http/forms.ts';
 import type { DemoAccount } from './account.ts';
 import { assets, type createPages } from './pages.ts';
 import type { Visit, Visits } from './visits.ts';
@@ -20,7 +20,7 @@ interface Dependencies {
   url: string;
 }
 
-const visitCookie = 'demo_visit';
+const visitCookie = 'svc_demo_visit';
 
 function policy(baseUrl: string): string {
   return [
@@ -60,7 +60,7 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
       referrerPolicy: { policy: 'same-origin' },
     });
     await app.register(cookie);
-    await app.register(formbody);
+    acceptForms(app);
     app.addHook('onRequest', async ({ headers, method }, reply) => {
       void reply.header('content-security-policy', policy(baseUrl)).header('cache-control', 'no-store');
       // It holds credentials of this machine: no other site may use it through a name or a form of its own.

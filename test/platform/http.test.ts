@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
-import formbody from '@fastify/formbody';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ApiError } from '../../server/platform/errors.ts';
+import { acceptForms } from '../../server/platform/http/forms.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 
@@ -13,7 +13,7 @@ let port: number;
 
 beforeAll(async () => {
   app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
-  await app.register(formbody);
+  acceptForms(app);
   app.get('/things/:id', async () => 'a thing');
   const Thing = z.object({
     name: z.string().min(1).max(9),

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import cookie from '@fastify/cookie';
-import formbody from '@fastify/formbody';
 import { expect } from 'vitest';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
@@ -8,6 +7,7 @@ import { createDirectory } from '../../server/partners/directory.ts';
 import { createPartnersStores, indexes as partnersIndexes } from '../../server/partners/store.ts';
 import type { AuditEntry } from '../../server/platform/audit-entry.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { acceptForms } from '../../server/platform/http/forms.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
 import { loadKeyring } from '../../server/platform/keyring.ts';
@@ -66,7 +66,7 @@ export async function startHosted() {
   await app.register(
     async (scope) => {
       await scope.register(cookie);
-      await scope.register(formbody);
+      acceptForms(scope);
       await scope.register(verification.routes);
     },
     { prefix: '/verify' },

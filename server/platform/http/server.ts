@@ -13,6 +13,7 @@ import { ApiError, generalBody } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../logging.ts';
 import { asGeneral, asOAuth, renderErrors } from './errors.ts';
+import { boundHeaders } from './request-headers.ts';
 
 /** Largest request body in bytes. */
 const bodyLimit = 64 * 1024;
@@ -67,6 +68,7 @@ export function createHttpServer({
   app.removeContentTypeParser('text/plain');
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
+    boundHeaders(request.raw.headers);
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {

@@ -4,30 +4,35 @@ export interface DeviceName {
   system?: string;
 }
 
-type Rule = readonly [pattern: RegExp, name: string];
+/** No pattern has a repetition in it: headers are anybody's text. */
+type Rule = readonly [patterns: readonly RegExp[], name: string];
 
 /** The first that fits: most browsers also claim to be those further down. */
 const browsers: readonly Rule[] = [
-  [/\bEdg(A|iOS)?\//, 'Edge'],
-  [/\bOPR\//, 'Opera'],
-  [/\bSamsungBrowser\//, 'Samsung Internet'],
-  [/\b(Firefox|FxiOS)\//, 'Firefox'],
-  [/\b(Chrome|CriOS|HeadlessChrome)\//, 'Chrome'],
-  [/\bVersion\/\S+ .*Safari\//, 'Safari'],
+  [[/\bEdg(A|iOS)?\//], 'Edge'],
+  [[/\bOPR\//], 'Opera'],
+  [[/\bSamsungBrowser\//], 'Samsung Internet'],
+  [[/\b(Firefox|FxiOS)\//], 'Firefox'],
+  [[/\b(Chrome|CriOS|HeadlessChrome)\//], 'Chrome'],
+  [[/\bVersion\//, /\bSafari\//], 'Safari'],
 ];
 const systems: readonly Rule[] = [
-  [/\biPhone\b/, 'iPhone'],
-  [/\biPad\b/, 'iPad'],
-  [/\bAndroid\b/, 'Android'],
-  [/\bWindows\b/, 'Windows'],
-  [/\bCrOS\b/, 'ChromeOS'],
-  [/\bMac OS X\b/, 'macOS'],
-  [/\bLinux\b/, 'Linux'],
+  [[/\biPhone\b/], 'iPhone'],
+  [[/\biPad\b/], 'iPad'],
+  [[/\bAndroid\b/], 'Android'],
+  [[/\bWindows\b/], 'Windows'],
+  [[/\bCrOS\b/], 'ChromeOS'],
+  [[/\bMac OS X\b/], 'macOS'],
+  [[/\bLinux\b/], 'Linux'],
 ];
 
-const phones = /\b(iPhone|Android.*Mobile|Mobile.*Firefox)\b/;
+const phones: readonly Rule[] = [
+  [[/\biPhone\b/], 'iPhone'],
+  [[/\bMobile\b/, /\b(Android|Firefox)\b/], 'another'],
+];
 
-const firstOf = (rules: readonly Rule[], text: string) => rules.find(([pattern]) => pattern.test(text))?.[1];
+const firstOf = (rules: readonly Rule[], text: string) =>
+  rules.find(([patterns]) => patterns.every((pattern) => pattern.test(text)))?.[1];
 
 /** By `User-Agent`, which anybody can make up: good for telling devices apart, not for trust. */
 export function deviceName(userAgent = ''): DeviceName {
@@ -38,5 +43,5 @@ export function deviceName(userAgent = ''): DeviceName {
 
 /** Whether this browser is on a phone already. */
 export function isPhone(userAgent = ''): boolean {
-  return phones.test(userAgent);
+  return firstOf(phones, userAgent) !== undefined;
 }

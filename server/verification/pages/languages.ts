@@ -32,18 +32,24 @@ function firstSpoken(tags: readonly string[]): Language | undefined {
   return tags.map(spoken).find((language) => language !== undefined);
 }
 
+/** Characters of a list of languages that are read. */
+const longestList = 512;
+
 /** The first language of `ui_locales` (OpenID Connect Core 3.1.2.1) that we speak. */
-export function languageAsked(uiLocales: string | undefined): Language | undefined {
-  return firstSpoken((uiLocales ?? '').split(' '));
+export function languageAsked(uiLocales = ''): Language | undefined {
+  return firstSpoken(uiLocales.slice(0, longestList).split(' '));
 }
 
 /** The language that a browser likes best among ours (RFC 9110 12.5.4); English where it likes none. */
-export function languageAccepted(header: string | undefined): Language {
-  const wanted = (header ?? '').split(',').map((part) => {
-    const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-    return { tag, weight: Number(weight) || 0 };
-  });
+export function languageAccepted(header = ''): Language {
+  const wanted = header
+    .slice(0, longestList)
+    .split(',')
+    .map((part) => {
+      const [tag = '', ...parameters] = part.split(';').map((text) => text.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+      return { tag, weight: Number(weight) || 0 };
+    });
   const liked = wanted.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);
   return firstSpoken(liked.map(({ tag }) => tag)) ?? fallback;
 }

@@ -1,0 +1,188 @@
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TokenRequest } from '../../contracts/oauth.ts';
+import { SigningHeaders } from '../../contracts/storefront.ts';
+import { StartQuery } from '../../contracts/verification.ts';
+import { withBasicCredentials } from '../../server/oauth/basic-credentials.ts';
+import { parseForm } from '../../server/platform/http/forms.ts';
+import { boundHeaders } from '../../server/platform/http/request-headers.ts';
+import { destinationOf } from '../../server/verification/attempts.ts';
+import { isTokenOf } from '../../server/verification/csrf.ts';
+import { deviceName, isPhone } from '../../server/verification/handoff/devices.ts';
+import { linkHashOf } from '../../server/verification/handoff/handoff.ts';
+import { choiceAddress } from '../../server/verification/pages/language-choice.ts';
+import { languageAccepted, languageAsked } from '../../server/verification/pages/languages.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+
+/** Node lets no more through for a request line and its headers; `bodyLimit` no more for a body. */
+const longestHead = 15 * 1024;
+const longestBody = 64 * 1024 - 1;
+
+const filled = (unit: string, length: number) =>
+  unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+
+/** Texts whose repetition makes patterns and splitting expensive. */
+const units = [
+  ',',
+  ';',
+  ' ',
+  '=',
+  '&',
+  'a&',
+  'a=b;',
+  'svc_a=%;',
+  '%',
+  '.',
+  'a ',
+  'Version/1 ',
+  'Android ',
+  'Mobile ',
+  'Bearer ',
+  'basic a',
+  '/p/',
+  '"',
+];
+
+async function refusal(work: () => unknown): Promise<void> {
+  try {
+    await work();
+  } catch {
+    // Only the time counts here.
+  }
+}
+
+/** Microseconds of processor time of this process; the least of several, for a test machine does other things too. */
+async function cost(work: () => unknown, { rounds = 4, repeat = 1 } = {}): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const before = process.cpuUsage();
+    for (let n = 0; n < repeat; n += 1) await refusal(work);
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / repeat);
+  }
+  return least;
+}
+
+describe('a parser of what strangers send', () => {
+  const parsers: [name: string, longest: number, parse: (text: string) => unknown][] = [
+    ['deviceName', longestHead, deviceName],
+    ['isPhone', longestHead, isPhone],
+    ['languageAccepted', longestHead, languageAccepted],
+    ['languageAsked', longestHead, languageAsked],
+    ['choiceAddress', longestHead, (text) => choiceAddress({ url: `/verify/p/${text}`, method: 'GET' })],
+    ['destinationOf', longestHead, destinationOf],
+    ['boundHeaders', longestHead, (text) => boundHeaders({ cookie: text, authorization: text })],
+    ['Basic credentials', longestHead, (text) => withBasicCredentials(`Basic ${text}`, {})],
+    ['isTokenOf', longestBody, (text) => isTokenOf('secret', text)],
+    ['linkHashOf', longestBody, linkHashOf],
+    ['parseForm', longestBody, parseForm],
+    ['StartQuery', longestHead, (text) => StartQuery.safeParse({ scope: text, state: text })],
+    ['TokenRequest', longestBody, (text) => TokenRequest.safeParse({ code_verifier: text })],
+    ['SigningHeaders', longestHead, (text) => SigningHeaders.safeParse({ 'x-svc-timestamp': text })],
+  ];
+
+  it.each(parsers)(
+    '%s: sixteen times the input is at most sixty times the work',
+    async (_, longest, parse) => {
+      for (const unit of units) {
+        const [short, long] = [filled(unit, longest / 16), filled(unit, longest)];
+        const least = await cost(() => parse(short), { repeat: 20 });
+        expect(await cost(() => parse(long), { repeat: 5 }), unit).toBeLessThan(60 * (least + 5));
+      }
+    },
+  );
+});
+
+describe('the server', () => {
+  let server: TestServer;
+  const agent = new Agent({ connections: 1 });
+
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(async () => {
+    await agent.close();
+    await server.stop();
+  });
+
+  interface Call {
+    path: string;
+    method?: 'GET' | 'POST';
+    headers?: Record<string, string>;
+    body?: string;
+  }
+  async function send({ path, ...options }: Call): Promise<number> {
+    const answer = await request(`${server.baseUrl}${path}`, { dispatcher: agent, ...options });
+    await answer.body.dump();
+    return answer.statusCode;
+  }
+
+  /** The same call with a long and with a short text must cost about the same. */
+  async function compare(call: (text: string) => Call, longest: number): Promise<void> {
+    for (const unit of units) {
+      const short = await cost(() => send(call(filled(unit, 32))), { rounds: 3, repeat: 2 });
+      const long = await cost(() => send(call(filled(unit, longest))), { rounds: 3, repeat: 2 });
+      expect(long, unit).toBeLessThan(5 * (short + 500));
+    }
+  }
+
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const page = { accept: 'text/html' };
+
+  it.each(['user-agent', 'accept-language', 'cookie', 'x-forwarded-for', 'accept', 'origin'])(
+    'reads no more of %s than is useful',
+    (name) =>
+      compare(
+        (text) => ({
+          path: '/verify/session/ses_1',
+          method: 'POST',
+          headers: { ...page, ...form, [name]: `x${text}x` },
+          body: 'decision=accept',
+        }),
+        longestHead - 400,
+      ),
+  );
+
+  it.each(['/api/oauth/userinfo', '/api/verify/hvf-session/ses_1'])(
+    'reads no more of Authorization: %s',
+    (path) =>
+      compare((text) => ({ path, headers: { authorization: `Bearer x${text}x` } }), longestHead - 400),
+  );
+
+  it.each(['/verify/start?ui_locales=', '/verify/start?', '/verify/p/', '/nowhere/'])(
+    'answers a long address as it does a short one: %s',
+    (path) =>
+      compare(
+        (text) => ({
+          path: `${path}${encodeURI(text).replaceAll('"', '')}`.slice(0, longestHead),
+          headers: page,
+        }),
+        longestHead / 3,
+      ),
+  );
+
+  it.each(['/api/oauth/token', '/api/oauth/revoke', '/verify/session/ses_1'])(
+    'answers a long form as it does a short one: %s',
+    (path) => compare((body) => ({ path, method: 'POST', headers: form, body }), longestBody),
+  );
+
+  it('counts the fields of a form before it parses them', async () => {
+    const fields = (count: number) => Array.from({ length: count }, (_, n) => `f${n}=1`).join('&');
+    const call = { method: 'POST', headers: form } as const;
+    const answers = async (path: string, count: number) => {
+      const answer = await request(`${server.baseUrl}${path}`, { ...call, body: fields(count) });
+      return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
+    };
+    const text = 'The form has more than 32 fields';
+    expect(await answers('/api/oauth/token', 33)).toEqual({
+      status: 400,
+      body: { error: 'invalid_request', error_description: text },
+    });
+    expect(await answers('/verify/session/ses_1', 33)).toEqual({
+      status: 400,
+      body: { success: false, error: text },
+    });
+    const { body } = await answers('/api/oauth/token', 32);
+    expect(body['error_description']).toBe('grant_type is required');
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { boundHeaders } from '../../server/platform/http/request-headers.ts';
+
+function bounded(headers: Record<string, string | string[]>) {
+  boundHeaders(headers);
+  return headers;
+}
+
+describe('a header that is too long', () => {
+  it('is cut to 512 characters, credentials to 4,096', () => {
+    const headers = bounded({ 'user-agent': 'u'.repeat(513), authorization: 'a'.repeat(4097), accept: 'a' });
+    expect(headers).toEqual({
+      'user-agent': 'u'.repeat(512),
+      authorization: 'a'.repeat(4096),
+      accept: 'a',
+    });
+  });
+
+  it('keeps the end of X-Forwarded-For, which our own proxies wrote, in whole addresses', () => {
+    const invented = Array.from({ length: 100 }, (_, n) => `10.0.0.${n}`).join(', ');
+    const { 'x-forwarded-for': kept } = bounded({ 'x-forwarded-for': `${invented}, 192.0.2.1, 192.0.2.2` });
+    const addresses = String(kept).split(', ');
+    expect(addresses.slice(-2)).toEqual(['192.0.2.1', '192.0.2.2']);
+    expect(addresses[0]?.trim()).toMatch(/^10\.0\.0\.\d+$/);
+    expect(String(kept).length).toBeLessThanOrEqual(512);
+  });
+
+  it('of cookies loses those of other applications, wherever ours stand', () => {
+    const others = Array.from({ length: 200 }, (_, n) => `other${n}=${'x'.repeat(50)}`).join('; ');
+    const { cookie } = bounded({ cookie: `${others}; svc_ses_1=secret; more=1; svc_language=de` });
+    expect(cookie).toBe(' svc_ses_1=secret; svc_language=de');
+  });
+});
