@@ -13,6 +13,39 @@ export const assets = {
   'live.js': { type: 'text/javascript; charset=utf-8', content: readFileSync(`${views}/live.js`) },
 } as const;
 
+interface Problem {
+  title: string;
+  text: string;
+}
+
+const noPage: Problem = {
+  title: 'There is no such page',
+  text: 'Check the address, or go back to the shop.',
+};
+/** What the shop says about an error, to the person in front of it. */
+const problems: Readonly<Record<string, Problem>> = {
+  not_found: {
+    title: 'Start at the shop',
+    text: 'This browser has no visit here, or the shop was restarted since. Choose "Verify my age" again.',
+  },
+  invalid_request: {
+    title: 'We could not match your return',
+    text: 'This is not the answer that your visit waits for: it may be from an older tab. Choose "Verify my age" again.',
+  },
+  cross_site_request: {
+    title: 'We could not accept this form',
+    text: 'It was not sent from a page of this shop. Nothing has changed: please try again from here.',
+  },
+  route_not_found: noPage,
+  method_not_allowed: noPage,
+};
+const unavailable: Problem = {
+  title: 'We cannot verify your age right now',
+  text: 'The shop could not reach the verification service. Nothing was lost: wait a moment and try again.',
+};
+
+const problemOf = (code: string): Problem => problems[code] ?? unavailable;
+
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
 function decoded(token: unknown): unknown {
@@ -66,6 +99,8 @@ export function createPages(baseUrl: string) {
       });
     },
 
-    problem: (title: string, text: string) => eta.render('./problem', { title, text }),
+    /** `home` is absolute: the error may be that this site was opened by another name. */
+    problem: (error: { code: string; message: string }, home: string) =>
+      eta.render('./problem', { ...problemOf(error.code), error, home }),
   };
 }

@@ -69,7 +69,7 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
       if (method === 'POST' && headers.origin !== undefined && headers.origin !== url)
         throw new ApiError('cross_site_request');
     });
-    renderErrors(app, (error, _request, reply) => html(reply, pages.problem(error.message, error.code)));
+    renderErrors(app, (error, _request, reply) => html(reply, pages.problem(error, `${url}/`)));
 
     for (const [name, { type, content }] of Object.entries(assets)) {
       app.get(`/assets/${name}`, async (_request, reply) => reply.type(type).send(content));
@@ -103,6 +103,10 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
     app.get('/result/state', async (request, reply) =>
       reply.type('text/plain').send(String(visits.eventsOf(visitOf(request)).length)),
     );
+
+    app.get('/*', async () => {
+      throw new ApiError('route_not_found');
+    });
 
     app.post('/revoke', async (request, reply) => {
       await visits.revoke(visitOf(request));

@@ -48,4 +48,22 @@ describeInBrowser('the demo partner in a real browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(complaints).toEqual([]);
   });
+
+  it('a problem is a page like the others', async () => {
+    const { page, complaints, close } = await newVisitor(browser);
+    await page.goto(`${demo.url}/callback?code=x&state=x`);
+    for (const [width, colorScheme] of [
+      [1280, 'light'],
+      [320, 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 640 });
+      await keepScreenshot(page, `demo-problem-${width}`);
+      expect(await accessibilityFaults(page)).toEqual([]);
+    }
+    await page.getByRole('link', { name: 'Back to the shop' }).click();
+    await page.getByRole('button', { name: 'Verify my age' }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
 });

@@ -97,6 +97,31 @@ describe('the demo partner', () => {
   });
 });
 
+describe('a problem', () => {
+  const textOf = (page: string) => page.replace(/<details>[\s\S]*<\/details>/, '').replace(/<[^>]+>/g, ' ');
+
+  it.each([
+    ['a browser without a visit', '/callback?code=x&state=x', 404, 'Start at the shop'],
+    ['an unknown page', '/nowhere', 404, 'There is no such page'],
+  ])('%s is told in words for people, and the way back', async (_what, path, status, title) => {
+    const answer = await openShop().ask(path);
+    expect(answer.status).toBe(status);
+    const page = await answer.text();
+    expect(page).toContain(`<h1>${title}</h1>`);
+    expect(page).toContain(`href="${demo.url}/"`);
+    expect(textOf(page)).not.toMatch(/not_found|route_|state|iss\b/);
+  });
+
+  it('a return that no visit waits for names neither state nor iss but to developers', async () => {
+    const shop = openShop();
+    await shop.ask('/verify', 'POST');
+    const page = await shop.page('/callback?code=x&state=x&iss=https://other.example');
+    expect(page).toContain('<h1>We could not match your return</h1>');
+    expect(textOf(page)).not.toMatch(/invalid_request|state|iss\b/);
+    expect(page).toMatch(/<summary>For developers<\/summary>[\s\S]*invalid_request/);
+  });
+});
+
 describe('the demo is shy', () => {
   it('takes no redirect that it does not wait for', async () => {
     const shop = openShop();
