@@ -18,8 +18,8 @@ Install it (apt-get install chromium) or name another one with SVC_CHROMIUM.\n`)
   describe.skip(name, tests);
 }
 
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu'] });
+export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--disable-dev-shm-usage', '--disable-gpu', ...args] });
 }
 
 /** A person at a browser of their own, and everything that browser complained about. */

@@ -1,6 +1,7 @@
 import { type Browser, devices } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { freePort } from '../verification/sources/oidc-site.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 import { judge } from './surroundings.ts';
@@ -42,7 +43,9 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
 
   it('the phone finishes, and the computer goes on within two seconds', async () => {
     const { computer, phone, code } = await open();
-    await judge(computer, 'handoff');
+    await judge(computer, 'handoff-localhost');
+    expect(await computer.locator('.qr').count()).toBe(0);
+    await computer.getByText('a phone cannot open its address').waitFor();
     await judge(phone, 'phone-code');
     await phone.getByLabel('Code on that screen').fill('000');
     await phone.getByRole('button', { name: 'Continue' }).click();
@@ -83,8 +86,63 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     await computer.reload();
     await judge(computer, 'handoff-expired', ['light']);
     await computer.getByRole('button', { name: 'Make a new link' }).click();
-    await computer.locator('.qr').waitFor();
+    await computer.getByRole('heading', { name: 'Continue on your phone' }).waitFor();
     await computer.getByRole('button', { name: 'Continue on this computer instead' }).click();
     await computer.getByRole('heading', { name: 'Choose who to be' }).waitFor();
   });
+});
+
+describeInBrowser('the hand-off of a service that phones can reach', () => {
+  let service: TestServer;
+  let shop: Shop;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const env = { SVC_PORT: String(port), SVC_BASE_URL: `http://verify.test:${port}` };
+    [service, browser] = await Promise.all([
+      startTestServer({ env }),
+      launchBrowser([
+        '--host-resolver-rules=MAP verify.test 127.0.0.1',
+        `--unsafely-treat-insecure-origin-as-secure=${env.SVC_BASE_URL}`,
+      ]),
+    ]);
+    shop = await openShop(service);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await shop.close();
+    await service.stop();
+  });
+
+  /** Where the drawn text of an element begins and ends. */
+  const edges = (selector: string) => `(() => {
+    const range = document.createRange();
+    range.selectNodeContents(document.querySelector(${JSON.stringify(selector)}));
+    const { left, right } = range.getBoundingClientRect();
+    return { left, right };
+  })()`;
+
+  it.each([
+    ['en', 'left'],
+    ['ar', 'right'],
+  ] as const)(
+    'shows a QR code, and in %s the digits start where their heading starts',
+    async (language, side) => {
+      const { page, complaints, close } = await newVisitor(browser, { locale: language });
+      await page.goto(shop.link());
+      await page.locator('button[value=accept]').click();
+      await page.locator('button[value=phone]').click();
+      await page.locator('.qr').waitFor();
+      await judge(page, `handoff-${language}`);
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 });
+        const digits = await page.evaluate<DOMRect>(edges('.handoff .code'));
+        const list = await page.evaluate<DOMRect>(edges('.handoff .secret'));
+        expect(Math.abs(digits[side] - list[side]), `${width} px`).toBeLessThan(6);
+      }
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
 });

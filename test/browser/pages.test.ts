@@ -51,6 +51,7 @@ describeInBrowser('the pages in a real browser', () => {
     async cancelled(page) {
       await page.goto(shop.link());
       const address = page.url();
+      await press(page, 'accept');
       await press(page, 'cancel');
       clock.advance(31 * minute);
       await page.goto(address);

@@ -96,6 +96,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
         secret: visit.secret ?? '',
         language: languageOf(request, view.session),
         choiceAddress: choiceAddress(request),
+        device: visit.device,
         onPhone: visit.device === 'phone' || isPhone(request.headers['user-agent']),
       };
       return sendPage(reply, await pages.show(view, context));

@@ -1,5 +1,6 @@
 import { Eta } from 'eta';
 import type { ApiError } from '../../platform/errors.ts';
+import type { Device } from '../attempts.ts';
 import { issueToken } from '../csrf.ts';
 import type { View } from '../flow.ts';
 import type { OpenLink } from '../handoff/joining.ts';
@@ -27,9 +28,17 @@ export interface PageContext {
   language: Language;
   /** Relative; the page in another language is had by adding its code. */
   choiceAddress: string;
+  /** Which of the session's devices the page is for. */
+  device: Device;
   /** Whether this browser is on a phone already. */
   onPhone: boolean;
 }
+
+/** The phone's part ends with its question; the computer's with the way back. */
+const steps = {
+  computer: ['consent', 'verify', 'done'],
+  phone: ['consent', 'verify', 'confirm'],
+} as const;
 
 interface Failure extends Place, Pick<PageContext, 'language' | 'choiceAddress'> {
   /** The request's id: what support is asked about. */
@@ -48,7 +57,7 @@ export interface Page extends PageContent {
 export interface Pages {
   show(view: View, context: PageContext): Promise<Page>;
   /** Where a phone types the code of its link. */
-  link(link: OpenLink, context: Omit<PageContext, 'onPhone'> & { wrong: boolean }): Promise<Page>;
+  link(link: OpenLink, context: Omit<PageContext, 'onPhone' | 'device'> & { wrong: boolean }): Promise<Page>;
   error(error: ApiError, failure: Failure): Promise<string>;
 }
 
@@ -87,7 +96,7 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
 
   /** What every page of a session can say. */
   async function about(session: Session, context: Omit<PageContext, 'onPhone'>) {
-    const { language, action, secret } = context;
+    const { language, action, secret, device } = context;
     return {
       ...common(context),
       ...(await partnerOf(session, language)),
@@ -96,6 +105,7 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
       action,
       csrf: issueToken(secret),
       stage: stageOf(session, clock.now()),
+      steps: steps[device],
     };
   }
 
@@ -115,7 +125,7 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
     },
 
     async link({ session, handoff }, context) {
-      const data = await about(session, context);
+      const data = await about(session, { ...context, device: 'phone' });
       const computer = inWords(handoff.computer, data.m);
       const claims = claimsAskedFor(session);
       return {

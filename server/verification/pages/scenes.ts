@@ -57,6 +57,11 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumst
   }
 }
 
+/** Whether a phone may be able to open this address: it is not the name of each device for itself (RFC 6761 6.3). */
+function isReachable(baseUrl: string): boolean {
+  return !/^(.+\.)?localhost$|^127\.|^\[::1\]$/.test(new URL(baseUrl).hostname);
+}
+
 function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circumstances): Scene {
   const link = view.shown && `${baseUrl}/verify/p/${view.shown.token}`;
   return {
@@ -66,7 +71,7 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circu
     link,
     // Somebody reads it from the screen and types it: a line ends between the two, if anywhere.
     linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
-    qr: link && qrCode(link),
+    qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
     code: view.shown?.code.replace(/^(...)/, '$1 '),
     ...watching(view),
   };
@@ -107,7 +112,7 @@ export function sceneOf(view: View, circumstances: Circumstances): Scene {
     case 'confirm':
       return {
         template: 'confirm',
-        step: 'done',
+        step: 'confirm',
         computer: inWords(view.handoff.computer, m),
         began: sinceThen(view.session.createdAt, circumstances),
       };

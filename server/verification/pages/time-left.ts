@@ -1,7 +1,7 @@
 const minute = 60_000;
 
-/** Minutes before the end at which a page that lies open is shown again, so that what it says stays true. */
-const marks = [25, 20, 15, 10, 5, 2, 0];
+/** Minutes before the end at which an open page is loaded again: to warn, and to keep the warning true. */
+const marks = [5, 2, 0];
 /** From here on the page warns (WCAG 2.2.1 asks for a warning; the 30 minutes themselves are the contract's). */
 const endingFrom = 5;
 

@@ -6,9 +6,14 @@ export const de: Messages = {
   nameLabel: 'Sprache',
   direction: 'ltr',
   testMode: { title: 'Testmodus:', text: 'nur zum Ausprobieren. Kein Ergebnis zählt.' },
-  steps: { label: 'Fortschritt', consent: 'Zustimmen', verify: 'Nachweisen', done: 'Fertig' },
+  steps: {
+    label: 'Fortschritt',
+    consent: 'Zustimmen',
+    verify: 'Nachweisen',
+    done: 'Fertig',
+    confirm: 'Bestätigen',
+  },
   time: {
-    left: (time) => `Noch etwa ${time}`,
     ending: (time) => `Noch weniger als ${time}`,
     consequence: (partner) =>
       `Danach wird diese Prüfung geschlossen und nichts weitergegeben. Bei ${partner} können Sie neu beginnen.`,
@@ -115,6 +120,10 @@ export const de: Messages = {
     title: 'Auf dem Telefon fortfahren',
     lead: 'Lassen Sie diese Seite offen. Sie geht von selbst weiter, sobald Sie auf dem Telefon fertig sind.',
     scan: 'Nehmen Sie dies mit der Kamera Ihres Telefons auf',
+    local: {
+      title: 'Öffnen Sie diese Adresse in einem anderen Browser',
+      text: 'Einen QR-Code gibt es hier nicht: Der Dienst läuft auf localhost, und ein Telefon kann diese Adresse nicht öffnen.',
+    },
     link: 'Oder öffnen Sie dort diese Adresse',
     code: 'Geben Sie dann auf dem Telefon diesen Code ein',
     codeText: 'Nennen Sie ihn niemandem. Wir fragen weder per Telefon noch per E-Mail oder Chat danach.',
@@ -137,7 +146,7 @@ export const de: Messages = {
     warning:
       'Fahren Sie nur fort, wenn Sie ihn selbst begonnen haben und jenen Bildschirm vor sich sehen. Hat Ihnen jemand diese Adresse geschickt, schließen Sie die Seite.',
     code: 'Code auf jenem Bildschirm',
-    codeHint: 'Sechs Ziffern, neben dem aufgenommenen Bild',
+    codeHint: 'Sechs Ziffern, neben der geöffneten Adresse',
     wrong: 'Das ist nicht der Code. Nach drei falschen Eingaben gilt die Adresse nicht mehr.',
     submit: 'Weiter',
     confirm: {

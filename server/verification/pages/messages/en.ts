@@ -6,9 +6,8 @@ export const en: Messages = {
   nameLabel: 'Language',
   direction: 'ltr',
   testMode: { title: 'Test mode:', text: 'only for trying out. No result counts.' },
-  steps: { label: 'Progress', consent: 'Consent', verify: 'Verify', done: 'Done' },
+  steps: { label: 'Progress', consent: 'Consent', verify: 'Verify', done: 'Done', confirm: 'Confirm' },
   time: {
-    left: (time) => `About ${time} left`,
     ending: (time) => `Less than ${time} left`,
     consequence: (partner) =>
       `Then this verification closes and nothing is shared. You can start again from ${partner}.`,
@@ -105,6 +104,10 @@ export const en: Messages = {
     title: 'Continue on your phone',
     lead: 'Keep this page open. It goes on by itself when you have finished on your phone.',
     scan: 'Scan this with the camera of your phone',
+    local: {
+      title: 'Open this address in another browser',
+      text: 'There is no QR code, because this service runs on localhost: a phone cannot open its address.',
+    },
     link: 'Or open this address there',
     code: 'Then type this code on your phone',
     codeText: 'Never give it to anybody. We do not ask for it by phone, e-mail or chat.',
@@ -127,7 +130,7 @@ export const en: Messages = {
     warning:
       'Go on only if you began it yourself and that screen is in front of you. If somebody sent you this link, close this page.',
     code: 'Code on that screen',
-    codeHint: 'Six digits, shown next to the picture that you scanned',
+    codeHint: 'Six digits, shown beside the address that you opened',
     wrong: 'That is not the code. After three wrong ones the link stops working.',
     submit: 'Continue',
     confirm: {

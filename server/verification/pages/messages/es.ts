@@ -6,9 +6,14 @@ export const es: Messages = {
   nameLabel: 'Idioma',
   direction: 'ltr',
   testMode: { title: 'Modo de prueba:', text: 'solo para probar. Ningún resultado cuenta.' },
-  steps: { label: 'Progreso', consent: 'Permiso', verify: 'Verificación', done: 'Listo' },
+  steps: {
+    label: 'Progreso',
+    consent: 'Permiso',
+    verify: 'Verificación',
+    done: 'Listo',
+    confirm: 'Confirmación',
+  },
   time: {
-    left: (time) => `Tiempo restante: unos ${time}`,
     ending: (time) => `Tiempo restante: menos de ${time}`,
     consequence: (partner) =>
       `Después se cierra esta verificación y no se comparte nada. Puedes empezar de nuevo desde ${partner}.`,
@@ -108,6 +113,10 @@ export const es: Messages = {
     title: 'Continúa en tu teléfono',
     lead: 'Deja abierta esta página. Seguirá por sí sola cuando termines en el teléfono.',
     scan: 'Escanea esto con la cámara del teléfono',
+    local: {
+      title: 'Abre esta dirección en otro navegador',
+      text: 'No hay código QR: el servicio funciona en localhost y un teléfono no puede abrir esta dirección.',
+    },
     link: 'O abre allí esta dirección',
     code: 'Después escribe este código en el teléfono',
     codeText: 'No se lo des a nadie. No lo pedimos por teléfono, correo ni chat.',
@@ -130,7 +139,7 @@ export const es: Messages = {
     warning:
       'Sigue solo si la iniciaste tú y tienes esa pantalla delante. Si alguien te envió esta dirección, cierra la página.',
     code: 'Código de esa pantalla',
-    codeHint: 'Seis cifras, junto a la imagen que escaneaste',
+    codeHint: 'Seis cifras, junto a la dirección que abriste',
     wrong: 'Ese no es el código. Tras tres errores, la dirección deja de servir.',
     submit: 'Continuar',
     confirm: {

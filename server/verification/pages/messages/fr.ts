@@ -6,9 +6,14 @@ export const fr: Messages = {
   nameLabel: 'Langue',
   direction: 'ltr',
   testMode: { title: 'Mode test :', text: 'seulement pour essayer. Aucun résultat ne compte.' },
-  steps: { label: 'Progression', consent: 'Accord', verify: 'Vérification', done: 'Terminé' },
+  steps: {
+    label: 'Progression',
+    consent: 'Accord',
+    verify: 'Vérification',
+    done: 'Terminé',
+    confirm: 'Confirmation',
+  },
   time: {
-    left: (time) => `Il reste environ ${time}`,
     ending: (time) => `Il reste moins de ${time}`,
     consequence: (partner) =>
       `Ensuite, cette vérification se ferme et rien n’est transmis. Vous pourrez recommencer depuis ${partner}.`,
@@ -112,6 +117,10 @@ export const fr: Messages = {
     title: 'Continuez sur votre téléphone',
     lead: 'Gardez cette page ouverte. Elle avancera d’elle-même quand vous aurez terminé sur le téléphone.',
     scan: 'Scannez ceci avec l’appareil photo du téléphone',
+    local: {
+      title: 'Ouvrez cette adresse dans un autre navigateur',
+      text: 'Il n’y a pas de code QR : le service fonctionne sur localhost, et un téléphone ne peut pas ouvrir cette adresse.',
+    },
     link: 'Ou ouvrez-y cette adresse',
     code: 'Saisissez ensuite ce code sur le téléphone',
     codeText:
@@ -135,7 +144,7 @@ export const fr: Messages = {
     warning:
       'Ne continuez que si vous l’avez commencée vous-même et si cet écran est devant vous. Si quelqu’un vous a envoyé cette adresse, fermez la page.',
     code: 'Code affiché sur cet écran',
-    codeHint: 'Six chiffres, à côté de l’image que vous avez scannée',
+    codeHint: 'Six chiffres, à côté de l’adresse que vous avez ouverte',
     wrong: 'Ce n’est pas le code. Après trois erreurs, l’adresse ne fonctionne plus.',
     submit: 'Continuer',
     confirm: {

@@ -40,8 +40,9 @@ export interface Messages {
   nameLabel: string;
   direction: 'ltr' | 'rtl';
   testMode: Titled;
-  steps: { label: string; consent: string; verify: string; done: string };
-  time: { left: AboutTime; ending: AboutTime; consequence: AboutPartner };
+  /** `confirm` takes the place of `done` on the phone. */
+  steps: { label: string; consent: string; verify: string; done: string; confirm: string };
+  time: { ending: AboutTime; consequence: AboutPartner };
   consent: {
     title: AboutPartner;
     lead: AboutPartner;
@@ -73,6 +74,8 @@ export interface Messages {
     title: string;
     lead: string;
     scan: string;
+    /** In the place of the QR code where no phone can open the address. */
+    local: Titled;
     link: string;
     code: string;
     codeText: string;

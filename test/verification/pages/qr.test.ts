@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import type { View } from '../../../server/verification/flow.ts';
+import { sceneOf } from '../../../server/verification/pages/scenes.ts';
+
+const view = {
+  kind: 'handoff',
+  session: { timeline: [] },
+  shown: { token: '0123456789', code: '123456' },
+} as unknown as View;
+
+const sceneAt = (baseUrl: string) =>
+  sceneOf(view, { baseUrl, language: 'en', action: '/verify/session/x', onPhone: false, now: 0 });
+
+describe('the QR code of the hand-off', () => {
+  it.each(['https://verify.example', 'http://192.168.1.7:8080', 'https://localhost.example/svc'])(
+    'is shown at %s',
+    (baseUrl) => {
+      expect(sceneAt(baseUrl)).toMatchObject({ qr: { path: expect.stringMatching(/^M/) as unknown } });
+    },
+  );
+
+  it.each(['http://localhost:8080', 'http://svc.localhost', 'http://127.0.0.1:8080', 'http://[::1]:8080'])(
+    'is not shown at %s, which no phone can open',
+    (baseUrl) => {
+      const scene = sceneAt(baseUrl);
+      expect(scene['qr']).toBeUndefined();
+      expect(scene['link']).toBe(`${baseUrl}/verify/p/0123456789`);
+    },
+  );
+});

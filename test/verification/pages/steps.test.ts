@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { languages } from '../../../server/verification/pages/languages.ts';
+import { openBrowser } from '../browser.ts';
+import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+
+const minute = 60_000;
+const iphone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1';
+
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted();
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+const decisions = (body: string) =>
+  [...body.matchAll(/name="decision" value="(\w+)"/g)].map(([, value]) => value);
+const steps = (body: string) =>
+  [
+    ...(/<ol role="list" class="steps">([\s\S]*?)<\/ol>/.exec(body)?.[1] ?? '').matchAll(
+      /<li([^>]*)>([^<]+)</g,
+    ),
+  ].map(([, attributes = '', name = '']) => (attributes.includes('aria-current') ? `[${name}]` : name));
+
+describe('the consent page', () => {
+  it.each(Object.keys(languages))('offers one way to accept and one to refuse, in %s', async (language) => {
+    const { body } = await openBrowser(hosted).start(clientId, { ui_locales: language });
+    expect(decisions(body)).toEqual(['accept', 'decline']);
+  });
+
+  it('refuses with access_denied', async () => {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    expect(returned((await browser.press({ decision: 'decline' })).location)['error']).toBe('access_denied');
+  });
+
+  it('takes a cancel still, as every page does', async () => {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    expect(returned((await browser.press({ decision: 'cancel' })).location)['error']).toBe(
+      'verification_failed',
+    );
+  });
+
+  it('is the only page without a cancel', async () => {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    expect(decisions((await browser.press({ decision: 'accept' })).body)).toContain('cancel');
+  });
+});
+
+describe('the time that is left', () => {
+  it.each([
+    [1, undefined],
+    [24, undefined],
+    [26, '4 minutes'],
+    [28.5, '2 minutes'],
+  ])('after %f minutes: %s', async (passed, left) => {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    hosted.clock.at += passed * minute;
+    const { body } = await browser.open(browser.at);
+    hosted.clock.at -= passed * minute;
+    expect(/(?:About|Less than) ([^.<]+) left/.exec(body)?.[1]).toBe(left);
+  });
+
+  it('brings the page again when the warning is due', async () => {
+    const { headers } = await openBrowser(hosted).start(clientId);
+    const seconds = Number(headers['refresh']);
+    expect(seconds).toBeGreaterThan(24 * 60);
+    expect(seconds).toBeLessThanOrEqual(25 * 60 + 1);
+  });
+});
+
+describe('the steps of the phone', () => {
+  it('end with Confirm, which is current while the question is open', async () => {
+    const computer = openBrowser(hosted);
+    expect(steps((await computer.start(clientId)).body)).toEqual(['[Consent]', 'Verify', 'Done']);
+    await computer.press({ decision: 'accept' });
+    const { body } = await computer.press({ decision: 'phone' });
+    expect(steps(body)).toEqual(['Consent', '[Verify]', 'Done']);
+
+    const phone = openBrowser(hosted, iphone);
+    const typing = await phone.open(
+      /https:\/\/verify\.example(\/verify\/p\/[0-9a-z]+)/.exec(body)?.[1] ?? '',
+    );
+    expect(steps(typing.body)).toEqual(['Consent', '[Verify]', 'Confirm']);
+    const choosing = await phone.press({ code: /([\d]{3} [\d]{3})/.exec(body)?.[1] ?? '' });
+    expect(steps(choosing.body)).toEqual(['Consent', '[Verify]', 'Confirm']);
+    const asking = await phone.press({ person: 'adult' });
+    expect(asking.body).toContain('Is this your computer?');
+    expect(steps(asking.body)).toEqual(['Consent', 'Verify', '[Confirm]']);
+  });
+});
