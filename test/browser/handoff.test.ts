@@ -137,8 +137,8 @@ describeInBrowser('the hand-off of a service that phones can reach', () => {
       await judge(page, `handoff-${language}`);
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        const digits = await page.evaluate<DOMRect>(edges('.handoff .code'));
-        const list = await page.evaluate<DOMRect>(edges('.handoff .secret'));
+        const digits = await page.evaluate<Record<'left' | 'right', number>>(edges('.handoff .code'));
+        const list = await page.evaluate<Record<'left' | 'right', number>>(edges('.handoff .secret'));
         expect(Math.abs(digits[side] - list[side]), `${width} px`).toBeLessThan(6);
       }
       expect(complaints).toEqual([]);
