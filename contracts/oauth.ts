@@ -4,10 +4,17 @@ import { DateTime } from './identifiers.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
 
+/** The one grant type of the token endpoint. */
+export const grantType = 'authorization_code';
+
 /** Interface 2.2. The client's credentials may arrive in a Basic header instead of the body. */
 export const TokenRequest = z
   .object({
-    grant_type: text(64).describe('Always authorization_code'),
+    grant_type: z
+      .literal(grantType, {
+        error: ({ input }) => (input === undefined ? 'grant_type is required' : undefined),
+      })
+      .describe('Always authorization_code'),
     code: text(256).describe('The authorization code, svc_code_…'),
     client_id: text(128),
     client_secret: text(256),

@@ -1,5 +1,13 @@
 import { ApiError } from '../platform/errors.ts';
 
+/** Where a request has the client's credentials; `unreadable` in a header that holds none of ours. */
+export type CredentialsPlace = 'body' | 'basic' | 'unreadable';
+
+interface Presented {
+  body: unknown;
+  place: CredentialsPlace;
+}
+
 /** RFC 6749 2.3.1: both halves are form-url-encoded before they are joined. */
 function decodeForm(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
@@ -17,25 +25,25 @@ function parse(header: string): { id: string; secret: string } | undefined {
   }
 }
 
+/** Takes the place of credentials that cannot be read, so that the rest of the body is judged before them. */
+const placeholder = 'unreadable';
+
 /**
  * The body with the credentials of a Basic header written into it, as if they had been sent there.
- * @throws ApiError invalid_request where both carry credentials; invalid_client for a header that is not Basic
+ * A header of another scheme beside credentials in the body is ignored: shared HTTP clients send theirs everywhere.
+ * @throws ApiError invalid_request where the body and a Basic header carry credentials
  */
-export function withBasicCredentials(header: string | undefined, body: unknown): unknown {
-  if (header === undefined) return body;
-  const basic = parse(header);
-  if (!basic) {
-    throw new ApiError('invalid_client', {
-      description: 'The Authorization header is not of the form Basic base64(client_id:client_secret)',
-      headers: { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' },
-    });
-  }
-  if (typeof body !== 'object' || body === null) return body;
+export function presentCredentials(header: string | undefined, body: unknown): Presented {
+  if (!header || typeof body !== 'object' || body === null) return { body, place: 'body' };
   const { client_id: id, client_secret: secret } = body as Record<string, unknown>;
-  if (secret !== undefined || (id !== undefined && id !== basic.id)) {
+  const isBasic = /^basic(?= |$)/i.test(header);
+  if (!isBasic && secret !== undefined) return { body, place: 'body' };
+  const basic = parse(header);
+  if (secret !== undefined || (basic && id !== undefined && id !== basic.id)) {
     throw new ApiError('invalid_request', {
       description: 'Send the client credentials in the body or in the Authorization header, not in both',
     });
   }
-  return { ...body, client_id: basic.id, client_secret: basic.secret };
+  const { id: client_id, secret: client_secret } = basic ?? { id: placeholder, secret: placeholder };
+  return { body: { ...body, client_id, client_secret }, place: basic ? 'basic' : 'unreadable' };
 }

@@ -43,7 +43,7 @@ interface Dependencies {
 export interface Credentials {
   clientId: string;
   clientSecret: string;
-  /** Sent in an Authorization header rather than in the body: decides the form of a 401. */
+  /** Sent in a Basic header rather than in the body: decides the form of a 401. */
   basic: boolean;
   /** Remote address of the caller. */
   address: string;
@@ -54,7 +54,8 @@ const wrongSecretsPerMinute = 20;
 /** Interface section 8. */
 const tokenRequestsPerMinute = 30;
 
-const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' };
+/** Sent with a 401 where a header was sent: RFC 6749 5.2. */
+export const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset="UTF-8"' };
 
 /** Interface 5.1: client credentials, as the token and the revocation endpoint check them. */
 export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {

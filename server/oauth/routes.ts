@@ -3,16 +3,19 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
   AuthorizationServerMetadata,
+  grantType,
   OAuthError,
   RevokeRequest,
   TokenRequest,
   TokenResponse,
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
+import { ApiError } from '../platform/errors.ts';
 import { answerInTime, waitingFor } from '../platform/http/in-time.ts';
+import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import type { Keyring } from '../platform/keyring.ts';
-import { withBasicCredentials } from './basic-credentials.ts';
-import type { Credentials } from './client-authentication.ts';
+import { type CredentialsPlace, presentCredentials } from './basic-credentials.ts';
+import { basicChallenge, type Credentials } from './client-authentication.ts';
 import { authorizationServerMetadata } from './metadata.ts';
 import type { createRevocation } from './revoke.ts';
 import type { createTokenExchange } from './token.ts';
@@ -27,24 +30,46 @@ interface Dependencies {
 const errors = <S extends number>(...statuses: S[]) =>
   Object.fromEntries(statuses.map((status) => [status, OAuthError])) as Record<S, typeof OAuthError>;
 
-function credentialsOf(
-  request: FastifyRequest,
-  body: { client_id: string; client_secret: string },
-): Credentials {
-  return {
-    clientId: body.client_id,
-    clientSecret: body.client_secret,
-    basic: request.headers.authorization !== undefined,
-    address: request.ip,
-  };
+/** The first of all checks: a grant of another type may have other parameters than ours. */
+async function requireGrantType({ body }: FastifyRequest): Promise<void> {
+  const { grant_type: given } = (body ?? {}) as Record<string, unknown>;
+  if (typeof given === 'string' && given !== '' && given !== grantType)
+    throw new ApiError('unsupported_grant_type');
 }
 
-async function mergeBasic(request: FastifyRequest): Promise<void> {
-  request.body = withBasicCredentials(request.headers.authorization, request.body);
+/** Reads the client's credentials wherever a request has them. */
+function createCredentialsReader() {
+  const places = new WeakMap<FastifyRequest, CredentialsPlace>();
+
+  return {
+    /** Before the body is held against its schema: completes it with the credentials of a Basic header. */
+    async prepare(request: FastifyRequest): Promise<void> {
+      const isForm = /^application\/x-www-form-urlencoded/i.test(request.headers['content-type'] ?? '');
+      if (isForm) requireOnce(request.body);
+      const { body, place } = presentCredentials(request.headers.authorization, withoutEmpty(request.body));
+      request.body = body;
+      places.set(request, place);
+    },
+
+    /** @throws ApiError invalid_client where the header is not one of ours */
+    read(request: FastifyRequest, body: { client_id: string; client_secret: string }): Credentials {
+      const place = places.get(request);
+      if (place === 'unreadable') {
+        throw new ApiError('invalid_client', {
+          description: 'The Authorization header is not of the form Basic base64(client_id:client_secret)',
+          headers: basicChallenge,
+        });
+      }
+      const { client_id: clientId, client_secret: clientSecret } = body;
+      return { clientId, clientSecret, basic: place === 'basic', address: request.ip };
+    },
+  };
 }
 
 /** `/api/oauth`: errors in the OAuth format; nothing is ever cached. */
 export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): FastifyPluginAsyncZod {
+  const credentials = createCredentialsReader();
+
   return async (scope) => {
     answerInTime(scope);
     scope.addHook('onRequest', (_request, reply, done) => {
@@ -55,13 +80,13 @@ export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): Fasti
     scope.post(
       '/token',
       {
-        preValidation: mergeBasic,
+        preValidation: [requireGrantType, credentials.prepare],
         schema: {
           body: TokenRequest,
           response: { 200: TokenResponse, ...errors(400, 401, 402, 403, 429, 500, 503) },
         },
       },
-      async (request) => exchange(request.body, credentialsOf(request, request.body), waitingFor(request)),
+      async (request) => exchange(request.body, credentials.read(request, request.body), waitingFor(request)),
     );
 
     scope.get(
@@ -73,14 +98,14 @@ export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): Fasti
     scope.post(
       '/revoke',
       {
-        preValidation: mergeBasic,
+        preValidation: credentials.prepare,
         schema: {
           body: RevokeRequest,
           response: { 200: z.undefined(), ...errors(400, 401, 403, 429, 500, 503) },
         },
       },
       async (request, reply) => {
-        await revoke(request.body, credentialsOf(request, request.body));
+        await revoke(request.body, credentials.read(request, request.body));
         return reply.status(200).send(undefined);
       },
     );

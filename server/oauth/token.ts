@@ -88,7 +88,6 @@ export function createTokenExchange({ clients, buy, grants, revoke, tokens, cloc
     credentials: Credentials,
     waiting: Waiting,
   ): Promise<TokenResponse> => {
-    if (request.grant_type !== 'authorization_code') throw new ApiError('unsupported_grant_type');
     const { client: caller, partner } = await clients.authenticate(credentials);
     const codeHash = sha256(request.code);
     // Who is at its limit is refused at once, and does not travel with others' exchanges.

@@ -104,7 +104,7 @@ describe('400 invalid_request', () => {
     );
   });
 
-  it.each(['refresh_token', 'id_token', ''])('for the token_type_hint "%s"', async (hint) => {
+  it.each(['refresh_token', 'id_token', ' '])('for the token_type_hint "%s"', async (hint) => {
     const token = await newToken();
     expect(await oauth.revoke(partner, token, { token_type_hint: hint })).toMatchObject(
       refused(expect.stringMatching(/^token_type_hint/)),

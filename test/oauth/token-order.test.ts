@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => oauth.stop());
 
 /**
- * decisions.md: body → grant_type → client credentials → client_inactive → client rate limit → code → redirect_uri →
+ * decisions.md: grant_type → rest of the body → client credentials → client_inactive → client rate limit → code → redirect_uri →
  * PKCE → scope → enrollment → spend caps → balance. Everything is wrong at first, and one fault after another is mended.
  */
 describe('the order of checks', () => {
@@ -41,8 +41,8 @@ describe('the order of checks', () => {
     await admin.partners.suspend.mutate({ partnerId });
 
     const ladder: [number, string, RegExp, () => Promise<unknown>][] = [
-      [400, 'invalid_request', /code_verifier/, mistake('code_verifier', 'x'.repeat(43))],
       [400, 'unsupported_grant_type', /grant_type/, mend('grant_type')],
+      [400, 'invalid_request', /code_verifier/, mistake('code_verifier', 'x'.repeat(43))],
       [401, 'invalid_client', /client_secret/, mend('client_secret')],
       [403, 'client_inactive', /not active/, () => admin.partners.activate.mutate({ partnerId })],
       [

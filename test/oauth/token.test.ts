@@ -128,11 +128,14 @@ describe('400 invalid_request', () => {
     expect(await oauth.send('token', { body })).toMatchObject(refused(`${name} must be given once`));
   });
 
-  it.each(fieldNames)('for an empty or oversized %s', async (name) => {
-    for (const value of ['', 'x'.repeat(3_000)]) {
-      const answer = await oauth.exchange(partner, unknownCode, { [name]: value });
-      expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
-    }
+  it.each(fieldNames)('for an empty %s, which counts as missing', async (name) => {
+    const answer = await oauth.exchange(partner, unknownCode, { [name]: '' });
+    expect(answer).toMatchObject(refused(`${name} is required`));
+  });
+
+  it.each(fieldNames.slice(1))('for an oversized %s', async (name) => {
+    const answer = await oauth.exchange(partner, unknownCode, { [name]: 'x'.repeat(3_000) });
+    expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
   });
 
   it.each([7, true, null, ['a'], { a: 1 }])('for a JSON value that is not text: %j', async (value) => {
@@ -201,7 +204,7 @@ describe('400 invalid_request', () => {
 });
 
 describe('400 unsupported_grant_type', () => {
-  it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code '])(
+  it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code ', ' '])(
     'for the grant type "%s"',
     async (grantType) => {
       const answer = await oauth.exchange(partner, unknownCode, { grant_type: grantType });

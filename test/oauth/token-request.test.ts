@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestPartner, tokenForm } from '../harness/partner.ts';
+import { basic, type OAuthServer, startOAuth } from './oauth-server.ts';
+
+let oauth: OAuthServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  oauth = await startOAuth();
+  partner = await oauth.partner({ client: { tokenRequestsPerMinute: 100_000 } });
+});
+afterAll(() => oauth.stop());
+
+const unknownCode = { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) };
+/** Any request that is understood gets as far as the code. */
+const understood = { status: 400, error: 'invalid_grant' };
+const malformed = (description: unknown) => ({
+  status: 400,
+  error: 'invalid_request',
+  error_description: description,
+});
+const form = (changed: Record<string, string> = {}) =>
+  new URLSearchParams({ ...tokenForm(partner, unknownCode), ...changed });
+const without = (body: URLSearchParams, ...names: string[]) => {
+  for (const name of names) body.delete(name);
+  return body;
+};
+const send = (body: URLSearchParams, headers: Record<string, string> = {}) =>
+  oauth.send('token', { body, headers });
+
+describe('grant_type is judged before anything else', () => {
+  const unsupported = { status: 400, error: 'unsupported_grant_type' };
+
+  it('for a request that holds nothing else, as a form and as JSON', async () => {
+    expect(await send(new URLSearchParams({ grant_type: 'client_credentials' }))).toMatchObject(unsupported);
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ grant_type: 'refresh_token' });
+    expect(await oauth.send('token', { headers, body })).toMatchObject(unsupported);
+  });
+
+  it.each([
+    ['an unreadable Authorization header', { authorization: 'Basic !!!' }],
+    ['a Basic header with a wrong secret', basic('cli_unknown', 'wrong')],
+    ['another scheme', { authorization: 'Bearer svc_test_x' }],
+  ])('for %s', async (_, headers) => {
+    expect(await send(new URLSearchParams({ grant_type: 'password' }), headers)).toMatchObject(unsupported);
+  });
+
+  it('for credentials in both places, a repeated parameter, and a long value', async () => {
+    const body = form({ grant_type: 'x'.repeat(3_000) });
+    body.append('code', 'again');
+    const headers = basic(partner.clientId, partner.clientSecret);
+    expect(await send(body, headers)).toMatchObject(unsupported);
+  });
+
+  it('but a missing, empty or repeated one is a malformed request', async () => {
+    const missing = malformed('grant_type is required');
+    expect(await send(new URLSearchParams())).toMatchObject(missing);
+    expect(await send(new URLSearchParams({ grant_type: '' }))).toMatchObject(missing);
+    const repeated = new URLSearchParams('grant_type=password&grant_type=password');
+    expect(await send(repeated)).toMatchObject(malformed('grant_type must be given once'));
+  });
+});
+
+describe('the body is judged before the credentials', () => {
+  it.each([
+    ['unreadable', { authorization: 'Basic !!!' }],
+    ['of another scheme', { authorization: 'Bearer svc_test_x' }],
+  ])('where the Authorization header is %s', async (_, headers) => {
+    const body = without(form(), 'client_id', 'client_secret', 'code_verifier');
+    expect(await send(body, headers)).toMatchObject(malformed('code_verifier is required'));
+    body.set('code_verifier', unknownCode.codeVerifier);
+    expect(await send(body, headers)).toMatchObject({ status: 401, error: 'invalid_client' });
+  });
+});
+
+describe('an Authorization header beside credentials in the body', () => {
+  it.each([
+    '',
+    'Bearer svc_test_0123456789',
+    'Bearer',
+    'Digest username="x"',
+    'Negotiate',
+    'Basically dGVzdA==',
+  ])('is ignored where it is "%s"', async (authorization) => {
+    expect(await send(form(), { authorization })).toMatchObject(understood);
+    const wrong = await send(form({ client_secret: 'wrong' }), { authorization });
+    expect(wrong).toMatchObject({ status: 401, error: 'invalid_client' });
+    expect(wrong.headers.has('www-authenticate')).toBe(false);
+    const { clientId: client_id, clientSecret: client_secret } = partner;
+    const body = new URLSearchParams({ token: 'unknown', client_id, client_secret });
+    expect((await oauth.send('revoke', { body, headers: { authorization } })).status).toBe(200);
+  });
+
+  it.each(['Basic', 'Basic !!!', 'basic'])('is a second place for them where it is "%s"', async (header) => {
+    const answer = await send(form(), { authorization: header });
+    expect(answer).toMatchObject(malformed(expect.stringMatching(/not in both/)));
+  });
+
+  it('is nothing where it is empty and the body has none', async () => {
+    const body = without(form(), 'client_id', 'client_secret');
+    expect(await send(body, { authorization: '' })).toMatchObject(malformed('client_id is required'));
+  });
+});
+
+describe('a parameter without a value counts as absent (RFC 6749 3.2)', () => {
+  it('so that empty credentials in the body leave those of the header alone', async () => {
+    const headers = basic(partner.clientId, partner.clientSecret);
+    expect(await send(form({ client_id: '', client_secret: '' }), headers)).toMatchObject(understood);
+  });
+
+  it('so that an empty token_type_hint is no hint', async () => {
+    const { clientId: client_id, clientSecret: client_secret } = partner;
+    const fields = { token: 'unknown', token_type_hint: '', client_id, client_secret };
+    expect((await oauth.send('revoke', { body: new URLSearchParams(fields) })).status).toBe(200);
+    const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(fields) };
+    expect((await oauth.send('revoke', json)).status).toBe(200);
+  });
+});
+
+describe('a repeated parameter', () => {
+  it('is refused also where it is unknown, and its name is not echoed where it is no plain word', async () => {
+    const body = form();
+    body.append('resource', 'one');
+    expect(await send(body)).toMatchObject(understood);
+    body.append('resource', 'two');
+    expect(await send(body)).toMatchObject(malformed('resource must be given once'));
+    const strange = form();
+    for (const value of ['one', 'two']) strange.append('a "name"', value);
+    expect(await send(strange)).toMatchObject(malformed('A parameter must be given once'));
+  });
+});
