@@ -76,6 +76,11 @@ export function resolveClaims(
   };
 }
 
+/** Whether any of these claims can say yes: a storefront exchange without one could only ever be a 422. */
+export function canBePositive(names: readonly ClaimName[]): boolean {
+  return names.some((name) => claimRegistry[name] instanceof z.ZodBoolean);
+}
+
 /** Whether at least one claim says yes: what a storefront exchange needs (interface 7.5, 422). */
 export function hasPositiveClaim(claims: ClaimsMap): boolean {
   return Object.values(claims).some((value) => value === true);

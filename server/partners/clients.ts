@@ -4,6 +4,7 @@ import type {
   RotateClientSecret,
   UpdateClient,
 } from '../../contracts/admin/clients.ts';
+import { canBePositive } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -65,6 +66,13 @@ export function assertRedirectUris(uris: readonly string[], mode: Mode): void {
   }
 }
 
+/** decisions.md, storefront: its exchange needs a claim that is true. */
+function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): void {
+  if (kind !== 'storefront' || canBePositive(claims)) return;
+  const description = `A storefront client needs a claim that can be true, such as age_18_plus; ${claims.join(', ')} cannot`;
+  throw new ApiError('refused', { description });
+}
+
 function assertSource(sources: readonly Source[] | undefined, name: string | undefined, mode: Mode): void {
   if (
     !sources ||
@@ -117,6 +125,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
     async create({ partnerId, keyId, ...wanted }: CreateClient, actor: Actor): Promise<FreshClient> {
       const { mode } = await keyOf(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
+      assertExchangeable(wanted);
       assertSource(sources, wanted.source, mode);
       const { secret, stored } = newClientSecret();
       const now = clock.now();
@@ -161,7 +170,8 @@ export function createClients({ store, keys, partners, clock, directory, sources
 
     /** Fields left out stay; null goes back to the default. */
     async update({ clientId, ...wanted }: UpdateClient, actor: Actor): Promise<Client> {
-      const { partnerId, mode } = await show(clientId);
+      const { partnerId, mode, kind } = await show(clientId);
+      if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
       if (wanted.redirectUris) assertRedirectUris(wanted.redirectUris, mode);
       assertSource(sources, wanted.source ?? undefined, mode);
       if (wanted.keyId && (await keyOf(partnerId, wanted.keyId)).mode !== mode) {

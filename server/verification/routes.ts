@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { StartQuery } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
+import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import { type Device, destinationOf } from './attempts.ts';
 import { isOwnOrigin } from './csrf.ts';
 import { type createFlow, decisions } from './flow.ts';
@@ -44,6 +45,12 @@ async function refuseMalformedQuery({ url }: FastifyRequest): Promise<void> {
   } catch {
     throw new ApiError('invalid_request', { description: 'The query is not percent-encoded UTF-8' });
   }
+}
+
+/** The query as its schema is to see it. */
+async function readQuery(request: FastifyRequest): Promise<void> {
+  requireOnce(request.query);
+  request.query = withoutEmpty(request.query);
 }
 
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
@@ -133,7 +140,12 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
 
     app.get(
       '/start',
-      { schema: { querystring: StartQuery }, exposeHeadRoute: false, onRequest: refuseMalformedQuery },
+      {
+        schema: { querystring: StartQuery },
+        exposeHeadRoute: false,
+        onRequest: refuseMalformedQuery,
+        preValidation: readQuery,
+      },
       async (request, reply) => {
         const { sessionId, browserSecret } = await start(request.query);
         const visit = { device: 'computer', sessionId, secret: undefined } as const;

@@ -1,4 +1,4 @@
-import { type ClaimName, isClaimName } from '../../contracts/claims.ts';
+import { type ClaimName, canBePositive, isClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { StartQuery } from '../../contracts/verification.ts';
 
@@ -79,6 +79,9 @@ export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
   if (key?.status !== 'active') return refuse('client_id: the API key of this client is revoked');
   if (client.kind === 'storefront' && !facts.integrated) {
     return refuse('client_id: this storefront client has no integration');
+  }
+  if (client.kind === 'storefront' && !canBePositive(client.claims)) {
+    return refuse('client_id: this storefront client has no claim that can be true');
   }
   if (!client.redirectUris.includes(query.redirect_uri)) {
     return refuse('redirect_uri: not registered for this client; it must match exactly');

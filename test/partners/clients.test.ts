@@ -57,6 +57,20 @@ describe('a client', () => {
     expect(await server.api.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
+  it('of a storefront is refused without a claim that can be true, made or changed', async () => {
+    const { partnerId, keyId } = await onboard();
+    const redirectUris = ['https://shop.example/callback'];
+    const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };
+    const without = ['country' as const, 'assurance_level' as const];
+    const create = server.api.clients.create.mutate({ ...wanted, claims: without });
+    await expect(create).rejects.toThrow(/needs a claim that can be true, such as age_18_plus/);
+    const claims = ['country' as const, 'identity_verified' as const];
+    const { id: clientId } = await server.api.clients.create.mutate({ ...wanted, claims });
+    expect(await refusal(server.api.clients.update.mutate({ clientId, claims: without }))).toBe('refused');
+    await server.api.clients.update.mutate({ clientId, claims: ['age_16_plus'] });
+    expect(await server.api.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
+  });
+
   it('needs a known claim, and a key of the same partner that is not revoked', async () => {
     const { partnerId, keyId } = await onboard();
     const other = await onboard();

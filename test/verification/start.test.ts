@@ -44,6 +44,18 @@ describe('302', () => {
   });
 });
 
+describe('a parameter without a value counts as absent (RFC 6749 3.1)', () => {
+  it('an optional one is left alone, a required one is missing', async () => {
+    const { clientId } = await onboard(hosted);
+    const optional = startQuery(clientId, { response_type: '', ui_locales: '' });
+    expect((await start(optional)).response.statusCode).toBe(302);
+    for (const name of ['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge']) {
+      const { error } = await start(startQuery(clientId, { [name]: '' }));
+      expect(error).toEqual({ success: false, error: `${name} is required` });
+    }
+  });
+});
+
 describe('400 for a malformed query', () => {
   const challenge = 'a'.repeat(43);
   it.each([
@@ -74,6 +86,12 @@ describe('400 for a malformed query', () => {
     expect(response.statusCode).toBe(400);
     expect(error).toEqual({ success: false, error: message });
     expect(response.cookies).toEqual([]);
+  });
+
+  it.each(['ui_locales', 'utm_source'])('%s repeated, which it could do without', async (name) => {
+    const { clientId } = await onboard(hosted);
+    const { error } = await start(`${startQuery(clientId)}&${name}=de&${name}=fr`);
+    expect(error).toEqual({ success: false, error: `${name} must be given once` });
   });
 
   it.each(['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'])(
@@ -130,6 +148,17 @@ describe('400 for a client that may not start', () => {
     expect(await refused(clientId)).toBe('client_id: this storefront client has no integration');
     hosted.integrated.add(clientId);
     expect((await start(startQuery(clientId))).response.statusCode).toBe(302);
+  });
+
+  it('of a storefront none of whose claims can be true', async () => {
+    const { clientId } = await onboard(hosted, {
+      kind: 'storefront',
+      claims: ['country', 'assurance_level'],
+    });
+    hosted.integrated.add(clientId);
+    const { error } = await start(startQuery(clientId, { scope: 'country' }));
+    const text = 'client_id: this storefront client has no claim that can be true';
+    expect(error).toEqual({ success: false, error: text });
   });
 
   it('in live mode without a verification source', async () => {
