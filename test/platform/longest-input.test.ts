@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TokenRequest } from '../../contracts/oauth.ts';
 import { SigningHeaders } from '../../contracts/storefront.ts';
 import { StartQuery } from '../../contracts/verification.ts';
-import { withBasicCredentials } from '../../server/oauth/basic-credentials.ts';
+import { presentCredentials } from '../../server/oauth/basic-credentials.ts';
 import { parseForm } from '../../server/platform/http/forms.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
 import { destinationOf } from '../../server/verification/attempts.ts';
@@ -72,7 +72,7 @@ describe('a parser of what strangers send', () => {
     ['choiceAddress', longestHead, (text) => choiceAddress({ url: `/verify/p/${text}`, method: 'GET' })],
     ['destinationOf', longestHead, destinationOf],
     ['boundHeaders', longestHead, (text) => boundHeaders({ cookie: text, authorization: text })],
-    ['Basic credentials', longestHead, (text) => withBasicCredentials(`Basic ${text}`, {})],
+    ['Basic credentials', longestHead, (text) => presentCredentials(`Basic ${text}`, {})],
     ['isTokenOf', longestBody, (text) => isTokenOf('secret', text)],
     ['linkHashOf', longestBody, linkHashOf],
     ['parseForm', longestBody, parseForm],
