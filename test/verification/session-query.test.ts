@@ -96,6 +96,18 @@ describe('401', () => {
   });
 });
 
+describe('an identifier with a malformed escape', () => {
+  it.each(['%ZZ', '%', '%E0%A4%A', 'ses_%C3%28'])(
+    '%s: the key is judged first, then it is a 404',
+    async (id) => {
+      const { apiKey } = await onboard(hosted);
+      expect(await query(id)).toMatchObject(refusal(401, 'Missing API key. Use Authorization: Bearer {key}'));
+      expect(await query(id, 'Bearer svc_test_x')).toMatchObject(refusal(401, 'Invalid or inactive API key'));
+      expect(await query(id, `Bearer ${apiKey}`)).toMatchObject(refusal(404, 'Session not found or expired'));
+    },
+  );
+});
+
 describe('403', () => {
   it("another key's session", async () => {
     const browser = await started();

@@ -25,6 +25,20 @@ const connectionTimeout = 60_000;
 
 export type HttpServer = FastifyInstance;
 
+/**
+ * A path with a malformed escape, with its percent signs escaped: the router would refuse it before any endpoint has
+ * asked for credentials. The query stays as it is.
+ */
+export function routableUrl(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  try {
+    decodeURI(path);
+    return url;
+  } catch {
+    return path.replaceAll('%', '%25') + url.slice(path.length);
+  }
+}
+
 /** What a socket that does not speak HTTP reads, in the contract's format. */
 function answerBrokenRequest(_error: Error, socket: Socket): void {
   if (socket.destroyed || !socket.writable) return;
@@ -54,6 +68,7 @@ export function createHttpServer({
     trustProxy,
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: longestUrl },
+    rewriteUrl: ({ url = '/' }) => routableUrl(url),
     forceCloseConnections: 'idle',
     return503OnClosing: false, // in the framework's words, and for a request that can be answered
     clientErrorHandler: answerBrokenRequest,
