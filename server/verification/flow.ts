@@ -251,6 +251,6 @@ export function createFlow(dependencies: Dependencies) {
   return { show, submit, comeBack };
 }
 
-function known({ _id: id, clientId, mode, carried, ...session }: Session, chosen: Visit['language']) {
-  return { id, clientId, mode, carried, language: chosen ?? session.language };
+function known({ _id: id, partnerId, mode, carried, ...session }: Session, chosen: Visit['language']) {
+  return { id, partnerId, mode, carried, language: chosen ?? session.language };
 }

@@ -22,7 +22,7 @@ export type Verifying = (session: Session, source: VerificationSource) => Promis
  */
 export function createVerifying({ users, revise, block, isFresh, clock }: Dependencies): Verifying {
   return async function verify(session, source) {
-    const { userId, enrollmentId, clientId, mode, carried, language } = session;
+    const { userId, enrollmentId, partnerId, mode, carried, language } = session;
     if (!userId || !enrollmentId) throw new Error(`session ${session._id} is authenticated without a user`);
     const user = await users.find(userId);
     const now = new Date(clock.now());
@@ -31,7 +31,7 @@ export function createVerifying({ users, revise, block, isFresh, clock }: Depend
     if (claimsAskedFor(session).every((name) => isFresh(name, user.claims[name], now.getTime()))) {
       return verified('claims were still fresh', now);
     }
-    const outcome = await source.resume({ id: session._id, clientId, mode, carried, language }, {});
+    const outcome = await source.resume({ id: session._id, partnerId, mode, carried, language }, {});
     if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     // The block first: claims that are kept count as fresh, and nobody looks again.

@@ -111,7 +111,7 @@ interface Wanted {
 
 /** An active partner with a key and a client. */
 export async function onboard({ records }: Pick<Hosted, 'records'>, wanted: Wanted = {}) {
-  const { mode = 'test', kind = 'oauth', claims = ['age_18_plus', 'country'] } = wanted;
+  const { mode = 'test' } = wanted;
   const createdAt = new Date();
   const apiKey = randomSecret(mode === 'test' ? 'testKey' : 'liveKey');
   const partner = { _id: randomId('partner'), name: 'Weinhaus <Grün>', status: 'active' as const, createdAt };
@@ -127,10 +127,22 @@ export async function onboard({ records }: Pick<Hosted, 'records'>, wanted: Want
     createdAt,
   };
   await records.keys.insert(key, entry(key._id));
+  const owner = { partnerId: partner._id, keyId: key._id };
+  const clientId = await addClient({ records }, owner, wanted);
+  return { ...owner, clientId, apiKey };
+}
+
+/** One more client of a key. @returns its id */
+export async function addClient(
+  { records }: Pick<Hosted, 'records'>,
+  { partnerId, keyId }: { partnerId: string; keyId: string },
+  wanted: Wanted = {},
+): Promise<string> {
+  const { mode = 'test', kind = 'oauth', claims = ['age_18_plus', 'country'] } = wanted;
   const client = {
     _id: randomId('client'),
-    partnerId: partner._id,
-    keyId: key._id,
+    partnerId,
+    keyId,
     mode,
     kind,
     name: 'Shop',
@@ -138,10 +150,10 @@ export async function onboard({ records }: Pick<Hosted, 'records'>, wanted: Want
     secrets: [],
     redirectUris: wanted.redirectUris ?? [redirectUri],
     claims,
-    createdAt,
+    createdAt: new Date(),
   };
   await records.clients.insert(client, entry(client._id));
-  return { partnerId: partner._id, keyId: key._id, clientId: client._id, apiKey };
+  return client._id;
 }
 
 /** A well-formed query of `/verify/start`; `changes` replace parameters, undefined removes one. */

@@ -79,7 +79,7 @@ export const sandboxSource = { name: 'sandbox', modes: ['test'] } as const satis
   'name' | 'modes'
 >;
 
-/** Named people instead of an identity check, for test clients. Each client meets them as new ones. */
+/** Named people instead of an identity check, for test clients. Each partner has its own. */
 export function createSandbox(): VerificationSource {
   return {
     ...sandboxSource,
@@ -97,7 +97,7 @@ export function createSandbox(): VerificationSource {
       }
       const authenticated: Authenticated = {
         kind: 'authenticated',
-        subject: [session.clientId, name, ...(person.fresh ? [session.id] : [])].join('|'),
+        subject: [session.partnerId, name, ...(person.fresh ? [session.id] : [])].join('|'),
         carry: { person: name },
       };
       return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;

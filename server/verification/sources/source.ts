@@ -6,7 +6,7 @@ import type { Attempt } from '../attempts.ts';
 /** What a source may know of a session. */
 interface SourceSession {
   id: string;
-  clientId: string;
+  partnerId: string;
   mode: Mode;
   /** What the source asked to remember at an earlier step. */
   carried: Record<string, unknown> | undefined;

@@ -3,7 +3,7 @@ import { eventSchemas } from '../../../contracts/events.ts';
 import { sha256 } from '../../../server/platform/ids.ts';
 import { adult } from '../../harness/claims.ts';
 import { openBrowser, verifyAs } from '../browser.ts';
-import { baseUrl, type Hosted, onboard, returned, startHosted, state } from '../hosted.ts';
+import { addClient, baseUrl, type Hosted, onboard, returned, startHosted, state } from '../hosted.ts';
 
 let hosted: Hosted;
 beforeAll(async () => {
@@ -98,12 +98,31 @@ describe('a returning user', () => {
     expect(two?.sub).not.toBe(one?.sub);
   });
 
-  it('is another one at another client', async () => {
+  it('has one sub at all clients of a partner, and an enrollment at each', async () => {
+    const here = await onboard(hosted);
+    const there = await addClient(hosted, here);
+    const first = await verifyAs(hosted, here.clientId, 'adult');
+    const second = await verifyAs(hosted, there, 'adult');
+    const [one, two] = await Promise.all([grantOf(first.answer.location), grantOf(second.answer.location)]);
+    expect(two?.sub).toBe(one?.sub);
+    expect(two?.enrollment.id).not.toBe(one?.enrollment.id);
+    expect(two?.returning).toBe(false);
+    const session = await hosted.stores.sessions.find(second.sessionId);
+    expect(session?.timeline.map(({ note }) => note)).toContain('claims were still fresh');
+  });
+
+  it('is another one at another partner', async () => {
     const here = await onboard(hosted);
     const there = await onboard(hosted);
-    await verifyAs(hosted, here.clientId, 'adult');
-    const { answer } = await verifyAs(hosted, there.clientId, 'adult');
-    expect((await grantOf(answer.location))?.returning).toBe(false);
+    const first = await verifyAs(hosted, here.clientId, 'adult');
+    const second = await verifyAs(hosted, there.clientId, 'adult');
+    const [one, two] = await Promise.all([grantOf(first.answer.location), grantOf(second.answer.location)]);
+    expect(two?.returning).toBe(false);
+    expect(two?.sub).not.toBe(one?.sub);
+    const users = await Promise.all(
+      [first, second].map(async ({ sessionId }) => (await hosted.stores.sessions.find(sessionId))?.userId),
+    );
+    expect(users[0]).not.toBe(users[1]);
   });
 });
 
