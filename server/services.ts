@@ -151,6 +151,7 @@ export function createServices(foundation: Foundation) {
     logger,
     baseUrl: config.baseUrl,
     limit,
+    startsPerMinute: config.startsPerMinute,
     hasIntegration: integrations.exist,
     oidcSources: config.oidcSources,
     claimLifetimes: config.claimLifetimes,

@@ -68,6 +68,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       SVC_DATA_DIR: dataDir,
       SVC_MASTER_KEY: masterKey,
       SVC_ADMIN_TOKEN: adminToken,
+      SVC_STARTS_PER_MINUTE: 'off',
       SVC_LOG_LEVEL: 'error',
       ...environment,
     };

@@ -5,6 +5,7 @@ import { adminHostFault } from './admin-host.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
+const startLimit = z.coerce.number().int().min(1).max(1_000_000);
 const flag = z
   .enum(['on', 'off', 'true', 'false', '1', '0'])
   .transform((value) => ['on', 'true', '1'].includes(value));
@@ -52,6 +53,7 @@ const Environment = z.object({
     .default([60_000, 300_000]),
   SVC_LOCALHOST_WEBHOOKS: flag.optional(),
   SVC_PRICE_CENTS: z.coerce.number().int().min(0).max(1_000_000).default(50),
+  SVC_STARTS_PER_MINUTE: z.union([z.literal('off'), startLimit]).default(300),
   SVC_OIDC_SOURCES: z.string().optional(),
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
@@ -75,6 +77,8 @@ export interface Config {
   adminToken: string | undefined;
   webhooks: { retryDelays: readonly number[]; localhost: boolean };
   priceCents: number;
+  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
+  startsPerMinute: number | undefined;
   /** OpenID providers that vouch for users. */
   oidcSources: readonly OidcSettings[];
   /** Milliseconds that verified claims hold, where not 365 days. */
@@ -163,6 +167,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development,
     },
     priceCents: env.SVC_PRICE_CENTS,
+    startsPerMinute: env.SVC_STARTS_PER_MINUTE === 'off' ? undefined : env.SVC_STARTS_PER_MINUTE,
     oidcSources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,

@@ -41,6 +41,8 @@ interface Dependencies {
   baseUrl: string;
   /** Counts one request against `max` a minute; `retryAfter` in seconds. */
   limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  /** Sessions that one address may start with one client in a minute; undefined for no limit. */
+  startsPerMinute?: number | undefined;
   /** Whether the code with this SHA-256 has been exchanged. */
   isCodeUsed: (codeHash: string) => Promise<boolean>;
   /** The charge that the exchange of a code made. */
@@ -74,7 +76,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;
   const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
-  const { oidcSources = [] } = dependencies;
+  const { oidcSources = [], startsPerMinute } = dependencies;
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
   const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
   const isFresh = createFreshness(dependencies.claimLifetimes);
@@ -106,7 +108,7 @@ export function createVerification(dependencies: Dependencies): Verification {
 
   return {
     routes: pageRoutes({
-      start: createStart({ sessions, directory, hasIntegration, sources, clock }),
+      start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
       joining: createJoining({ sessions, arriving, keyring, clock }),
       pages: createPages({ directory, baseUrl, clock }),

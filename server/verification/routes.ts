@@ -20,7 +20,7 @@ import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts'
 import type { Session } from './sessions.ts';
 
 export interface PageDependencies {
-  start: (query: StartQuery) => Promise<{ sessionId: string; browserSecret: string }>;
+  start: (query: StartQuery, address: string) => Promise<{ sessionId: string; browserSecret: string }>;
   flow: ReturnType<typeof createFlow>;
   joining: Joining;
   pages: Pages;
@@ -147,7 +147,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
         preValidation: readQuery,
       },
       async (request, reply) => {
-        const { sessionId, browserSecret } = await start(request.query);
+        const { sessionId, browserSecret } = await start(request.query, request.ip);
         const visit = { device: 'computer', sessionId, secret: undefined } as const;
         bind(reply, visit, browserSecret);
         return reply.redirect(`${answering.origin}${path(visit)}`, 302);

@@ -1,5 +1,6 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { createStage } from '../platform/stage.ts';
 import type { Session, Transition } from './sessions.ts';
 
 const collection = 'sessions';
@@ -82,13 +83,20 @@ function toUpdate({ set, entry, carried, owes }: Transition): UpdateFilter<Sessi
 export function createSessionStore(db: Db): SessionStore {
   const sessions = db.collection<Session>(collection);
 
-  return {
-    async insert(session) {
-      await sessions.insertOne({
+  /** All of a batch fail together: ids are random, so that only the database itself can be the reason. */
+  const insert = createStage<Session, undefined>({
+    async run(batch) {
+      const purgeable = batch.map((session) => ({
         ...session,
         purgeAt: new Date(session.expiresAt.getTime() + keepUnfinished),
-      });
+      }));
+      await sessions.insertMany(purgeable, { ordered: false });
+      return batch.map(() => undefined);
     },
+  });
+
+  return {
+    insert,
 
     find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
 

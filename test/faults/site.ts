@@ -35,6 +35,7 @@ export async function openSite(lane: Lane, { proxied = false, sendsNot = false }
       SVC_ROLES: roles,
       SVC_DATA_DIR: join(lane.dataDir, name),
       SVC_ADMIN_TOKEN: adminToken,
+      SVC_STARTS_PER_MINUTE: 'off',
       SVC_LOG_LEVEL: process.env['SVC_FAULT_LOG'] ?? 'silent',
       SVC_WEBHOOK_RETRY_DELAYS: '200ms,400ms',
       MONGODB_URI: proxied ? behindProxy : direct,

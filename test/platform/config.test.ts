@@ -34,6 +34,7 @@ describe('defaults', () => {
       adminToken: undefined,
       webhooks: { retryDelays: [60_000, 300_000], localhost: true },
       priceCents: 50,
+      startsPerMinute: 300,
       logLevel: 'info',
       trustProxy: false,
     });
@@ -73,6 +74,11 @@ describe('values', () => {
     });
   });
 
+  it('may lift the limit of starts', () => {
+    expect(readConfig({ SVC_STARTS_PER_MINUTE: '20' }).startsPerMinute).toBe(20);
+    expect(readConfig({ SVC_STARTS_PER_MINUTE: 'off' }).startsPerMinute).toBeUndefined();
+  });
+
   it('follow the port in the base URL where none is given', () => {
     expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
   });
@@ -96,6 +102,7 @@ describe('faults', () => {
       SVC_WEBHOOK_RETRY_DELAYS: '60s',
       SVC_LOCALHOST_WEBHOOKS: 'maybe',
       SVC_PRICE_CENTS: '0.5',
+      SVC_STARTS_PER_MINUTE: '0',
       SVC_LOG_LEVEL: 'loud',
     };
     const faults = faultsOf(wrong);

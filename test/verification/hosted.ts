@@ -27,7 +27,7 @@ export const state = 'st/ä&=+ %41-0123456789';
 export type Hosted = Awaited<ReturnType<typeof startHosted>>;
 
 /** The feature on a database of its own, behind its real HTTP scope, with a clock that tests move. */
-export async function startHosted() {
+export async function startHosted({ startsPerMinute }: { startsPerMinute?: number } = {}) {
   const database = await freshDatabase({ keep: true });
   await ensureIndexes(database.db, [...partnersIndexes, ...indexes]);
   const logger = createLogger('silent');
@@ -54,6 +54,7 @@ export async function startHosted() {
       for (const draft of drafts) published.set([draft.type, ...draft.cause].join(), draft);
     },
     limit: createRequestLimits({ db: database.db, clock, key: keyring.id }),
+    startsPerMinute,
     isCodeUsed: async (hash) => usedCodes.has(hash),
     chargeOf: async (hash) => (usedCodes.has(hash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined),
     hasIntegration: async (clientId) => integrated.has(clientId),

@@ -15,6 +15,7 @@ const byCode: Partial<Record<ErrorCode, ProblemName>> = {
   method_not_allowed: 'notFound',
   invalid_request: 'invalid',
   invalid_redirect_uri: 'invalid',
+  rate_limited: 'tooMany',
 };
 
 /** Which page tells of a session that ended in failure, to somebody who comes back much later. */

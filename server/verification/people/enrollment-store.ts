@@ -26,6 +26,8 @@ export interface Enrollment extends Revisable {
   firstSession: string;
   customerHash?: string;
   createdAt: Date;
+  /** When it may be deleted; absent for those that are kept. */
+  purgeAt?: Date;
   outbox: EventDraft[];
   outboxAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
@@ -40,6 +42,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { userId: 1 } },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
+  { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
 ];
 

@@ -10,6 +10,9 @@ function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'part
   return hmac(key, [about.mode, about.partnerId, about.userId].join('|'));
 }
 
+/** How long a person is kept who will never come again. */
+const keepPassing = 86_400_000;
+
 interface Dependencies {
   users: UserStore;
   enrollments: EnrollmentStore;
@@ -24,7 +27,8 @@ export function createEnrolling({ users, enrollments, keyring }: Dependencies) {
   return async function enrol(session: Session, who: Authenticated, at: Date): Promise<Enrollment> {
     const { _id: sessionId, partnerId, clientId, keyId, mode } = session;
     const identity = hmac(keyring.id, JSON.stringify(['identity', mode, session.source, who.subject]));
-    const { _id: userId } = await users.meet(identity, mode, at);
+    const life = who.passing ? { purgeAt: new Date(at.getTime() + keepPassing) } : {};
+    const { _id: userId } = await users.meet({ identity, mode, createdAt: at, ...life });
     const sub = pairwiseSubject(keyring.pairwise, { mode, partnerId, userId });
     const _id = deriveId(keyring.id, 'enrollment', [clientId, userId]);
     return enrollments.enrol({
@@ -40,6 +44,7 @@ export function createEnrolling({ users, enrollments, keyring }: Dependencies) {
       consentedClaims: claimsAskedFor(session),
       firstSession: sessionId,
       createdAt: at,
+      ...life,
       outbox: [
         {
           type: 'enrollment.created',

@@ -15,6 +15,8 @@ export interface User extends Revisable {
   identity: string;
   claims: Partial<Record<ClaimName, KeptClaim>>;
   createdAt: Date;
+  /** When they may be deleted; absent for those who are kept. */
+  purgeAt?: Date;
   /** When they were erased. The record goes after the sweep's second look; until then nobody finds it. */
   erasedAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
@@ -27,12 +29,15 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { identity: 1 }, unique: true },
   { collection, key: { erasedAt: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
+  { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
 ];
 
+export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'>;
+
 export interface UserStore {
   /** The user of this identity, made where there is none. */
-  meet(identity: string, mode: Mode, now: Date): Promise<User>;
+  meet(user: NewUser): Promise<User>;
   find(id: string): Promise<User | undefined>;
   /** Those of `ids` that are there and not erased. */
   findAll(ids: readonly string[]): Promise<User[]>;
@@ -55,10 +60,10 @@ const notErased = { erasedAt: { $exists: false } };
 export function createUserStore(db: Db): UserStore {
   const users = db.collection<User>(collection);
 
-  async function meet(identity: string, mode: Mode, now: Date): Promise<User> {
+  async function meet({ identity, ...fields }: NewUser): Promise<User> {
     const user = await users.findOneAndUpdate(
       { identity },
-      { $setOnInsert: { _id: randomId('user'), mode, claims: {}, createdAt: now } },
+      { $setOnInsert: { _id: randomId('user'), claims: {}, ...fields } },
       { upsert: true, returnDocument: 'after' },
     );
     if (!user) throw new Error('an upsert returned no user');
@@ -66,13 +71,13 @@ export function createUserStore(db: Db): UserStore {
   }
 
   return {
-    async meet(identity, mode, now) {
+    async meet(user) {
       try {
-        return await meet(identity, mode, now);
+        return await meet(user);
       } catch (error) {
         // Two sessions of the same person at once: the other one has made the user.
         if (!isDuplicateKey(error)) throw error;
-        return meet(identity, mode, now);
+        return meet(user);
       }
     },
 
@@ -95,7 +100,7 @@ export function createUserStore(db: Db): UserStore {
       const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at, reviseAt: at, auditAt: entry.at };
       const { matchedCount } = await users.updateOne(
         { _id: id, ...notErased },
-        { $set: nobody, $push: { audit: entry } },
+        { $set: nobody, $unset: { purgeAt: '' }, $push: { audit: entry } },
       );
       return matchedCount === 1;
     },

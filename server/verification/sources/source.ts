@@ -32,6 +32,8 @@ export interface Authenticated {
   /** The person, by a name that is unique within the source and always the same for the same person. */
   subject: string;
   carry?: Record<string, unknown>;
+  /** A person who will never come again: kept for a day. */
+  passing?: boolean;
   rehearse?: Rehearsal;
 }
 export interface Verified {

@@ -238,6 +238,10 @@ export const de: Messages = {
       title: 'Diese Anfrage ist nicht brauchbar',
       text: 'Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht. Es liegt nicht an Ihnen: Gehen Sie zurück und sagen Sie es dem Betreiber.',
     },
+    tooMany: {
+      title: 'Zu viele Prüfungen auf einmal',
+      text: 'Aus Ihrem Netz wurden innerhalb einer Minute viele Prüfungen begonnen. Warten Sie eine Minute und beginnen Sie dann dort neu, wo Sie herkamen.',
+    },
     unavailable: {
       title: 'Gerade geht es nicht weiter',
       text: 'Das liegt an uns, nicht an Ihnen. Nichts ging verloren: Warten Sie einen Augenblick und versuchen Sie es erneut.',

@@ -217,6 +217,10 @@ export const en: Messages = {
       title: 'This request cannot be used',
       text: 'The application that sent you here made a mistake. It is not your fault: go back and tell its operator.',
     },
+    tooMany: {
+      title: 'Too many verifications at once',
+      text: 'Many verifications were started from your network within a minute. Wait a minute, then start again from where you came from.',
+    },
     unavailable: {
       title: 'We cannot go on right now',
       text: 'This is our fault, not yours. Nothing was lost: wait a moment and try again.',

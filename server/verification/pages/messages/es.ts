@@ -229,6 +229,10 @@ export const es: Messages = {
       title: 'Esta solicitud no se puede usar',
       text: 'La aplicación que te envió aquí cometió un error. No es culpa tuya: vuelve y avisa a quien la gestiona.',
     },
+    tooMany: {
+      title: 'Demasiadas verificaciones a la vez',
+      text: 'Desde su red se han iniciado muchas verificaciones en un minuto. Espere un minuto y empiece de nuevo desde donde venía.',
+    },
     unavailable: {
       title: 'Ahora mismo no podemos continuar',
       text: 'Es culpa nuestra, no tuya. No se ha perdido nada: espera un momento e inténtalo de nuevo.',

@@ -236,6 +236,10 @@ export const fr: Messages = {
       title: 'Cette demande est inutilisable',
       text: 'L’application qui vous a envoyé ici a commis une erreur. Vous n’y êtes pour rien : revenez en arrière et prévenez son exploitant.',
     },
+    tooMany: {
+      title: 'Trop de vérifications à la fois',
+      text: 'De nombreuses vérifications ont été commencées depuis votre réseau en une minute. Attendez une minute, puis recommencez là d’où vous venez.',
+    },
     unavailable: {
       title: 'Nous ne pouvons pas continuer pour l’instant',
       text: 'C’est notre faute, pas la vôtre. Rien n’est perdu : attendez un moment et réessayez.',

@@ -17,6 +17,7 @@ export type ProblemName =
   | 'forged'
   | 'notFound'
   | 'invalid'
+  | 'tooMany'
   | 'unavailable';
 
 export interface Titled {

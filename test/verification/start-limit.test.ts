@@ -1,0 +1,125 @@
+import { Collection } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sweepExpired } from '../../server/platform/database/sweep.ts';
+import { networkOf } from '../../server/platform/http/client-network.ts';
+import { indexes } from '../../server/verification/store.ts';
+import { openBrowser } from './browser.ts';
+import { type Hosted, onboard, startHosted, startQuery } from './hosted.ts';
+
+let hosted: Hosted;
+beforeAll(async () => {
+  hosted = await startHosted({ startsPerMinute: 3 });
+});
+afterAll(() => hosted.close());
+
+function start(clientId: string, remoteAddress = '192.0.2.1', accept = '*/*') {
+  const url = `/verify/start?${startQuery(clientId)}`;
+  return hosted.app.inject({ url, headers: { accept }, remoteAddress });
+}
+
+async function statuses(clientId: string, addresses: readonly string[]): Promise<number[]> {
+  const answers = [];
+  for (const address of addresses) answers.push((await start(clientId, address)).statusCode);
+  return answers;
+}
+
+const sessions = () => hosted.database.db.collection('sessions');
+
+describe('429 for too many starts', () => {
+  it('in the formats of the 400, with Retry-After, and stores nothing', async () => {
+    const { clientId } = await onboard(hosted);
+    expect(await statuses(clientId, Array(3).fill('192.0.2.1'))).toEqual([302, 302, 302]);
+
+    const refused = await start(clientId);
+    expect(refused.statusCode).toBe(429);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
+    expect(refused.json()).toEqual({
+      success: false,
+      error: 'Too many verifications were started from this address',
+    });
+    const page = await start(clientId, '192.0.2.1', 'text/html');
+    expect([page.statusCode, page.headers['content-type']]).toEqual([429, 'text/html; charset=utf-8']);
+    expect(page.headers['retry-after']).toBeDefined();
+    expect(page.body).toContain('Too many verifications at once');
+    expect(await sessions().countDocuments({ clientId })).toBe(3);
+  });
+
+  it('for each client and address by itself, until the minute is over', async () => {
+    const { clientId } = await onboard(hosted);
+    const another = await onboard(hosted);
+    expect(await statuses(clientId, Array(4).fill('192.0.2.7'))).toEqual([302, 302, 302, 429]);
+    expect(await statuses(clientId, ['192.0.2.8'])).toEqual([302]);
+    expect(await statuses(another.clientId, ['192.0.2.7'])).toEqual([302]);
+    hosted.clock.at += 60_000;
+    expect(await statuses(clientId, ['192.0.2.7'])).toEqual([302]);
+  });
+
+  it('for all addresses of one IPv6 /64', async () => {
+    const { clientId } = await onboard(hosted);
+    const one = ['2001:db8::1', '2001:db8::2', '2001:db8::ffff:1', '2001:db8:0:0:9::1'];
+    expect(await statuses(clientId, one)).toEqual([302, 302, 302, 429]);
+    expect(await statuses(clientId, ['2001:db8:0:1::1'])).toEqual([302]);
+  });
+
+  it('never for a start that is a 400', async () => {
+    const { clientId } = await onboard(hosted);
+    const url = `/verify/start?${startQuery(clientId, { redirect_uri: 'https://elsewhere.example/' })}`;
+    for (let n = 0; n < 5; n += 1) expect((await hosted.app.inject({ url })).statusCode).toBe(400);
+  });
+});
+
+it('starts at once are stored together', async () => {
+  const { clientId } = await onboard(hosted);
+  const addresses = Array.from({ length: 100 }, (_, n) => `192.0.2.${n + 1}`);
+  const [one, many] = [
+    vi.spyOn(Collection.prototype, 'insertOne'),
+    vi.spyOn(Collection.prototype, 'insertMany'),
+  ];
+  const answers = await Promise.all(addresses.map((address) => start(clientId, address)));
+  expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([302]));
+  expect(await sessions().countDocuments({ clientId })).toBe(100);
+  expect(one.mock.calls.length + many.mock.calls.length).toBeLessThan(50);
+  one.mockRestore();
+  many.mockRestore();
+});
+
+describe('a person whom the sandbox invents', () => {
+  async function verify(person: string, clientId: string): Promise<void> {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    await browser.press({ decision: 'accept' });
+    await browser.press({ person });
+  }
+  const count = async (collection: string) => hosted.database.db.collection(collection).countDocuments();
+
+  it('is deleted after a day, with the enrollment; the others stay', async () => {
+    const { clientId } = await onboard(hosted);
+    await verify('adult', clientId);
+    const [users, enrollments] = [await count('users'), await count('enrollments')];
+    await verify('new-adult', clientId);
+    await verify('new-adult', clientId);
+    expect([await count('users'), await count('enrollments')]).toEqual([users + 2, enrollments + 2]);
+
+    const purge = (after: number) =>
+      sweepExpired(hosted.database.db, indexes, new Date(hosted.clock.at + after));
+    await purge(86_399_000);
+    expect([await count('users'), await count('enrollments')]).toEqual([users + 2, enrollments + 2]);
+    await purge(86_401_000);
+    expect([await count('users'), await count('enrollments')]).toEqual([users, enrollments]);
+  });
+});
+
+describe('the network of an address', () => {
+  const prefixes = { ipv4: 24, ipv6: 48 };
+  it.each([
+    ['192.0.2.77', '192.0.2.0/24'],
+    ['::ffff:192.0.2.77', '192.0.2.0/24'],
+    ['2001:db8:1:2::3', '2001:db8:1::/48'],
+    ['fe80::1%eth0', 'fe80::/48'],
+    ['nonsense', 'unknown'],
+    ['', 'unknown'],
+  ])('%s lies in %s', (address, network) => {
+    expect(networkOf(address, prefixes)).toBe(network);
+  });
+});
