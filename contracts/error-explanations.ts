@@ -8,6 +8,19 @@ export interface Explanation {
   fix: string;
 }
 
+/** In the place of the table's own, for the endpoints of the general format. */
+export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation>>> = {
+  invalid_request: {
+    cause:
+      'A parameter, a header or a field is missing or malformed; a parameter is given twice; the body is not a JSON object, or over 64 KiB.',
+    fix: 'The text names it. Nothing was debited, and a code stays usable.',
+  },
+  payment_required: {
+    cause: 'The balance of the wallet of this mode is less than the price.',
+    fix: 'Have the wallet funded and send the same call again. No claims were released, nothing was debited, and a code stays usable until it expires.',
+  },
+};
+
 const wait = 'Send the same request again after the seconds in `Retry-After`.';
 const startOver = 'Send the user to `/verify/start` again.';
 

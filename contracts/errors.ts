@@ -16,6 +16,8 @@ export interface ErrorRow {
   retryable: boolean;
   /** What the caller reads unless the thrower says it more precisely. */
   text: string;
+  /** … and what callers of the storefront and checkbox endpoints read in its place. */
+  general?: string;
 }
 
 type TrpcCode =
@@ -77,6 +79,7 @@ const rows = {
     ...paymentRequired,
     oauth: 'payment_required',
     text: 'Insufficient wallet balance; no token was issued and nothing was debited',
+    general: 'Insufficient wallet balance; no claims were released and nothing was debited',
   },
   access_denied: { ...forbidden, oauth: 'access_denied', text: 'The enrollment of this user is blocked' },
   client_inactive: {
@@ -133,6 +136,11 @@ const rows = {
 export type ErrorCode = keyof typeof rows;
 
 export const errorTable: Readonly<Record<ErrorCode, ErrorRow>> = rows;
+
+/** The text of a row as the general format shows it (interface 7.1). */
+export function generalText(code: ErrorCode): string {
+  return errorTable[code].general ?? errorTable[code].text;
+}
 
 /** Whether `value` is a code of the table: for codes that arrive over the wire. */
 export function isErrorCode(value: unknown): value is ErrorCode {

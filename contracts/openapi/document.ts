@@ -1,4 +1,4 @@
-import { errorTable } from '../errors.ts';
+import { errorTable, generalText } from '../errors.ts';
 import { webhooks } from './events.ts';
 import type { Operation, Refusal } from './operation.ts';
 
@@ -64,9 +64,10 @@ export function documentFrame(baseUrl: string) {
 const schemaOf = { oauth: 'OAuthError', general: 'GeneralError' } as const;
 
 function exampleOf({ code, text }: Refusal, format: Operation['errorFormat']): Json {
-  const { text: standard, oauth } = errorTable[code] as { text: string; oauth?: string };
-  const said = text ?? standard;
-  return format === 'oauth' ? { error: oauth, error_description: said } : { success: false, error: said };
+  const { text: standard, oauth } = errorTable[code];
+  return format === 'oauth'
+    ? { error: oauth, error_description: text ?? standard }
+    : { success: false, error: text ?? generalText(code) };
 }
 
 function errorResponse(refusals: readonly Refusal[], format: Operation['errorFormat']): Json {

@@ -91,7 +91,7 @@ export function createRequestLog({ store, metrics, clock, log }: Dependencies) {
     /** To be called on a listener before its routes are registered. */
     observe(app: FastifyInstance): void {
       app.addHook('onError', async (request, _reply, error: unknown) => {
-        errors.set(request, toApiError(error));
+        errors.set(request, toApiError(error, request));
       });
       app.addHook('onResponse', (request, reply, done) => {
         const noted = record(request, reply);

@@ -1,4 +1,4 @@
-import { type ErrorCode, errorTable } from '../../contracts/errors.ts';
+import { type ErrorCode, errorTable, generalText } from '../../contracts/errors.ts';
 import type { OAuthError } from '../../contracts/oauth.ts';
 import type { GeneralError } from '../../contracts/verification.ts';
 
@@ -56,5 +56,5 @@ export function oauthBody(error: ApiError): OAuthError {
 
 /** Interface 7.1: `{success: false, error}`. */
 export function generalBody(error: ApiError): GeneralError {
-  return { success: false, error: error.message };
+  return { success: false, error: error.extras.description ?? generalText(error.code) };
 }

@@ -99,6 +99,26 @@ describe('refusals', () => {
       expect((await resolve(body)).status).toBe(400);
   });
 
+  it('400 in the words of JSON, where the body is another', async () => {
+    const send = async (body: string, type: string) => {
+      const response = await fetch(`${server.baseUrl}/api/checkbox/resolve`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${partner.apiKey}`,
+          'idempotency-key': 'k',
+          'content-type': type,
+        },
+        body,
+      });
+      return { status: response.status, body: (await response.json()) as unknown };
+    };
+    const refused = (error: string) => ({ status: 400, body: { success: false, error } });
+    const json = 'application/json';
+    expect(await send('[]', json)).toEqual(refused('The request body must be a JSON object'));
+    const form = await send('claims=country', 'application/x-www-form-urlencoded');
+    expect(form).toEqual(refused('Content-Type must be application/json'));
+  });
+
   it('401 for a key that is none, also before the body is judged', async () => {
     expect((await resolve({}, {}, 'svc_test_none')).body).toEqual({
       success: false,

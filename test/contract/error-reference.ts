@@ -1,5 +1,5 @@
-import { errorExplanations } from '../../contracts/error-explanations.ts';
-import { type ErrorCode, errorTable } from '../../contracts/errors.ts';
+import { errorExplanations, generalExplanations } from '../../contracts/error-explanations.ts';
+import { type ErrorCode, errorTable, generalText } from '../../contracts/errors.ts';
 import { operations } from '../../contracts/openapi/operations.ts';
 import { type RedirectError, reasons } from '../../contracts/reasons.ts';
 
@@ -27,9 +27,8 @@ const row = (cells: readonly string[]): string =>
 const table = (headings: readonly string[], rows: readonly string[][]): string =>
   [row(headings), row(headings.map(() => '---')), ...rows.map(row)].join('\n');
 
-function describe(code: ErrorCode): string[] {
+function describe(code: ErrorCode, { cause, fix } = errorExplanations[code]): string[] {
   const { status, retryable } = errorTable[code];
-  const { cause, fix } = errorExplanations[code];
   return [String(status), cause, fix, retryable ? 'yes' : 'no'];
 }
 
@@ -47,7 +46,8 @@ function generalTable(): string {
     ['code', '`error`', 'HTTP', 'cause', 'what to do', 'retry', 'answered by'],
     shown.map((code) => {
       const endpoints = endpointsOf(code, 'general');
-      return [`\`${code}\``, errorTable[code].text, ...describe(code), endpoints.join(', ') || 'any path'];
+      const described = describe(code, generalExplanations[code]);
+      return [`\`${code}\``, generalText(code), ...described, endpoints.join(', ') || 'any path'];
     }),
   );
 }

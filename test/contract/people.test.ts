@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Claims, claimNames } from '../../contracts/claims.ts';
-import { errorTable, isErrorCode } from '../../contracts/errors.ts';
+import { generalText, isErrorCode } from '../../contracts/errors.ts';
 import { OAuthError, TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
 import type { VerificationLevel } from '../../contracts/storefront.ts';
 import { type FailureReason, GeneralError } from '../../contracts/verification.ts';
@@ -25,7 +25,7 @@ const like = (changed: Claims, storefront: VerificationLevel | 422 = 'document')
 /** `storefront` is a status with the words of the answer, or with the code of their row in the error table. */
 function refused(token: Refusal, storefront: Refusal, retryAfter?: string): End {
   const [status = '', code = ''] = storefront.split(' ');
-  const words = isErrorCode(code) ? (`${Number(status)} ${errorTable[code].text}` as const) : storefront;
+  const words = isErrorCode(code) ? (`${Number(status)} ${generalText(code)}` as const) : storefront;
   return { token, storefront: words, ...(retryAfter ? { retryAfter } : {}) };
 }
 const noAge = { age_16_plus: false, age_18_plus: false, age_21_plus: false };

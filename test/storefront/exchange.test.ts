@@ -103,6 +103,41 @@ describe('400', () => {
   });
 });
 
+describe('the texts', () => {
+  const elsewhere = /form\b|urlencoded|token|client_secret|credential/i;
+
+  it('of a 400 speak of JSON and fields, not of forms and tokens', async () => {
+    const bodies: [body: string, text: RegExp][] = [
+      ['[]', /^The request body must be a JSON object$/],
+      ['null', /^The request body must be a JSON object$/],
+      ['"x"', /^The request body must be a JSON object$/],
+      ['{', /^The request body is not valid JSON$/],
+      ['{}', /^code is required$/],
+      ['{"code":["x"]}', /^code must be of type string$/],
+    ];
+    for (const [raw, text] of bodies) {
+      const answer = await call(server, raw, sign(shop, raw, clock.now()));
+      await expectRefusal(answer, 400, text);
+      expect(answer.body['error']).not.toMatch(elsewhere);
+    }
+    const large = 'x'.repeat(65 * 1024);
+    const answer = await call(server, large, sign(shop, large, clock.now()));
+    await expectRefusal(answer, 400, /^The request body is larger than 64 KiB$/);
+  });
+
+  it('of a 402 name what the shop did not get', async () => {
+    const poor = await createShop(server, { funds: 0 });
+    const answers = [
+      await send(fields(await codeFor(server, poor)), poor),
+      await send(fields(await codeFor(server, shop, 'low-balance'))),
+    ];
+    for (const answer of answers) {
+      const text = /^Insufficient wallet balance; no claims were released and nothing was debited$/;
+      await expectRefusal(answer, 402, text);
+    }
+  });
+});
+
 describe('401', () => {
   it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])('without %s', async (name) => {
     const raw = JSON.stringify(fields('svc_code_x'));

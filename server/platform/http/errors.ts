@@ -3,56 +3,75 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, generalBody, oauthBody, unavailable } from '../errors.ts';
 
+const formType = 'application/x-www-form-urlencoded';
+
 /** Answers one error in the format of its scope: interface 7.1 names two, pages have a third. */
 export type ErrorRendering = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown;
 
 export const asGeneral: ErrorRendering = (error, _request, reply) => reply.send(generalBody(error));
 export const asOAuth: ErrorRendering = (error, _request, reply) => reply.send(oauthBody(error));
 
+type Wording = readonly [RegExp, string];
+
 /** What a validator says of a field, as something to do about it. */
-const wordings: readonly [RegExp, string][] = [
+const wordings: readonly Wording[] = [
   [/^.*received undefined$/, 'is required'],
-  [/^.*received array$/, 'must be given once'],
   [/^Invalid input: expected (\w+), received \w+$/, 'must be of type $1'],
   [/^Invalid input: expected "(.+)"$/, 'must be $1'],
   [/^Too small: expected \w+ to have >=1 \w+$/, 'must not be empty'],
   [/^Too small: expected \w+ to have >=(\d+) (\w+)$/, 'must have at least $1 $2'],
   [/^Too big: expected \w+ to have <=(\d+) (\w+)$/, 'must have at most $1 $2'],
 ];
+/** A list is what a repeated parameter of a query or a form is parsed to. */
+const parameterWordings: readonly Wording[] = [[/^.*received array$/, 'must be given once'], ...wordings];
+
+/** What the route takes: decides the words in which a body is refused. */
+interface Accepted {
+  /** Forms besides JSON. */
+  forms: boolean;
+}
 
 /** `redirect_uri must be given once`: the first fault, in words that say what to do. */
-function describeValidation(error: { validation: { instancePath: string; message?: string }[] }): string {
+function describeValidation(
+  error: { validation: { instancePath: string; message?: string }[]; validationContext?: string },
+  { forms }: Accepted,
+): string {
   const [first] = error.validation;
   const field = first?.instancePath.replace(/^\//, '').replaceAll('/', '.');
   const message = first?.message ?? 'malformed';
   if (/^Invalid input: expected object/.test(message) && !field)
-    return 'The request body must be a form or a JSON object';
+    return `The request body must be ${forms ? 'a form or ' : ''}a JSON object`;
   if (!field || message.startsWith(field)) return message;
-  const [pattern, wording] = wordings.find(([known]) => known.test(message)) ?? [];
+  const isParameter = forms || error.validationContext !== 'body';
+  const known = isParameter ? parameterWordings : wordings;
+  const [pattern, wording] = known.find(([one]) => one.test(message)) ?? [];
   return pattern && wording ? `${field} ${message.replace(pattern, wording)}` : `${field}: ${message}`;
 }
 
 const frameworkTexts: Record<string, string> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'The request body is larger than 64 KiB',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE:
-    'Content-Type must be application/json or application/x-www-form-urlencoded',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'The request body is empty',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The request body is not valid JSON',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'Content-Length does not match the request body',
 };
 
+function describeFault(code: string, { forms }: Accepted): string {
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return `Content-Type must be application/json${forms ? ` or ${formType}` : ''}`;
+  return frameworkTexts[code] ?? 'The request is malformed';
+}
+
 /** What an error means for the caller: never a framework's own words, never an unknown error's. */
-export function toApiError(error: unknown): ApiError {
+export function toApiError(error: unknown, { server }: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (isUnavailable(error)) return unavailable(error);
+  const accepted = { forms: server.hasContentTypeParser(formType) };
   if (hasZodFastifySchemaValidationErrors(error)) {
-    return new ApiError('invalid_request', { description: describeValidation(error as never) });
+    return new ApiError('invalid_request', { description: describeValidation(error as never, accepted) });
   }
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (statusCode < 500) {
-    return new ApiError('invalid_request', {
-      description: frameworkTexts[code] ?? 'The request is malformed',
-    });
+    return new ApiError('invalid_request', { description: describeFault(code, accepted) });
   }
   return new ApiError('server_error', { cause: error });
 }
@@ -60,7 +79,7 @@ export function toApiError(error: unknown): ApiError {
 /** Renders every error of `scope`, whoever threw it, through the error table. */
 export function renderErrors(scope: FastifyInstance, rendering: ErrorRendering): void {
   scope.setErrorHandler((thrown, request, reply) => {
-    const error = toApiError(thrown);
+    const error = toApiError(thrown, request);
     if (error.status >= 500)
       request.log.error({ err: error.cause ?? error, detail: error.extras.detail }, error.message);
     else request.log.info({ error: error.code, detail: error.extras.detail }, error.message);
