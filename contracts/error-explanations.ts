@@ -71,7 +71,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   server_error: {
     cause: 'A fault of this service.',
-    fix: 'Retry with exponential backoff, up to 3 attempts. Tell support the `X-Request-Id`.',
+    fix: 'Send the same request again after 1 s, then after 2 s: three attempts in all. Tell support the `X-Request-Id`.',
   },
   service_unavailable: {
     cause: 'The database or the spend limits cannot be reached, so nothing is let through.',

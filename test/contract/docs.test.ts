@@ -164,6 +164,31 @@ describe('docs', () => {
     expect(table).toContain(`in ${places} places`);
   });
 
+  it('give one rule for retries, that of the interface (7.6)', () => {
+    const rule = (page: string) => {
+      const text = readDoc(page).replaceAll(/\s+/g, ' ');
+      return {
+        waits: /429,? (?:and a )?503.{1,60}`Retry-After`/.test(text),
+        backoff: /500,? or no answer.{1,60}after 1 s, then after 2 s.{1,5}three attempts in all/.test(text),
+      };
+    };
+    const whole = { waits: true, backoff: true };
+    expect(rule('errors.md')).toEqual(whole);
+    expect(rule('limits-and-billing.md')).toEqual(whole);
+    expect(readDoc('errors.md')).not.toMatch(/after 4 s|exponential/);
+  });
+
+  it('say in bold what a storefront has to know', () => {
+    const bold = [...readDoc('storefront.md').matchAll(/\*\*([^*]+)\*\*/g)].map(([, text]) => text);
+    expect(bold).toEqual(
+      expect.arrayContaining([
+        '`verified: true` says that there is an answer, not what it says.',
+        'Read the claim that your sale depends on',
+        'A retry repeats the body byte for byte.',
+      ]),
+    );
+  });
+
   it('have links that lead somewhere', () => {
     const anchors = (name: string) =>
       [...readDoc(name).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

@@ -84,9 +84,9 @@ export function renderErrors(): string {
 
 Generated from the table of errors: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/contract/documents.test.ts\`.
 
-Retry where the last column says so: a 429 and a 503 after the seconds in \`Retry-After\`, a 500 with exponential backoff that starts
-at one second, three attempts in all. Everything else answers the same again until something changes. Every answer carries
-\`X-Request-Id\`: give it to support.
+Retry where the last column says so, by the [one rule](limits-and-billing.md#retry): a 429 and a 503 after the seconds in \`Retry-After\`; a 500, or no
+answer, after 1 s, then after 2 s, three attempts in all. Everything else answers the same again until something changes. Every answer
+carries \`X-Request-Id\`: give it to support.
 
 ## OAuth endpoints
 
