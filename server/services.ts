@@ -155,6 +155,7 @@ export function createServices(foundation: Foundation) {
     hasIntegration: integrations.exist,
     oidcSources: config.oidcSources,
     claimLifetimes: config.claimLifetimes,
+    imprint: config.imprint,
     isCodeUsed: async (codeHash) => (await billing.purchases.history(codeHash)).state !== 'open',
     async chargeOf(codeHash) {
       const history = await billing.purchases.history(codeHash);

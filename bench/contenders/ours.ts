@@ -70,6 +70,10 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       SVC_ADMIN_TOKEN: adminToken,
       SVC_STARTS_PER_MINUTE: 'off',
       SVC_LOG_LEVEL: 'error',
+      SVC_LEGAL_NAME: 'Bench',
+      SVC_PRIVACY_URL: 'https://bench.example/privacy',
+      SVC_TERMS_URL: 'https://bench.example/terms',
+      SVC_HELP_ADDRESS: 'help@bench.example',
       ...environment,
     };
     const args = [...(n === 0 ? nodeOptions : []), 'dist/server/main.js'];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ClaimName, claimNames } from '../claims.ts';
 import { DisplayName, displayText } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
+import { WebAddress } from '../web-address.ts';
 import { page, reference } from './references.ts';
 
 /** `oauth` clients exchange at the token endpoint, `storefront` clients through their integration. */
@@ -28,6 +29,8 @@ export const ClientView = z.strictObject({
   brandColor: z.string().nullable(),
   /** What the answers are for, in the partner's words; null for what the claims themselves suggest. */
   purpose: z.string().nullable(),
+  /** The partner's own privacy notice, which the hosted pages link to beside ours. */
+  privacyUrl: z.string().nullable(),
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
   /** One for each secret that is still accepted; `expiresAt` null for the current one. */
@@ -75,6 +78,7 @@ export const CreateClient = z.strictObject({
   brandName: DisplayName.optional(),
   brandColor: brandColor.optional(),
   purpose: purpose.optional(),
+  privacyUrl: WebAddress.optional(),
   tokenRequestsPerMinute: perMinute.optional(),
   userinfoRequestsPerMinute: perMinute.optional(),
 });
@@ -91,6 +95,7 @@ export const UpdateClient = z.strictObject({
   brandName: DisplayName.nullable().optional(),
   brandColor: brandColor.nullable().optional(),
   purpose: purpose.nullable().optional(),
+  privacyUrl: WebAddress.nullable().optional(),
   tokenRequestsPerMinute: perMinute.nullable().optional(),
   userinfoRequestsPerMinute: perMinute.nullable().optional(),
 });

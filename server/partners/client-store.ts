@@ -33,6 +33,8 @@ export interface Client extends AuditedRecord {
   brandColor?: string;
   /** What the answers are for, in the partner's words. */
   purpose?: string;
+  /** The partner's own privacy notice. */
+  privacyUrl?: string;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }

@@ -53,6 +53,7 @@ type Settings = Partial<
     | 'brandName'
     | 'brandColor'
     | 'purpose'
+    | 'privacyUrl'
     | 'tokenRequestsPerMinute'
     | 'userinfoRequestsPerMinute'
   >
@@ -131,7 +132,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const now = clock.now();
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { source, brandName, brandColor, purpose, ...others } = wanted;
+      const { source, brandName, brandColor, purpose, privacyUrl, ...others } = wanted;
       const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = others;
       const client = await store.insert(
         {
@@ -147,6 +148,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
           ...(brandName && { brandName }),
           ...(brandColor && { brandColor }),
           ...(purpose && { purpose }),
+          ...(privacyUrl && { privacyUrl }),
           ...(tokenRequestsPerMinute && { tokenRequestsPerMinute }),
           ...(userinfoRequestsPerMinute && { userinfoRequestsPerMinute }),
         },

@@ -54,6 +54,7 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     brandName: client.brandName ?? null,
     brandColor: client.brandColor ?? null,
     purpose: client.purpose ?? null,
+    privacyUrl: client.privacyUrl ?? null,
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets

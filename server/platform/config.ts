@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import { adminHostFault } from './admin-host.ts';
+import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -56,6 +57,7 @@ const Environment = z.object({
   SVC_STARTS_PER_MINUTE: z.union([z.literal('off'), startLimit]).default(300),
   SVC_OIDC_SOURCES: z.string().optional(),
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
+  ...imprintVariables,
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SVC_TRUST_PROXY: z.string().default('off'),
@@ -83,6 +85,8 @@ export interface Config {
   oidcSources: readonly OidcSettings[];
   /** Milliseconds that verified claims hold, where not 365 days. */
   claimLifetimes: z.infer<typeof ClaimFreshness>;
+  /** Who runs this installation, as the hosted pages say it. */
+  imprint: Imprint;
   /** Where the demo partner's site listens; never outside development. */
   demoPort: number | undefined;
   logLevel: string;
@@ -115,6 +119,7 @@ function missing(given: Given): string[] {
   if (environment === 'production' && !given['MONGODB_URI']) {
     faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
   }
+  if (environment === 'production') faults.push(...missingImprint(given));
   return faults;
 }
 
@@ -170,6 +175,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     startsPerMinute: env.SVC_STARTS_PER_MINUTE === 'off' ? undefined : env.SVC_STARTS_PER_MINUTE,
     oidcSources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
+    imprint: readImprint(env),
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: trustProxy(env.SVC_TRUST_PROXY),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
+import type { Imprint } from '../platform/imprint.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Publish, Sweep } from '../platform/outbox.ts';
@@ -18,7 +19,8 @@ import { createEnrolledUsers } from './people/enrolled.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import { createEnrolling } from './people/enrollments.ts';
 import { createErasure, type Erased, type Traces } from './people/erasure.ts';
-import { createFreshness, type Lifetimes } from './people/freshness.ts';
+import { createForgetting } from './people/forgetting.ts';
+import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
 import { createRevising } from './people/revising.ts';
 import { pageRoutes } from './routes.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session-query.ts';
@@ -53,6 +55,8 @@ interface Dependencies {
   oidcSources?: readonly OidcSettings[];
   /** How long claims hold. */
   claimLifetimes?: Lifetimes;
+  /** Who runs this installation. */
+  imprint?: Imprint;
   /** Takes a person out of what other features keep. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
 }
@@ -76,10 +80,12 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;
   const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
-  const { oidcSources = [], startsPerMinute } = dependencies;
+  const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
+  const claimLifetime = longestLifetime(claimLifetimes);
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
   const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
-  const isFresh = createFreshness(dependencies.claimLifetimes);
+  const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
+  const isFresh = createFreshness(claimLifetimes);
   const findStanding = createStandings({ users, enrollments });
   const revise = createRevising({ sessions, users, enrollments, clock, logger });
   const block = createBlocking({ enrollments, revise, clock });
@@ -111,7 +117,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
       joining: createJoining({ sessions, arriving, keyring, clock }),
-      pages: createPages({ directory, baseUrl, clock }),
+      pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
       findSession: sessions.find,
       baseUrl,
     }),
@@ -123,6 +129,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       name: 'verification events',
       async sweep() {
         await revise.sweep();
+        await forgetOldClaims();
         await sessions.forgetBacking(new Date(clock.now()));
         await enrollmentOutbox.sweep();
         await sessionOutbox.sweep();

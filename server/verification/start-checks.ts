@@ -17,6 +17,7 @@ export interface Client {
   brandName?: string;
   brandColor?: string;
   purpose?: string;
+  privacyUrl?: string;
 }
 
 export interface Partner {

@@ -7,6 +7,12 @@ import { judge } from './surroundings.ts';
 
 const minute = 60_000;
 const scope = 'age_18_plus identity_verified country';
+const imprint = {
+  SVC_LEGAL_NAME: 'SVC Identity Services Ltd',
+  SVC_PRIVACY_URL: 'https://svc.example/privacy',
+  SVC_TERMS_URL: 'https://svc.example/terms',
+  SVC_HELP_ADDRESS: 'help@svc.example',
+};
 
 describeInBrowser('the pages in a real browser', () => {
   const clock = manualClock();
@@ -16,7 +22,7 @@ describeInBrowser('the pages in a real browser', () => {
   let visitor: Visitor;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestServer({ clock }), launchBrowser()]);
+    [service, browser] = await Promise.all([startTestServer({ clock, env: imprint }), launchBrowser()]);
     shop = await openShop(service);
     visitor = await newVisitor(browser);
   });
@@ -133,7 +139,8 @@ describeInBrowser('the pages in a real browser', () => {
   it("wears the client's name and colour, and quotes its purpose", async () => {
     const { clientId } = shop.partner;
     const purpose = 'לבדוק <i>גיל</i>';
-    const settings = { clientId, brandName: '<b>Vins & Cie</b>', brandColor: '#ffe600', purpose };
+    const privacyUrl = 'https://shop.example/privacy';
+    const settings = { clientId, brandName: '<b>Vins & Cie</b>', brandColor: '#ffe600', purpose, privacyUrl };
     await service.admin.clients.update.mutate(settings);
     await look('consent-branded', async (page) => {
       await page.goto(shop.link({ scope }));

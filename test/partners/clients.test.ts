@@ -123,6 +123,23 @@ describe('a client', () => {
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
+  it("has a privacy notice of the partner's, an https address", async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    const update = (privacyUrl: string | null) => server.api.clients.update.mutate({ clientId, privacyUrl });
+    const address = 'https://shop.example/privacy';
+    expect(await update(address)).toMatchObject({ privacyUrl: address });
+    for (const wrong of [
+      '',
+      'shop.example',
+      'http://shop.example/',
+      'javascript:alert(1)',
+      'https://a@b.example/',
+    ])
+      await expect(update(wrong), wrong).rejects.toThrow('privacyUrl');
+    expect(await update(null)).toMatchObject({ privacyUrl: null });
+  });
+
   it('says what the answers are for, in one short text that cannot turn its surroundings', async () => {
     const { client } = await onboard();
     const clientId = client.id;

@@ -8,6 +8,10 @@ const production = {
   SVC_MASTER_KEY: key(1),
   SVC_ADMIN_TOKEN: 'x'.repeat(32),
   MONGODB_URI: 'mongodb://db.example/svc',
+  SVC_LEGAL_NAME: 'SVC Identity Ltd',
+  SVC_PRIVACY_URL: 'https://svc.example/privacy',
+  SVC_TERMS_URL: 'https://svc.example/terms',
+  SVC_HELP_ADDRESS: 'help@svc.example',
 };
 
 function faultsOf(environment: Record<string, string>): readonly string[] {
@@ -104,6 +108,10 @@ describe('faults', () => {
       SVC_PRICE_CENTS: '0.5',
       SVC_STARTS_PER_MINUTE: '0',
       SVC_LOG_LEVEL: 'loud',
+      SVC_LEGAL_NAME: 'SVC\u202E Ltd',
+      SVC_PRIVACY_URL: 'http://svc.example/privacy',
+      SVC_TERMS_URL: 'https://svc.example@evil.example/',
+      SVC_HELP_ADDRESS: 'ask us',
     };
     const faults = faultsOf(wrong);
     for (const name of Object.keys(wrong)) expect(faults.join('\n')).toMatch(new RegExp(`^${name}: `, 'm'));
@@ -123,6 +131,10 @@ describe('faults', () => {
         'SVC_MASTER_KEY',
         'SVC_ADMIN_TOKEN',
         'MONGODB_URI',
+        'SVC_LEGAL_NAME',
+        'SVC_PRIVACY_URL',
+        'SVC_TERMS_URL',
+        'SVC_HELP_ADDRESS',
         'SVC_ADMIN_HOST',
         'SVC_OIDC_SOURCES',
       ],
@@ -138,17 +150,26 @@ describe('faults', () => {
     expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
   });
 
-  it.each(['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI'])(
-    'name %s where production lacks it',
-    (name) => {
-      const { [name as keyof typeof production]: _missing, ...rest } = production;
-      expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
-      const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
-      expect(inStaging).toHaveLength(name === 'MONGODB_URI' ? 0 : 1);
-    },
-  );
+  it.each(Object.keys(production).slice(1))('name %s where production lacks it', (name) => {
+    const { [name as keyof typeof production]: _missing, ...rest } = production;
+    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
+    const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
+    expect(inStaging).toHaveLength(['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].includes(name) ? 1 : 0);
+  });
 
   it('are none for a complete production', () => {
-    expect(readConfig(production).environment).toBe('production');
+    const { environment, imprint } = readConfig(production);
+    expect(environment).toBe('production');
+    expect(imprint).toEqual({
+      legalName: 'SVC Identity Ltd',
+      privacyUrl: 'https://svc.example/privacy',
+      termsUrl: 'https://svc.example/terms',
+      helpAddress: 'help@svc.example',
+    });
+  });
+
+  it('are none for help at a web address', () => {
+    const SVC_HELP_ADDRESS = 'https://svc.example/help';
+    expect(readConfig({ SVC_HELP_ADDRESS }).imprint.helpAddress).toBe(SVC_HELP_ADDRESS);
   });
 });

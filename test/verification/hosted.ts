@@ -27,7 +27,12 @@ export const state = 'st/ä&=+ %41-0123456789';
 export type Hosted = Awaited<ReturnType<typeof startHosted>>;
 
 /** The feature on a database of its own, behind its real HTTP scope, with a clock that tests move. */
-export async function startHosted({ startsPerMinute }: { startsPerMinute?: number } = {}) {
+export async function startHosted(
+  settings: Pick<
+    Parameters<typeof createVerification>[0],
+    'imprint' | 'claimLifetimes' | 'startsPerMinute'
+  > = {},
+) {
   const database = await freshDatabase({ keep: true });
   await ensureIndexes(database.db, [...partnersIndexes, ...indexes]);
   const logger = createLogger('silent');
@@ -43,6 +48,7 @@ export async function startHosted({ startsPerMinute }: { startsPerMinute?: numbe
   const erasedTraces: Traces[] = [];
 
   const verification = createVerification({
+    ...settings,
     stores,
     clock,
     keyring,
@@ -54,7 +60,6 @@ export async function startHosted({ startsPerMinute }: { startsPerMinute?: numbe
       for (const draft of drafts) published.set([draft.type, ...draft.cause].join(), draft);
     },
     limit: createRequestLimits({ db: database.db, clock, key: keyring.id }),
-    startsPerMinute,
     isCodeUsed: async (hash) => usedCodes.has(hash),
     chargeOf: async (hash) => (usedCodes.has(hash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined),
     hasIntegration: async (clientId) => integrated.has(clientId),
@@ -107,6 +112,7 @@ interface Wanted {
   mode?: Mode;
   kind?: 'oauth' | 'storefront';
   claims?: ClaimName[];
+  privacyUrl?: string;
   redirectUris?: string[];
 }
 
@@ -151,6 +157,7 @@ export async function addClient(
     secrets: [],
     redirectUris: wanted.redirectUris ?? [redirectUri],
     claims,
+    ...(wanted.privacyUrl ? { privacyUrl: wanted.privacyUrl } : {}),
     createdAt: new Date(),
   };
   await records.clients.insert(client, entry(client._id));

@@ -34,6 +34,10 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       description: 'what users read that it is for, in the partner’s words',
       helpValue: '"We may sell wine to adults only."',
     }),
+    'privacy-url': Flags.string({
+      description: 'the partner’s own privacy notice, which the pages link to',
+      helpValue: 'https://shop.example/privacy',
+    }),
     'token-requests-per-minute': Flags.integer({ description: 'limit of the token endpoint (30)', min: 1 }),
     'userinfo-requests-per-minute': Flags.integer({ description: 'limit of userinfo (120)', min: 1 }),
     'out-file': outFile,
@@ -54,6 +58,7 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
         brandName: this.flags['brand-name'],
         brandColor: this.flags['brand-color'],
         purpose: this.flags.purpose,
+        privacyUrl: this.flags['privacy-url'],
         tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
         userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
       }),

@@ -31,6 +31,10 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
     purpose: Flags.string({
       description: 'what users read that it is for; "default" for what the claims suggest',
     }),
+    'privacy-url': Flags.string({
+      description: 'the partner’s own privacy notice; "default" for none',
+      helpValue: 'https://shop.example/privacy',
+    }),
     'token-requests-per-minute': Flags.integer({
       description: 'limit of the token endpoint; 0 for the default',
       min: 0,
@@ -52,6 +56,7 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
       brandName: unlessDefault(this.flags['brand-name']),
       brandColor: unlessDefault(this.flags['brand-color']),
       purpose: unlessDefault(this.flags.purpose),
+      privacyUrl: unlessDefault(this.flags['privacy-url']),
       tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
     });

@@ -22,7 +22,9 @@ function loadAsset(name: string, type: string, files: readonly string[]): Asset 
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
-const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'narrow'].map((name) => `${name}.css`);
+const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'narrow'].map(
+  (name) => `${name}.css`,
+);
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
 const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
 const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);

@@ -1,5 +1,6 @@
 import { Eta } from 'eta';
 import type { ApiError } from '../../platform/errors.ts';
+import type { Imprint } from '../../platform/imprint.ts';
 import type { Device } from '../attempts.ts';
 import { issueToken } from '../csrf.ts';
 import type { View } from '../flow.ts';
@@ -8,6 +9,7 @@ import { claimsAskedFor, type Session, stageOf } from '../sessions.ts';
 import type { ClientDirectory } from '../start.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
+import { legalOf, spanInWords } from './legal.ts';
 import { type Place, problemOf } from './problems.ts';
 import { inWords, refreshOf, sceneOf } from './scenes.ts';
 import type { PageContent } from './security-headers.ts';
@@ -18,6 +20,9 @@ interface Dependencies {
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
   clock: { now(): number };
+  imprint: Imprint;
+  /** Milliseconds that answers are kept at most. */
+  claimLifetime: number;
 }
 
 export interface PageContext {
@@ -62,7 +67,7 @@ export interface Pages {
 }
 
 /** Renders the hosted pages. Templates escape everything by default. */
-export function createPages({ directory, baseUrl, clock }: Dependencies): Pages {
+export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies): Pages {
   const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
   const { brandStyle, ...files } = assetAddresses(`${basePath}/verify/assets`);
@@ -70,6 +75,7 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
     ...files,
     m: languages[language],
     languages: languageNames.map((each) => ({ ...each, href: choiceAddress + each.code })),
+    ...legalOf(imprint, languages[language]),
   });
 
   /** The partner as its users know it, by the client's settings. */
@@ -77,14 +83,17 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
     const { client, partner } = (await directory.client(clientId)) ?? {};
     const name = unturned(client?.brandName ?? partner?.name ?? '');
     const { origin, host } = new URL(redirectUri);
+    const m = languages[language];
+    const own = client?.privacyUrl && { partner: isolated(name, m), privacyUrl: client.privacyUrl };
     return {
-      partner: isolated(name, languages[language]),
+      ...(own ? legalOf(imprint, m, own) : {}),
+      partner: isolated(name, m),
       initial: Array.from(name)[0]?.toUpperCase() ?? '',
       brandStyle: client?.brandColor && brandStyle(client.brandColor),
       purpose: client?.purpose && unturned(client.purpose),
       origin,
       host,
-      isolatedHost: isolated(host, languages[language]),
+      isolatedHost: isolated(host, m),
     };
   }
 
@@ -106,6 +115,7 @@ export function createPages({ directory, baseUrl, clock }: Dependencies): Pages 
       csrf: issueToken(secret),
       stage: stageOf(session, clock.now()),
       steps: steps[device],
+      keptFor: spanInWords(claimLifetime, language),
     };
   }
 

@@ -1,4 +1,4 @@
-import type { ClaimName, ClaimValue } from '../../../contracts/claims.ts';
+import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/claims.ts';
 
 const day = 86_400_000;
 const usual = 365 * day;
@@ -13,6 +13,11 @@ export interface KeptClaim {
 
 /** Milliseconds that claims hold, where it is not 365 days. */
 export type Lifetimes = Partial<Record<ClaimName | 'default', number>>;
+
+/** Milliseconds after which no claim holds any more: the longest lifetime of all. */
+export function longestLifetime(lifetimes: Lifetimes = {}): number {
+  return Math.max(...claimNames.map((name) => lifetimes[name] ?? lifetimes.default ?? usual));
+}
 
 /** Whether a claim that was evaluated then still holds at `now`; one that came to null counts as evaluated. */
 export type IsFresh = (name: ClaimName, claim: KeptClaim | undefined, now: number) => boolean;

@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
@@ -14,6 +14,8 @@ export interface User extends Revisable {
   /** Keyed hash of who the verification source says this is. */
   identity: string;
   claims: Partial<Record<ClaimName, KeptClaim>>;
+  /** When the oldest of the claims was evaluated. */
+  keptSince?: Date;
   createdAt: Date;
   /** When they may be deleted; absent for those who are kept. */
   purgeAt?: Date;
@@ -28,6 +30,7 @@ const collection = 'users';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { identity: 1 }, unique: true },
   { collection, key: { erasedAt: 1 }, sparse: true },
+  { collection, key: { keptSince: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
@@ -44,6 +47,10 @@ export interface UserStore {
   revisions: Revisions<User>;
   /** Their sessions have to be told then. */
   keepClaims(id: string, claims: Claims, evaluatedAt: Date): Promise<void>;
+  /** Those that keep a claim which was evaluated at `before` or earlier. */
+  keepingSince(before: Date, limit: number): Promise<User[]>;
+  /** Removes what was evaluated at `before` or earlier, unless it has been evaluated again since it was read. */
+  forgetClaims(user: User, before: Date): Promise<void>;
   /**
    * Empties the record, so that the same person is somebody new from now on. Their sessions have to be told then.
    * @returns whether it was there
@@ -93,7 +100,32 @@ export function createUserStore(db: Db): UserStore {
         { value, evaluatedAt },
       ]);
       const kept = { ...Object.fromEntries(fields), reviseAt: evaluatedAt };
-      await users.updateOne({ _id: id, ...notErased }, { $set: kept });
+      await users.updateOne({ _id: id, ...notErased }, { $set: kept, $min: { keptSince: evaluatedAt } });
+    },
+
+    keepingSince: (before, limit) =>
+      users
+        .find({ keptSince: { $lte: before } })
+        .limit(limit)
+        .toArray(),
+
+    async forgetClaims({ _id, keptSince, claims }, before) {
+      const all = Object.entries(claims).map(([name, { evaluatedAt }]) => ({
+        path: `claims.${name}`,
+        evaluatedAt,
+      }));
+      const old = all.filter(({ evaluatedAt }) => evaluatedAt <= before);
+      const oldest = Math.min(
+        ...all.filter((claim) => !old.includes(claim)).map(({ evaluatedAt }) => evaluatedAt.getTime()),
+      );
+      const asRead = Object.fromEntries(
+        old.map(({ path, evaluatedAt }) => [`${path}.evaluatedAt`, evaluatedAt]),
+      );
+      const gone = Object.fromEntries(old.map(({ path }) => [path, '' as const]));
+      const change: UpdateFilter<User> = Number.isFinite(oldest)
+        ? { $unset: gone, $set: { keptSince: new Date(oldest) } }
+        : { $unset: { ...gone, keptSince: '' } };
+      await users.updateOne({ _id, keptSince, ...asRead } as Filter<User>, change);
     },
 
     async erase(id, at, entry) {

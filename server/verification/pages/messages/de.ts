@@ -40,6 +40,15 @@ export const de: Messages = {
         assurance: 'beurteilen, wie weit auf die Antworten Verlass ist',
       },
     },
+    keeping: {
+      title: 'Wie lange, und wie Sie widerrufen',
+      kept: (time) =>
+        `Wir bewahren die Auskünfte höchstens ${time} auf, Aufzeichnungen über Weitergegebenes 30 Tage länger.`,
+      again: (partner) =>
+        `Beim nächsten Nachweis, für ${partner} oder eine andere Seite, verwenden wir sie wieder und fragen Sie vorher. Bis dahin kann ${partner} auch erneut lesen, was Sie hier erlauben.`,
+      withdraw: (partner) => `Sie können jederzeit widerrufen: Sagen Sie es ${partner}.`,
+      help: 'Oder schreiben Sie uns:',
+    },
     returnTo: (host) => `Danach kehren Sie zu ${host} zurück.`,
     accept: 'Erlauben und weiter',
     decline: 'Nicht erlauben',
@@ -179,6 +188,13 @@ export const de: Messages = {
   },
   cancel: (partner) => `Abbrechen und zurück zu ${partner}`,
   footer: 'Wir behalten die Auskünfte, nie Ihre Ausweise.',
+  legal: {
+    by: (name) => `Ein Dienst von ${name}`,
+    privacy: 'Datenschutz',
+    privacyOf: (partner) => `Datenschutz bei ${partner}`,
+    terms: 'Nutzungsbedingungen',
+    help: 'Hilfe',
+  },
   reference: 'Kennzeichen',
   retry: 'Erneut versuchen',
   back: (host) => `Zurück zu ${host}`,

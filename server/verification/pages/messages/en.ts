@@ -33,6 +33,15 @@ export const en: Messages = {
         assurance: 'judge how far it can rely on the answers',
       },
     },
+    keeping: {
+      title: 'How long, and how to withdraw',
+      kept: (time) =>
+        `We keep the answers for up to ${time}, and records of what was shared for 30 days more.`,
+      again: (partner) =>
+        `Next time you verify, for ${partner} or for another site, we use them again, and ask you first. Until then ${partner} can also read again what you allow here.`,
+      withdraw: (partner) => `You can withdraw at any time: tell ${partner}.`,
+      help: 'Or write to us:',
+    },
     returnTo: (host) => `Afterwards you return to ${host}.`,
     accept: 'Allow and continue',
     decline: 'Don’t allow',
@@ -159,6 +168,13 @@ export const en: Messages = {
   },
   cancel: (partner) => `Cancel and go back to ${partner}`,
   footer: 'We keep the answers, never your documents.',
+  legal: {
+    by: (name) => `A service of ${name}`,
+    privacy: 'Privacy notice',
+    privacyOf: (partner) => `Privacy notice of ${partner}`,
+    terms: 'Terms',
+    help: 'Help',
+  },
   reference: 'Reference',
   retry: 'Try again',
   back: (host) => `Go back to ${host}`,

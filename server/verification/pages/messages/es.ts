@@ -39,6 +39,15 @@ export const es: Messages = {
         assurance: 'valorar hasta qué punto puede fiarse de las respuestas',
       },
     },
+    keeping: {
+      title: 'Cuánto tiempo, y cómo retirar el permiso',
+      kept: (time) =>
+        `Guardamos las respuestas como máximo ${time}, y el registro de lo compartido 30 días más.`,
+      again: (partner) =>
+        `La próxima vez que te verifiques, para ${partner} o para otro sitio, las usamos de nuevo y te preguntamos antes. Hasta entonces ${partner} también puede volver a leer lo que permites aquí.`,
+      withdraw: (partner) => `Puedes retirar el permiso en cualquier momento: díselo a ${partner}.`,
+      help: 'O escríbenos:',
+    },
     returnTo: (host) => `Después volverás a ${host}.`,
     accept: 'Permitir y continuar',
     decline: 'No permitir',
@@ -171,6 +180,13 @@ export const es: Messages = {
   },
   cancel: (partner) => `Cancelar y volver a ${partner}`,
   footer: 'Guardamos las respuestas, nunca tus documentos.',
+  legal: {
+    by: (name) => `Un servicio de ${name}`,
+    privacy: 'Aviso de privacidad',
+    privacyOf: (partner) => `Aviso de privacidad de ${partner}`,
+    terms: 'Condiciones',
+    help: 'Ayuda',
+  },
   reference: 'Referencia',
   retry: 'Intentar de nuevo',
   back: (host) => `Volver a ${host}`,

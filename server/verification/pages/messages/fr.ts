@@ -40,6 +40,15 @@ export const fr: Messages = {
         assurance: 'juger de la fiabilité des réponses',
       },
     },
+    keeping: {
+      title: 'Combien de temps, et comment retirer votre accord',
+      kept: (time) =>
+        `Nous gardons les réponses au plus ${time}, et la trace de ce qui a été transmis 30 jours de plus.`,
+      again: (partner) =>
+        `À votre prochaine vérification, pour ${partner} ou un autre site, nous les réutilisons après vous l’avoir demandé. D’ici là, ${partner} peut aussi relire ce que vous autorisez ici.`,
+      withdraw: (partner) => `Vous pouvez retirer votre accord à tout moment : dites-le à ${partner}.`,
+      help: 'Ou écrivez-nous :',
+    },
     returnTo: (host) => `Vous reviendrez ensuite sur ${host}.`,
     accept: 'Autoriser et continuer',
     decline: 'Ne pas autoriser',
@@ -177,6 +186,13 @@ export const fr: Messages = {
   },
   cancel: (partner) => `Annuler et revenir à ${partner}`,
   footer: 'Nous gardons les réponses, jamais vos documents.',
+  legal: {
+    by: (name) => `Un service de ${name}`,
+    privacy: 'Protection des données',
+    privacyOf: (partner) => `Protection des données chez ${partner}`,
+    terms: 'Conditions d’utilisation',
+    help: 'Aide',
+  },
   reference: 'Référence',
   retry: 'Réessayer',
   back: (host) => `Revenir à ${host}`,

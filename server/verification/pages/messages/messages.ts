@@ -52,6 +52,15 @@ export interface Messages {
     withheld: string[];
     /** `own` introduces the partner's words; `lead` and `uses` stand in for them, one sentence for each use. */
     purpose: { title: string; own: AboutPartner; lead: AboutPartner; uses: Record<Use, string> };
+    keeping: {
+      title: string;
+      /** `time`: how long answers are kept, in words, with its unit. */
+      kept: (time: string) => string;
+      again: AboutPartner;
+      withdraw: AboutPartner;
+      /** Introduces the help address. */
+      help: string;
+    };
     returnTo: (host: string) => string;
     accept: string;
     decline: string;
@@ -101,6 +110,14 @@ export interface Messages {
   done: { title: string; text: AboutPartner; stopped: string; stoppedText: AboutPartner; go: AboutPartner };
   cancel: AboutPartner;
   footer: string;
+  /** Who runs the service, and its notices; `privacyOf` is the partner's own notice. */
+  legal: {
+    by: (name: string) => string;
+    privacy: string;
+    privacyOf: AboutPartner;
+    terms: string;
+    help: string;
+  };
   reference: string;
   retry: string;
   back: (host: string) => string;

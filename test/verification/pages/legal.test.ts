@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { languages } from '../../../server/verification/pages/languages.ts';
+import { spanInWords } from '../../../server/verification/pages/legal.ts';
+import { openBrowser } from '../browser.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
+
+const day = 86_400_000;
+const privacyUrl = 'https://shop.example/privacy';
+const imprint = {
+  legalName: 'Prüf & Söhne Ltd',
+  privacyUrl: 'https://svc.example/privacy?a=1&b=2',
+  termsUrl: 'https://svc.example/terms',
+  helpAddress: 'help@svc.example',
+};
+
+let hosted: Hosted;
+let plain: string;
+let own: string;
+beforeAll(async () => {
+  hosted = await startHosted({ imprint, claimLifetimes: { default: 90 * day, country: day } });
+  plain = (await onboard(hosted)).clientId;
+  own = (await onboard(hosted, { privacyUrl })).clientId;
+});
+afterAll(() => hosted.close());
+
+const footer = (body: string) => /<footer[\s\S]*<\/footer>/.exec(body)?.[0] ?? '';
+const links = (html: string) =>
+  [...html.matchAll(/<a href="([^"]*)"[^>]*>([^<]*)</g)].map(([, href = '', text = '']) => [
+    href.replaceAll('&amp;', '&'),
+    text,
+  ]);
+const ours = [
+  [imprint.privacyUrl, 'Privacy notice'],
+  [imprint.termsUrl, 'Terms'],
+  ['mailto:help@svc.example', 'Help'],
+];
+
+/** Pages of every kind: of the flow, of the phone, and about errors. */
+const pages: Record<string, (clientId: string) => Promise<string>> = {
+  consent: async (clientId) => (await openBrowser(hosted).start(clientId)).body,
+  async people(clientId) {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    return (await browser.press({ decision: 'accept' })).body;
+  },
+  async 'hand-off'(clientId) {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    await browser.press({ decision: 'accept' });
+    return (await browser.press({ decision: 'phone' })).body;
+  },
+  async phone(clientId) {
+    const [link = ''] = /\/verify\/p\/[0-9a-z]+/.exec((await pages['hand-off']?.(clientId)) ?? '') ?? [];
+    return (await openBrowser(hosted).open(link)).body;
+  },
+  async 'another browser'(clientId) {
+    const browser = openBrowser(hosted);
+    await browser.start(clientId);
+    return (await openBrowser(hosted).open(browser.at)).body;
+  },
+};
+const strangers: Record<string, string> = {
+  'a refused start': '/verify/start',
+  'an unknown session': '/verify/session/x',
+  'an unknown path': '/verify/nowhere',
+  'a dead link': '/verify/p/0123456789',
+};
+
+describe('every page', () => {
+  it.each(Object.entries(pages))('%s says who runs the service', async (_name, open) => {
+    const html = footer(await open(plain));
+    expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
+    expect(links(html)).toEqual(ours);
+  });
+
+  it.each(Object.entries(strangers))('%s says who runs the service', async (_name, path) => {
+    const html = footer((await openBrowser(hosted).open(path)).body);
+    expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
+    expect(links(html)).toEqual(ours);
+  });
+
+  it.each(Object.entries(pages))("%s links to the client's privacy notice besides", async (_name, open) => {
+    const html = footer(await open(own));
+    const [privacy, ...others] = ours;
+    expect(links(html)).toEqual([
+      privacy,
+      [privacyUrl, 'Privacy notice of Weinhaus &lt;Grün&gt;'],
+      ...others,
+    ]);
+  });
+});
+
+describe('the consent page', () => {
+  const textOf = (body: string) => body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+
+  it('says how long answers are kept, that they are used again, and how to withdraw', async () => {
+    const { body } = await openBrowser(hosted).start(plain);
+    const text = textOf(body);
+    expect(text).toContain('We keep the answers for up to 90 days,');
+    expect(text).toContain('we use them again');
+    expect(text).toContain(
+      'You can withdraw at any time: tell Weinhaus &lt;Grün&gt;. Or write to us: help@svc.example',
+    );
+    expect(links(body)).toContainEqual(['mailto:help@svc.example', 'help@svc.example']);
+  });
+
+  it.each(Object.entries(languages))('says it in %s', async (language, { consent }) => {
+    const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
+    const text = textOf(body);
+    for (const part of [consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help])
+      expect(text).toContain(part.replace(/\s+/g, ' '));
+  });
+});
+
+it.each([
+  [365 * day, 'en', '365 days'],
+  [day, 'en', '1 day'],
+  [12 * 3_600_000, 'de', '12 Stunden'],
+  [36 * 3_600_000, 'fr', '36 heures'],
+])('%d ms in %s is %s', (ms, language, words) => {
+  expect(spanInWords(ms, language).replace('\u00a0', ' ')).toBe(words);
+});
+
+it('an installation without an imprint has a footer without links', async () => {
+  const bare = await startHosted();
+  const { clientId } = await onboard(bare);
+  const { body } = await openBrowser(bare).start(clientId);
+  await bare.close();
+  expect(footer(body)).toContain('We keep the answers');
+  expect(links(footer(body))).toEqual([]);
+  expect(body).toContain('We keep the answers for up to 365 days');
+  expect(body).not.toContain('Or write to us');
+});

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifyAs } from '../browser.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
+
+const hour = 3_600_000;
+const lifetime = 365 * 24 * hour;
+
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted();
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+async function verified(): Promise<string> {
+  const { sessionId } = await verifyAs(hosted, clientId, 'new-adult');
+  const session = await hosted.stores.sessions.find(sessionId);
+  return session?.userId ?? expect.fail('no user');
+}
+
+/** Names of the claims that are kept after this many milliseconds more. */
+async function keptAfter(userId: string, ms: number): Promise<string[]> {
+  hosted.clock.at += ms;
+  await hosted.verification.sweep.sweep();
+  hosted.clock.at -= ms;
+  const user = await hosted.stores.users.find(userId);
+  return Object.keys(user?.claims ?? expect.fail('no user')).sort();
+}
+
+describe('claims of a user', () => {
+  it('are kept for as long as they hold, and deleted within the hour after', async () => {
+    const userId = await verified();
+    expect(await keptAfter(userId, lifetime)).toContain('age_18_plus');
+    expect(await keptAfter(userId, lifetime + hour + 1)).toEqual([]);
+    expect(await hosted.stores.users.find(userId)).not.toHaveProperty('keptSince');
+  });
+
+  it('that were evaluated again are kept from then on', async () => {
+    const userId = await verified();
+    const later = new Date(hosted.clock.at + 100 * 24 * hour);
+    await hosted.stores.users.keepClaims(userId, { country: 'FR' }, later);
+    expect(await keptAfter(userId, lifetime + hour + 1)).toEqual(['country']);
+    expect(await keptAfter(userId, lifetime + 100 * 24 * hour)).toEqual(['country']);
+    expect(await keptAfter(userId, lifetime + 100 * 24 * hour + hour + 1)).toEqual([]);
+  });
+
+  it('that were evaluated again since they were read are not deleted', async () => {
+    const userId = await verified();
+    const asRead = (await hosted.stores.users.find(userId)) ?? expect.fail('no user');
+    const before = new Date(hosted.clock.at);
+    await hosted.stores.users.keepClaims(userId, { age_18_plus: true }, new Date(hosted.clock.at + hour));
+    await hosted.stores.users.forgetClaims(asRead, before);
+    expect((await hosted.stores.users.find(userId))?.claims).toHaveProperty('age_18_plus');
+  });
+});
