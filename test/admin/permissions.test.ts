@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdminContext, procedure, router } from '../../server/admin/procedures.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { type AdminServer, firstToken, startAdminServer } from './admin-server.ts';
+
+type Answer = 'yes' | 'no' | 'test';
+
+/** What support and ops may call: `yes`, `no`, or only where the input names the test mode. Owners may call all. */
+const table: Record<string, readonly [support: Answer, ops: Answer]> = {
+  'auditLog.list': ['no', 'yes'],
+  'clients.create': ['yes', 'no'],
+  'clients.disable': ['yes', 'no'],
+  'clients.enable': ['yes', 'no'],
+  'clients.list': ['yes', 'yes'],
+  'clients.rotateSecret': ['yes', 'no'],
+  'clients.show': ['yes', 'yes'],
+  'clients.update': ['yes', 'no'],
+  'deliveries.cancel': ['no', 'yes'],
+  'deliveries.list': ['yes', 'yes'],
+  'deliveries.resend': ['no', 'yes'],
+  'deliveries.show': ['yes', 'yes'],
+  'enrollments.block': ['yes', 'no'],
+  'enrollments.list': ['yes', 'yes'],
+  'enrollments.show': ['yes', 'yes'],
+  'enrollments.unblock': ['yes', 'no'],
+  'events.list': ['yes', 'yes'],
+  'events.show': ['yes', 'yes'],
+  'events.why': ['yes', 'yes'],
+  'integrations.create': ['yes', 'no'],
+  'integrations.disable': ['yes', 'no'],
+  'integrations.list': ['yes', 'yes'],
+  'integrations.rotateSecret': ['yes', 'no'],
+  'integrations.show': ['yes', 'yes'],
+  'jobs.cancel': ['no', 'yes'],
+  'jobs.list': ['no', 'yes'],
+  'jobs.run': ['no', 'yes'],
+  'jobs.show': ['no', 'yes'],
+  'keys.create': ['yes', 'no'],
+  'keys.list': ['yes', 'yes'],
+  'keys.revoke': ['yes', 'no'],
+  'keys.rotate': ['yes', 'no'],
+  'keys.show': ['yes', 'yes'],
+  'limits.set': ['no', 'yes'],
+  'limits.show': ['yes', 'yes'],
+  'operators.create': ['no', 'no'],
+  'operators.list': ['no', 'no'],
+  'operators.revoke': ['no', 'no'],
+  'operators.whoami': ['yes', 'yes'],
+  'partners.activate': ['yes', 'no'],
+  'partners.create': ['yes', 'no'],
+  'partners.judge': ['yes', 'yes'],
+  'partners.list': ['yes', 'yes'],
+  'partners.show': ['yes', 'yes'],
+  'partners.suspend': ['yes', 'no'],
+  'prices.set': ['no', 'no'],
+  'prices.show': ['yes', 'yes'],
+  'requests.show': ['yes', 'yes'],
+  'sessions.show': ['yes', 'yes'],
+  status: ['yes', 'yes'],
+  'users.erase': ['no', 'no'],
+  'users.show': ['yes', 'no'],
+  'wallets.adjust': ['no', 'no'],
+  'wallets.audit': ['no', 'yes'],
+  'wallets.entry': ['yes', 'yes'],
+  'wallets.fund': ['test', 'no'],
+  'wallets.refund': ['no', 'no'],
+  'wallets.show': ['yes', 'yes'],
+  'wallets.statement': ['yes', 'yes'],
+  'webhooks.relay': ['yes', 'no'],
+  'webhooks.rotateSecret': ['yes', 'no'],
+  'webhooks.set': ['yes', 'no'],
+  'webhooks.show': ['yes', 'yes'],
+  'webhooks.test': ['yes', 'no'],
+  'webhooks.trigger': ['yes', 'no'],
+  'webhooks.unset': ['yes', 'no'],
+  'webhooks.verify': ['yes', 'yes'],
+  '/metrics': ['no', 'yes'],
+  '/ops': ['no', 'yes'],
+};
+
+let server: AdminServer;
+const tokens = { support: '', ops: '', owner: firstToken };
+type Role = keyof typeof tokens;
+beforeAll(async () => {
+  server = await startAdminServer();
+  for (const role of ['support', 'ops'] as const)
+    tokens[role] = (await server.api.operators.create.mutate({ name: 'Kim', role })).token;
+});
+afterAll(() => server.close());
+
+/** Whether a call with this input passes the permission check; no input here passes what is checked after it. */
+async function isAllowed(role: Role, path: string, input: Record<string, unknown>): Promise<boolean> {
+  const headers = { authorization: `Bearer ${tokens[role]}`, 'content-type': 'application/json' };
+  if (path.startsWith('/')) return (await fetch(`${server.url}${path}`, { headers })).status === 200;
+  const { type } = server.admin.router._def.procedures[path as never]['_def'] as { type: string };
+  const encoded = JSON.stringify(input);
+  const url = `${server.url}/trpc/${path}`;
+  const answer = await (type === 'mutation'
+    ? fetch(url, { method: 'POST', headers, body: encoded })
+    : fetch(`${url}?input=${encodeURIComponent(encoded)}`, { headers }));
+  const body = (await answer.json()) as { error?: { data: { error: string } } };
+  const code = body.error?.data.error ?? 'done';
+  if (!['done', 'bad_input', 'not_permitted'].includes(code)) throw new Error(`${path} answers ${code}`);
+  expect(answer.status).toBe({ done: 200, bad_input: 400, not_permitted: 403 }[code]);
+  return code !== 'not_permitted';
+}
+
+/** What a role may do, found out by calls with either mode, with none, and with one that only looks like it. */
+async function found(role: Role, path: string): Promise<Answer | string> {
+  const calls = [
+    { none: 1 },
+    { mode: 'live', none: 1 },
+    { mode: 'TEST', none: 1 },
+    { mode: ['test'], none: 1 },
+  ];
+  const otherwise = await Promise.all(calls.map((input) => isAllowed(role, path, input)));
+  const inTest = await isAllowed(role, path, { mode: 'test', none: 1 });
+  const always = otherwise.every(Boolean);
+  if (inTest && always) return 'yes';
+  if (!otherwise.some(Boolean)) return inTest ? 'test' : 'no';
+  return `depends: ${otherwise.join()}`;
+}
+
+describe('the permission table', () => {
+  it('has a row for every procedure of the router', () => {
+    const pages = Object.keys(table).filter((path) => path.startsWith('/'));
+    expect(Object.keys(table).toSorted()).toEqual([...server.procedures, ...pages].toSorted());
+  });
+
+  it('holds, row by row, for support, ops and owners', { timeout: 60_000 }, async () => {
+    const answers: Record<string, unknown> = {};
+    for (const path of Object.keys(table))
+      answers[path] = [
+        await found('support', path),
+        await found('ops', path),
+        await isAllowed('owner', path, { none: 1 }),
+      ];
+    const expected = Object.entries(table).map(([path, roles]) => [path, [...roles, true]]);
+    expect(answers).toEqual(Object.fromEntries(expected));
+  });
+
+  it('leaves a procedure without a row to owners', async () => {
+    const added = router({ conjure: procedure.query(() => 'done') });
+    const call = (role: AdminContext['operator']['role']) =>
+      added
+        .createCaller({
+          operator: { id: 'opr_1', name: 'Kim', role },
+          requestId: 'req_1',
+          address: '127.0.0.1',
+          log: createLogger('silent'),
+        })
+        .conjure();
+    await expect(call('support')).rejects.toThrow('The role support does not allow conjure here');
+    await expect(call('ops')).rejects.toThrow('The role ops does not allow conjure here');
+    expect(await call('owner')).toBe('done');
+  });
+});
