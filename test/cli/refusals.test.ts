@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createUserStore } from '../../server/verification/people/user-store.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { chargedEntry } from './charged-entry.ts';
+import { loadCommands } from './reference.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
 let server: AdminServer;
@@ -84,50 +86,80 @@ describe('exit codes', () => {
   });
 });
 
-describe('what destroys, rotates or moves live money', () => {
-  const commands: Record<
-    string,
-    (ids: { key: string; partner: string; client: string; operator: string; charge: string }) => string[]
-  > = {
-    'keys rotate': ({ key }) => [key],
-    'keys revoke': ({ key }) => [key],
-    'webhooks rotate-secret': ({ key }) => [key],
-    'webhooks unset': ({ key }) => [key],
-    'clients rotate-secret': ({ client }) => [client],
-    'operators revoke': ({ operator }) => [operator],
-    'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
-    'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
-    'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
-  };
+/** What each command that asks first is called with. A careful command without a line here fails the test below. */
+const careful: Record<string, (ids: Ids) => string[]> = {
+  'clients rotate-secret': ({ client }) => [client],
+  'integrations disable': ({ integration }) => [integration],
+  'integrations rotate-secret': ({ integration }) => [integration],
+  'keys revoke': ({ key }) => [key],
+  'keys rotate': ({ key }) => [key],
+  'operators revoke': ({ operator }) => [operator],
+  'users erase': ({ user }) => [user],
+  'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
+  'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
+  'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
+  'webhooks rotate-secret': ({ key }) => [key],
+  'webhooks unset': ({ key }) => [key],
+};
+const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge'] as const;
+type Ids = Record<(typeof names)[number], string>;
 
-  it.each(Object.entries(commands))(
-    '%s needs --yes off a terminal, and has --dry-run',
-    async (name, args) => {
-      const { api, database } = server;
-      const { id: partner } = await api.partners.create.mutate({ name: 'Acme' });
-      const { id: key } = await api.keys.create.mutate({ partnerId: partner, mode: 'test' });
-      await api.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
-      const { id: client } = await api.clients.create.mutate({
-        partnerId: partner,
-        keyId: key,
-        name: 'Shop',
-        redirectUris: ['https://shop.example/'],
-        claims: ['country'],
-      });
-      const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
-      const charge = await chargedEntry(server, partner, 'live');
-      const changes = () => database.db.collection('auditLog').countDocuments();
-      const before = await changes();
-      const command = [...name.split(' '), ...args({ key, partner, client, operator, charge })];
-      const [refusal, dry] = await Promise.all([
-        svcadmin.run(command),
-        svcadmin.json(...command, '--dry-run'),
-      ]);
-      expect(refusal).toMatchObject({ code: 2, stdout: '' });
-      expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
-      expect(await changes()).toBe(before);
-    },
-  );
+/** One of everything that a careful command may be about. */
+async function oneOfEach(): Promise<Ids> {
+  const { api, database } = server;
+  const { id: partner } = await api.partners.create.mutate({ name: 'Acme' });
+  const { id: key } = await api.keys.create.mutate({ partnerId: partner, mode: 'test' });
+  await api.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
+  const { id: client } = await api.clients.create.mutate({
+    partnerId: partner,
+    keyId: key,
+    name: 'Shop',
+    kind: 'storefront',
+    redirectUris: ['https://shop.example/'],
+    claims: ['age_18_plus'],
+  });
+  const shops = ['shop.example'];
+  const { id: integration } = await api.integrations.create.mutate({
+    partnerId: partner,
+    clientId: client,
+    shops,
+  });
+  const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
+  const users = createUserStore(database.db);
+  const { _id: user } = await users.meet(`identity of ${partner}`, 'test', new Date());
+  return {
+    partner,
+    key,
+    client,
+    integration,
+    operator,
+    user,
+    charge: await chargedEntry(server, partner, 'live'),
+  };
+}
+
+describe('what destroys, rotates or moves live money', async () => {
+  const asking = (await loadCommands())
+    .filter(({ flags }) => 'yes' in flags && 'dry-run' in flags)
+    .map(({ id }) => id.replaceAll(':', ' '));
+
+  it('is all tested here', () => {
+    expect(asking).toEqual(Object.keys(careful));
+  });
+
+  it.each(asking)('%s does nothing off a terminal without --yes, nor with --dry-run', async (name) => {
+    const ids = await oneOfEach();
+    const changes = () => server.database.db.collection('auditLog').countDocuments();
+    const before = await changes();
+    const command = [...name.split(' '), ...(careful[name]?.(ids) ?? [])];
+    const [refusal, dry] = await Promise.all([svcadmin.run(command), svcadmin.json(...command, '--dry-run')]);
+    expect(refusal).toMatchObject({ code: 2, stdout: '' });
+    expect(refusal.stderr).toContain('--yes');
+    expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
+    expect(await changes()).toBe(before);
+    expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
+    expect(await changes()).toBeGreaterThan(before);
+  });
 
   it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
     const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
