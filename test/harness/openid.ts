@@ -1,0 +1,60 @@
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { freePort, openPages } from '../verification/sources/oidc-site.ts';
+import { clientId, clientSecret, signIn, startProvider } from '../verification/sources/provider.ts';
+import { createPartner } from './partner.ts';
+import { startTestServer, type TestServer } from './server.ts';
+
+type Settings = NonNullable<Parameters<typeof startTestServer>[0]>;
+
+/**
+ * The whole service with one OpenID provider, known to it as `bank` for both modes and as `test-bank` for the test
+ * mode alone. To be stopped by the caller.
+ */
+export async function startWithBank({ env = {}, ...settings }: Settings = {}) {
+  const port = await freePort();
+  const provider = await startProvider(`http://localhost:${port}/verify/callback/bank`);
+  const bank = {
+    name: 'bank',
+    label: 'The bank',
+    issuer: provider.issuer,
+    clientId,
+    clientSecret,
+    scope: 'openid profile address loa',
+    claims: { age_18_plus: { birthdate: 'birthdate' }, country: { claim: 'address.country' } },
+  };
+  const sources = [bank, { ...bank, name: 'test-bank', modes: ['test'] }];
+  const server = await startTestServer({
+    env: { SVC_PORT: String(port), SVC_OIDC_SOURCES: JSON.stringify(sources), ...env },
+    ...settings,
+  });
+  return {
+    ...server,
+    async stop() {
+      await server.stop();
+      await provider.close();
+    },
+  };
+}
+
+interface At {
+  clientId: string;
+  redirectUri: string;
+}
+
+/** A person of the bank who verifies at a client, from `/verify/start` to the partner's redirect. */
+export async function verifyAtBank(server: Pick<TestServer, 'baseUrl'>, at: At, person = 'adult') {
+  const { baseUrl } = server;
+  const { codeVerifier, codeChallenge, state } = newVisit();
+  const pages = openPages(server);
+  const scope = 'age_18_plus country';
+  const consent = await pages.open(startUrl({ ...at, baseUrl, scope, state, codeChallenge }));
+  const page = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });
+  const { returned } = await pages.open(await signIn(page.provider, person));
+  if (!returned?.['code']) throw new Error(`no code, but ${JSON.stringify(returned)}`);
+  const [sessionId = ''] = /ses_[0-9A-Za-z]{22}/.exec(consent.at) ?? [];
+  return { code: returned['code'], codeVerifier, sessionId };
+}
+
+/** A partner whose test client verifies people at the bank. */
+export const createBankPartner = (server: Pick<TestServer, 'admin'>) =>
+  createPartner(server, { client: { source: 'bank', claims: ['age_18_plus', 'country'] } });
