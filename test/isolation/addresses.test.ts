@@ -1,0 +1,98 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+
+/** Interface section 8 and decisions.md: what one address may get wrong in a minute. */
+const wrongSecrets = 20;
+const wrongTokens = 10;
+
+/** Where a request comes from: an address of this machine, and what its headers claim. */
+interface Origin {
+  from?: string;
+  forwardedFor?: string;
+}
+
+function ask(
+  url: string,
+  { from = '127.0.0.1', forwardedFor }: Origin,
+  { body, ...headers }: Record<string, string>,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const forwarded = forwardedFor ? { 'x-forwarded-for': forwardedFor } : {};
+    const options = {
+      method: body === undefined ? 'GET' : 'POST',
+      localAddress: from,
+      headers: { ...headers, ...forwarded },
+    };
+    const sent = request(url, options, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+describe.each([
+  { trust: 'off', distinct: false },
+  { trust: '127.0.0.1/32', distinct: true },
+])('wrong credentials with SVC_TRUST_PROXY=$trust', ({ trust, distinct }) => {
+  let server: TestServer;
+  let partner: TestPartner;
+  beforeAll(async () => {
+    server = await startTestServer({ clock: manualClock(), env: { SVC_TRUST_PROXY: trust } });
+    partner = await createPartner(server);
+  });
+  afterAll(() => server.stop());
+
+  const exchange = (origin: Origin, secret: string, clientId = partner.clientId) =>
+    ask(`${server.baseUrl.replace('localhost', '127.0.0.1')}/api/oauth/token`, origin, {
+      'content-type': 'application/x-www-form-urlencoded',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code: 'svc_code_unknown',
+        client_id: clientId,
+        client_secret: secret,
+        redirect_uri: 'http://localhost:9999/callback',
+        code_verifier: 'v'.repeat(43),
+      }).toString(),
+    });
+
+  /** Statuses of so many wrong secrets, the sender claiming another address each time where `claims` says so. */
+  async function tries(origin: Origin, count: number, claims: (n: number) => string | undefined) {
+    const statuses: number[] = [];
+    for (let n = 0; n < count; n += 1) {
+      const forwardedFor = claims(n);
+      statuses.push(await exchange({ ...origin, ...(forwardedFor && { forwardedFor }) }, 'svc_secret_wrong'));
+    }
+    return statuses;
+  }
+  const refusedFrom = (limit: number, count: number) =>
+    Array.from({ length: count }, (_, n) => (n < limit ? 401 : 429));
+
+  it('secrets are counted by the address that counts, to the exact limit', async () => {
+    // From the address that may be a proxy; the header says that each comes from somewhere else.
+    const rotating = await tries({}, wrongSecrets + 1, (n) => `192.0.2.${n}`);
+    expect(rotating).toEqual(refusedFrom(distinct ? wrongSecrets + 1 : wrongSecrets, wrongSecrets + 1));
+    const fixed = await tries({}, wrongSecrets + 2, () => '198.51.100.1');
+    expect(fixed).toEqual(refusedFrom(distinct ? wrongSecrets : 0, wrongSecrets + 2));
+    // A neighbour has a count of its own, whatever it claims: it is no proxy.
+    const neighbour = await tries({ from: '127.0.0.2' }, wrongSecrets + 1, (n) => `198.51.100.${n}`);
+    expect(neighbour).toEqual(refusedFrom(wrongSecrets, wrongSecrets + 1));
+    // Another client has one, too, and the right secret always passes.
+    const other = await createPartner(server);
+    const origin = { from: '127.0.0.2' };
+    expect(await exchange(origin, 'svc_secret_wrong', other.clientId)).toBe(401);
+    expect(await exchange(origin, partner.clientSecret)).toBe(400);
+  });
+
+  it('operator tokens are counted by the connection, to the exact limit', async () => {
+    const whoami = (origin: Origin, token: string) =>
+      ask(`${server.adminUrl}/trpc/operators.whoami`, origin, { authorization: `Bearer ${token}` });
+    const statuses: number[] = [];
+    for (let n = 0; n < wrongTokens + 2; n += 1)
+      statuses.push(await whoami({ forwardedFor: `192.0.2.${n}` }, 'wrong'));
+    expect(statuses).toEqual(refusedFrom(wrongTokens, wrongTokens + 2));
+    expect(await whoami({ from: '127.0.0.2' }, 'wrong')).toBe(401);
+    expect(await whoami({}, server.config.adminToken ?? '')).toBe(200);
+  });
+});
