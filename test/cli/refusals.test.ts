@@ -126,7 +126,11 @@ async function oneOfEach(): Promise<Ids> {
   });
   const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
   const users = createUserStore(database.db);
-  const { _id: user } = await users.meet(`identity of ${partner}`, 'test', new Date());
+  const { _id: user } = await users.meet({
+    identity: `of ${partner}`,
+    mode: 'test',
+    createdAt: new Date(),
+  });
   return {
     partner,
     key,

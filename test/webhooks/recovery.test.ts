@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../server/webhooks/carry-out.ts';
 import type { Delivery } from '../../server/webhooks/delivery.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
+import { manualClock } from '../harness/server.ts';
 import { createReceiver } from './receiver.ts';
 import { createSystem, draft, type System, until } from './system.ts';
 
@@ -45,6 +47,42 @@ describe('after a crash', () => {
       { attempt: 1, trigger: 'recovery', status: 204 },
     ]);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it.each([
+    ['is off', (): Endpoint => ({ state: 'off', reason: 'no_url' })],
+    [
+      'cannot be read',
+      (): Endpoint => {
+        throw new Error('away');
+      },
+    ],
+  ])('a process that froze, and finds late that the endpoint %s, changes nothing', async (_what, late) => {
+    const receiver = await createReceiver();
+    const clock = manualClock();
+    let thaw = () => {};
+    const frozen = new Promise<void>((resolve) => {
+      thaw = resolve;
+    });
+    let reads = 0;
+    const system: System = await createSystem({
+      clock,
+      async endpoint(keyId) {
+        reads += 1;
+        if (reads > 1) return system.endpoints.get(keyId) ?? late();
+        await frozen;
+        return late();
+      },
+    });
+    await system.publish([draft(system.key(receiver.url))]);
+    await until(() => reads === 1);
+    clock.advance(60_000);
+    await system.sweep.sweep();
+    const recorded = await ended(system);
+    thaw();
+    await system.stop();
+    expect(await stored(system).findOne()).toEqual(recorded);
+    expect(recorded.attempts).toMatchObject([{ error: 'interrupted' }, { status: 204 }]);
   });
 
   it('between event and delivery, publishing again completes it', async () => {
