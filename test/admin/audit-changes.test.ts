@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+
+/** What one call left in the audit log: its action, and what it changed from and to. */
+type Change = readonly [action: string, before: unknown, after: unknown];
+
+const clock = manualClock();
+/** No two changes at the same millisecond, so that their order is known. */
+const ticking = {
+  ...clock,
+  now() {
+    clock.advance(1);
+    return clock.now();
+  },
+};
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ clock: ticking });
+});
+afterAll(() => server.stop());
+
+/** Everything that was ever changed about a target, oldest first. */
+async function changesOf(target: string): Promise<Change[]> {
+  const entries = await server.admin.auditLog.list.query({ target });
+  for (const { operatorId, operatorName, requestId, address } of entries) {
+    expect([operatorId, operatorName]).toEqual(['opr_first', 'SVC_ADMIN_TOKEN']);
+    expect(requestId).toMatch(/^req_/);
+    expect(address).toMatch(/^127\.0\.0\./);
+  }
+  return entries.toReversed().map(({ action, before, after }) => [action, before, after] as const);
+}
+
+describe('the audit log says from what to what', () => {
+  it('a partner was changed', async () => {
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    await admin.partners.activate.mutate({ partnerId });
+    await admin.partners.suspend.mutate({ partnerId });
+    await admin.prices.set.mutate({ partnerId, kind: 'token', cents: 40 });
+    await admin.prices.set.mutate({ partnerId, kind: 'checkbox', cents: 30 });
+    await admin.prices.set.mutate({ partnerId, kind: 'token', cents: 35 });
+    expect(await changesOf(partnerId)).toEqual([
+      ['partners.create', null, { name: 'Acme', status: 'pending' }],
+      ['partners.activate', { status: 'pending' }, { status: 'active' }],
+      ['partners.suspend', { status: 'active' }, { status: 'suspended' }],
+      ['prices.set', {}, { token: 40 }],
+      ['prices.set', { token: 40 }, { token: 40, checkbox: 30 }],
+      ['prices.set', { token: 40, checkbox: 30 }, { token: 35, checkbox: 30 }],
+    ]);
+  });
+
+  it('an API key and its endpoint were changed', async () => {
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId, last4 } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const rotated = await admin.keys.rotate.mutate({ keyId });
+    const [one, two] = ['https://one.example/', 'https://two.example/'];
+    await admin.webhooks.set.mutate({ keyId, url: one });
+    await admin.webhooks.set.mutate({ keyId, url: two });
+    await admin.webhooks.rotateSecret.mutate({ keyId });
+    await admin.webhooks.unset.mutate({ keyId });
+    await admin.webhooks.set.mutate({ keyId, url: one });
+    await admin.keys.revoke.mutate({ keyId });
+    expect(await changesOf(keyId)).toEqual([
+      ['keys.create', null, { partnerId, mode: 'test', status: 'active' }],
+      ['keys.rotate', { last4 }, { last4: rotated.last4 }],
+      ['webhooks.set', { url: null, secretVersion: 0 }, { url: one, secretVersion: 1 }],
+      ['webhooks.set', { url: one, secretVersion: 1 }, { url: two, secretVersion: 2 }],
+      ['webhooks.rotateSecret', { url: two, secretVersion: 2 }, { url: two, secretVersion: 3 }],
+      ['webhooks.unset', { url: two, secretVersion: 3 }, { url: null, secretVersion: 3 }],
+      ['webhooks.set', { url: null, secretVersion: 3 }, { url: one, secretVersion: 4 }],
+      ['keys.revoke', { status: 'active' }, { status: 'revoked' }],
+    ]);
+  });
+
+  it('a client and its integration were changed', async () => {
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const redirectUris = ['https://shop.example/'];
+    const wanted = { name: 'Shop', kind: 'storefront' as const, redirectUris };
+    const { id: clientId } = await admin.clients.create.mutate({
+      ...wanted,
+      partnerId,
+      keyId,
+      claims: ['age_18_plus'],
+    });
+    await admin.clients.update.mutate({ clientId, name: 'Wine', claims: ['age_18_plus', 'country'] });
+    await admin.clients.update.mutate({ clientId, purpose: 'to sell wine', tokenRequestsPerMinute: 60 });
+    await admin.clients.update.mutate({ clientId, purpose: null, tokenRequestsPerMinute: null });
+    await admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 60 });
+    await admin.clients.disable.mutate({ clientId });
+    await admin.clients.enable.mutate({ clientId });
+    const shops = ['shop.example'];
+    const { id: integrationId } = await admin.integrations.create.mutate({ partnerId, clientId, shops });
+    await admin.integrations.rotateSecret.mutate({ integrationId });
+    await admin.integrations.disable.mutate({ integrationId });
+    expect(await changesOf(clientId)).toEqual([
+      ['clients.create', null, { ...wanted, partnerId, keyId, mode: 'test', claims: ['age_18_plus'] }],
+      [
+        'clients.update',
+        { name: 'Shop', claims: ['age_18_plus'] },
+        { name: 'Wine', claims: ['age_18_plus', 'country'] },
+      ],
+      [
+        'clients.update',
+        { purpose: null, tokenRequestsPerMinute: null },
+        { purpose: 'to sell wine', tokenRequestsPerMinute: 60 },
+      ],
+      [
+        'clients.update',
+        { purpose: 'to sell wine', tokenRequestsPerMinute: 60 },
+        { purpose: null, tokenRequestsPerMinute: null },
+      ],
+      ['clients.rotateSecret', { secrets: 1 }, { secrets: 2, keepOldSeconds: 60 }],
+      ['clients.disable', { status: 'active' }, { status: 'disabled' }],
+      ['clients.enable', { status: 'disabled' }, { status: 'active' }],
+    ]);
+    expect(await changesOf(integrationId)).toEqual([
+      [
+        'integrations.create',
+        null,
+        { partnerId, clientId, mode: 'test', shops, status: 'active', secretVersion: 1 },
+      ],
+      ['integrations.rotateSecret', { secretVersion: 1 }, { secretVersion: 2 }],
+      ['integrations.disable', { status: 'active' }, { status: 'disabled' }],
+    ]);
+  });
+
+  it('an enrollment, an operator and a user were changed', async () => {
+    const { admin } = server;
+    const partner = await createPartner(server);
+    await visit(server, partner);
+    const [enrollment] = await admin.enrollments.list.query({ partnerId: partner.partnerId });
+    const { id: enrollmentId = '' } = enrollment ?? {};
+    const { id: userId } = await admin.users.show.query({ user: enrollmentId });
+    await admin.enrollments.block.mutate({ enrollmentId, reason: 'a duplicate' });
+    await admin.enrollments.unblock.mutate({ enrollmentId });
+    const { id: operatorId } = await admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
+    await admin.operators.revoke.mutate({ operatorId });
+    await admin.users.erase.mutate({ userId });
+    expect(await changesOf(enrollmentId)).toEqual([
+      ['enrollments.block', { status: 'active' }, { status: 'blocked', blockReason: 'a duplicate' }],
+      ['enrollments.unblock', { status: 'blocked' }, { status: 'active' }],
+    ]);
+    expect(await changesOf(operatorId)).toEqual([
+      ['operators.create', null, { name: 'Kim', role: 'ops', status: 'active' }],
+      ['operators.revoke', { status: 'active' }, { status: 'revoked' }],
+    ]);
+    expect(await changesOf(userId)).toEqual([['users.erase', null, null]]);
+  });
+});
+
+describe('the second look of an erasure', () => {
+  it('comes 60 seconds after it: not at 59, and at 61', async () => {
+    const partner = await createPartner(server);
+    await visit(server, partner, 'teen');
+    const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
+    const { id: userId } = await server.admin.users.show.query({ user: enrollment?.id ?? '' });
+    await server.admin.users.erase.mutate({ userId });
+    const isLinked = async () =>
+      (await server.db.collection('sessions').countDocuments({ userId })) +
+      (await server.db.collection<{ _id: string }>('users').countDocuments({ _id: userId }));
+    clock.advance(59_000);
+    await server.sweep();
+    expect(await isLinked()).toBe(2);
+    clock.advance(2_000);
+    await server.sweep();
+    expect(await isLinked()).toBe(0);
+  });
+});
