@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+/** Names under which code may log something secret by mistake. */
+const secretNames = [
+  'authorization',
+  'cookie',
+  'code',
+  'client_secret',
+  'clientSecret',
+  'code_verifier',
+  'token',
+  'access_token',
+  'apiKey',
+  'secret',
+  'signingSecret',
+  'state',
+];
+
+const logging = fileURLToPath(new URL('../../dist/server/platform/logging.js', import.meta.url));
+
+/** What the process's log says of this, line by line. */
+function logged(lines: readonly object[]): Record<string, unknown>[] {
+  const program = `
+    const { createLogger } = await import(${JSON.stringify(logging)});
+    const log = createLogger('info');
+    for (const line of JSON.parse(process.argv[1])) log.info(line, 'x');`;
+  const output = execFileSync(
+    process.execPath,
+    ['--input-type=module', '-e', program, JSON.stringify(lines)],
+    {
+      encoding: 'utf8',
+    },
+  );
+  return output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('a log line', () => {
+  it('never holds the value of a secret field, at its top or one level down', () => {
+    const flat = Object.fromEntries(secretNames.map((name) => [name, 'a secret']));
+    const [top, nested] = logged([flat, { headers: flat, query: flat, body: flat }]);
+    const hidden = Object.fromEntries(secretNames.map((name) => [name, '[redacted]']));
+    expect(top).toMatchObject(hidden);
+    // Of anything but a body or a query, `code` is the code of an error.
+    expect(nested).toMatchObject({
+      headers: { ...hidden, code: 'a secret' },
+      query: hidden,
+      body: hidden,
+    });
+  });
+
+  it('keeps the code of an error, and everything that is not secret', () => {
+    const [line] = logged([{ err: { code: 'ECONNREFUSED' }, sessionId: 'ses_1', status: 400 }]);
+    expect(line).toMatchObject({ err: { code: 'ECONNREFUSED' }, sessionId: 'ses_1', status: 400 });
+  });
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from '../browser.ts';
+import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted();
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+/** A phone on which a person has verified, and that is asked whether the computer is theirs. */
+async function asked() {
+  const computer = openBrowser(hosted);
+  await computer.start(clientId);
+  const sessionId = computer.sessionId();
+  await computer.press({ decision: 'accept' });
+  const { body } = await computer.press({ decision: 'phone' });
+  const link = /(https:\/\/verify\.example\/verify\/p\/[0-9a-z]+)/.exec(body)?.[1] ?? '';
+  const code = /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '';
+  const phone = openBrowser(hosted);
+  await phone.open(link);
+  await phone.press({ code });
+  await phone.press({ person: 'adult' });
+  return { computer, phone, sessionId };
+}
+
+describe('the question whether the computer is theirs', () => {
+  it.each([{}, { decision: 'accept' }, { decision: 'phone' }, { decision: 'stay' }, { person: 'adult' }])(
+    'is not answered by a form with %j',
+    async (fields) => {
+      const { computer, phone, sessionId } = await asked();
+      const question = phone.form();
+      await phone.request(question.action, { ...question.fields, ...(fields as Record<string, string>) });
+      const session = await hosted.stores.sessions.find(sessionId);
+      expect(session?.handoff?.state).toBe('taken');
+      expect(session?.timeline.map(({ event }) => event)).not.toContain('handoff_confirmed');
+      expect((await computer.open(computer.at)).location).toBe('');
+      // The question stays open, and *yes* is still an answer.
+      await phone.request(question.action, { ...question.fields, decision: 'confirm' });
+      expect(returned((await computer.open(computer.at)).location)).toHaveProperty('code');
+    },
+  );
+
+  it.each(['deny', 'cancel'])('is answered by %s: the session has failed', async (decision) => {
+    const { computer, phone } = await asked();
+    await phone.press({ decision });
+    const end = returned((await computer.open(computer.at)).location);
+    expect(end).toMatchObject({ error: 'verification_failed' });
+    expect(end).not.toHaveProperty('code');
+  });
+});
