@@ -29,6 +29,8 @@ const longestScan = 600_000;
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
   foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'holdLifetime' | 'webhooks'>>;
+  /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
+  sweepsByHand?: boolean;
 }
 
 export interface RunningServer {
@@ -161,7 +163,7 @@ export async function startServer(
     ? await serve(createAdminApp(services, surroundings), config.admin)
     : undefined;
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl) : undefined;
-  sweeper.start();
+  if (!replacements.sweepsByHand) sweeper.start();
 
   return {
     publicUrl,

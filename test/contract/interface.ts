@@ -44,6 +44,8 @@ function rowsOfSection(section: string, lines: readonly string[]): Row[] {
       rows.push(...rowsOfTable(section, table));
       table = [];
     }
+    const [, event] = /^The event `(.+)` is planned and is not sent\./.exec(line) ?? [];
+    if (event) rows.push({ id: `${section} ${event}`, section, text: plain(line) });
     const [, rule] = /^(?:\d+\.|-) (.+)$/.exec(line) ?? [];
     if (rule) {
       rules += 1;
@@ -53,7 +55,7 @@ function rowsOfSection(section: string, lines: readonly string[]): Row[] {
   return rows;
 }
 
-/** Every row of every table and every item of every list in sections 2 to 8, and every endpoint and scheme. */
+/** Every row of every table and every item of every list in sections 2 to 8, every endpoint and scheme, and the event that is not sent. */
 export function interfaceRows(): Row[] {
   const text = readFileSync(new URL('../../docs/interface-0.8.0.md', import.meta.url), 'utf8');
   const sections: { number: string; lines: string[] }[] = [];

@@ -1,6 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
+import { VerificationLevel } from '../../contracts/storefront.ts';
 import { SessionStatus } from '../../contracts/verification.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { codeFor, fields, type Shop } from '../storefront/shop.ts';
@@ -11,7 +12,8 @@ let world: World;
 let partner: TestPartner;
 let shop: Shop;
 beforeAll(async () => {
-  world = await startWorld();
+  const source = { name: 'bank', label: 'Bank', issuer: 'http://localhost:9', clientId: 'svc' };
+  world = await startWorld({ env: { SVC_OIDC_SOURCES: JSON.stringify([source]) } });
   [partner, shop] = [await world.partner({ funds: 100_000 }), await world.shop()];
 });
 afterAll(() => world.stop());
@@ -42,8 +44,14 @@ describe('OAuth token request', () => {
 
   row('2.2 grant_type', async () => {
     await expectRequired(without('grant_type'), 'grant_type');
-    const answer = await world.exchange(partner, unused, { grant_type: 'client_credentials' });
-    expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
+    const alone = { code: undefined, client_id: undefined, client_secret: undefined };
+    const nothing = { ...alone, redirect_uri: undefined, code_verifier: undefined };
+    for (const grant_type of ['client_credentials', 'refresh_token', 'Authorization_Code'])
+      for (const others of [{}, nothing])
+        for (const as of ['form', 'json'] as const) {
+          const answer = await world.exchange(partner, unused, { ...others, grant_type, as });
+          expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
+        }
   });
   row('2.2 code', () => expectRequired(without('code'), 'code'));
   row('2.2 client_id', () => expectRequired(without('client_id'), 'client_id'));
@@ -95,6 +103,16 @@ describe('Userinfo response', () => {
     const [first, again] = [await read(), await read()];
     expect(first.info.sub).toMatch(/^[\w-]{43}$/);
     expect(again.info.sub).toBe(first.info.sub);
+    const { partnerId, keyId } = partner;
+    const { id: clientId, clientSecret } = await world.admin.clients.create.mutate({
+      partnerId,
+      keyId,
+      name: 'Second site',
+      redirectUris: ['http://localhost:9999/callback'],
+      claims: ['age_18_plus', 'country'],
+    });
+    const sibling = await read({ ...partner, clientId, clientSecret });
+    expect(sibling.info.sub).toBe(first.info.sub);
     const other = await read(await world.partner());
     expect(other.info.sub).not.toBe(first.info.sub);
   });
@@ -175,7 +193,24 @@ describe('Hosted verification session', () => {
   row('2.7 scopes', async () =>
     expect(await open()).toMatchObject({ scopes: ['country', 'shoe_size', 'age_18_plus'] }),
   );
-  row('2.7 isTestMode', async () => expect(await open()).toMatchObject({ isTestMode: true }));
+  row('2.7 isTestMode', async () => {
+    expect(await open()).toMatchObject({ isTestMode: true });
+    const { partnerId } = partner;
+    const redirect_uri = 'https://shop.example/callback';
+    const { id: keyId, apiKey } = await world.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const { id: clientId, clientSecret } = await world.admin.clients.create.mutate({
+      partnerId,
+      keyId,
+      name: 'Live site',
+      redirectUris: [redirect_uri],
+      claims: ['age_18_plus', 'country'],
+      source: 'bank',
+    });
+    const live = { partnerId, keyId, apiKey, clientId, clientSecret };
+    const started = await world.start(live, { redirect_uri });
+    const [sessionId = ''] = /ses_[0-9A-Za-z]+/.exec(started.headers.get('location') ?? '') ?? [];
+    expect(await read(live, sessionId)).toMatchObject({ session: { sessionId, isTestMode: false } });
+  });
   row('2.7 createdAt', async () =>
     expect(await open()).toMatchObject({ createdAt: new Date(world.clock.now()).toISOString() }),
   );
@@ -210,9 +245,12 @@ describe('Storefront exchange response', () => {
   row('2.9 claims', async () =>
     expect(await answered('unknown-country')).toMatchObject({ claims: { age_18_plus: true, country: null } }),
   );
-  row('2.9 verification_level', async () =>
-    expect(await answered()).toMatchObject({ verification_level: 'document' }),
-  );
+  row('2.9 verification_level', async () => {
+    const levels = { 'age-only': 'basic', adult: 'document', biometric: 'biometric' };
+    expect(Object.values(levels)).toEqual(VerificationLevel.options);
+    for (const [person, verification_level] of Object.entries(levels))
+      expect(await answered(person)).toMatchObject({ verification_level });
+  });
   row('2.9 enrollment_id', async () => {
     const answer = await answered('new-adult');
     expect(answer).toMatchObject({ enrollment_id: await world.enrollment(shop) });

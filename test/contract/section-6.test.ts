@@ -3,11 +3,11 @@ import { eventTypes } from '../../contracts/events.ts';
 import { FailureReason } from '../../contracts/verification.ts';
 import { receive } from './hooks.ts';
 import { row } from './row.ts';
-import { minute, startWorld, type World } from './world.ts';
+import { hour, minute, startWorld, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ replacements: { sweepsByHand: true } });
 });
 afterAll(() => world.stop());
 beforeEach(() => world.next());
@@ -53,7 +53,8 @@ describe('events', () => {
       const partner = await world.partner();
       const hooks = await receive(world, partner);
       const { browser, first, sessionId } = await world.open(partner);
-      const page = button.startsWith('person') ? await browser.press(first, 'decision=accept') : first;
+      const isFirst = button === 'decision=decline';
+      const page = isFirst ? first : await browser.press(first, 'decision=accept');
       await browser.press(page, button);
       expect((await hooks.event('verification.session.failed')).body).toEqual({
         ...envelope('verification.session.failed', partner.partnerId),
@@ -93,6 +94,31 @@ describe('events', () => {
       claims: { country: 'DE' },
       resolved_at: now(),
     });
+  });
+
+  row('6 verification.session.expired', async () => {
+    const partner = await world.partner();
+    const hooks = await receive(world, partner);
+    const unanswered = await world.open(partner);
+    const agreed = await world.open(partner);
+    const people = await agreed.browser.press(agreed.first, 'decision=accept');
+    await world.pass(30 * minute);
+    for (const { sessionId } of [unanswered, agreed])
+      expect((await world.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(404);
+    // Its user comes back to it, and sweeps look at it: neither makes an event.
+    const { url } = await agreed.browser.press(people, 'person=adult');
+    expect(new URL(url).searchParams.get('error')).toBe('session_expired');
+    for (const wait of [0, minute, 24 * hour]) {
+      await world.pass(wait);
+      await world.server.sweep();
+    }
+    expect(await world.admin.events.list.query({ partnerId: partner.partnerId })).toEqual([]);
+    // What is sent after it arrives, so that nothing is under way.
+    const event = 'vae.resolved';
+    await world.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
+    await hooks.event(event);
+    expect(hooks.delivered.map(({ body }) => body['event'])).toEqual([event]);
+    expect(eventTypes).not.toContain('verification.session.expired');
   });
 
   row('2.10 rule 4', async () => {
@@ -139,13 +165,12 @@ describe('delivery rules', () => {
     });
     await world.visit(partner);
     const errors = async () => (await hooks.delivery(type))?.attempts.map(({ error }) => error);
-    await expect.poll(errors).toEqual(['reset']);
-    world.clock.advance(minute);
-    await world.server.sweep();
-    await expect.poll(errors).toEqual(['reset', 'http']);
-    world.clock.advance(5 * minute);
-    await world.server.sweep();
-    await expect.poll(errors).toEqual(['reset', 'http', 'http']);
+    const soon = { timeout: 10_000 };
+    await expect.poll(errors, soon).toEqual(['reset']);
+    await world.pass(minute);
+    await expect.poll(errors, soon).toEqual(['reset', 'http']);
+    await world.pass(5 * minute);
+    await expect.poll(errors, soon).toEqual(['reset', 'http', 'http']);
     await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('failed');
   });
 

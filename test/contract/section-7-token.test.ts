@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { OAuthError } from '../../contracts/oauth.ts';
-import type { TestPartner } from '../harness/partner.ts';
+import type { TestPartner, Visit } from '../harness/partner.ts';
 import { breakable } from './breakable.ts';
 import type { Answer } from './conformance.ts';
 import { row } from './row.ts';
-import { minute, startWorld, type World } from './world.ts';
+import { hour, minute, startWorld, type World } from './world.ts';
 
 let world: World;
 let partner: TestPartner;
@@ -55,6 +55,11 @@ describe('token endpoint errors', () => {
     const visit = await world.visit(partner);
     const ask = () => world.exchange(partner, visit, { grant_type: 'refresh_token' });
     await expectRefused(ask, '400 unsupported_grant_type');
+    const nothing = { code: undefined, redirect_uri: undefined, code_verifier: undefined };
+    const changes = { ...nothing, client_id: undefined, client_secret: undefined };
+    const alone = () => world.exchange(partner, visit, { ...changes, grant_type: 'client_credentials' });
+    await expectRefused(alone, '400 unsupported_grant_type');
+    expect((await world.exchange(partner, visit)).status).toBe(200);
   });
 
   row('7.4 400 / invalid_scope', async () => {
@@ -102,22 +107,30 @@ describe('token endpoint errors', () => {
   });
 
   row('7.4 429 / rate_limited', async () => {
-    const own = await world.partner({ client: { tokenRequestsPerMinute: 3 } });
-    world.clock.advance(13_000);
-    for (const [person, text, seconds] of [
-      ['minute-cap', 'Spend limit exceeded: minute bucket', '47'],
-      ['hour-cap', 'Spend limit exceeded: hour bucket', undefined],
-    ] as const) {
-      const visit = await world.visit(own, person);
+    const own = await world.partner({ client: { tokenRequestsPerMinute: 2 } });
+    const limits = { partnerId: own.partnerId, mode: 'test' as const };
+    await world.admin.limits.set.mutate({ ...limits, perMinute: 1, perHour: 2 });
+    const expectCapped = async (visit: Visit, text: string, seconds: number) => {
       const answer = await expectRefused(() => world.exchange(own, visit), '429 rate_limited', own);
       expect(answer.body).toMatchObject({ error_description: text });
-      if (seconds) expect(answer.headers.get('retry-after')).toBe(seconds);
-    }
-    const visit = await world.visit(own);
-    expect((await world.exchange(own, visit)).status).toBe(200);
-    const over = await expectRefused(() => world.exchange(own, visit), '429 rate_limited', own);
-    expect(over.body).toMatchObject({ error_description: 'Token endpoint rate limit exceeded' });
-    expect(over.headers.get('retry-after')).toBe('47');
+      expect(answer.headers.get('retry-after')).toBe(String(seconds));
+    };
+    const pay = async (visit: Visit) => expect((await world.exchange(own, visit)).status).toBe(200);
+
+    world.next(hour);
+    world.clock.advance(13_000);
+    const visits = [await world.visit(own), await world.visit(own)] as const;
+    await pay(visits[0]);
+    await expectCapped(visits[1], 'Spend limit exceeded: minute bucket', 47);
+    await expectCapped(visits[1], 'Token endpoint rate limit exceeded', 47);
+    world.next();
+    await pay(visits[1]);
+    world.next();
+    await expectCapped(await world.visit(own), 'Spend limit exceeded: hour bucket', 3600 - 120);
+    world.next(hour);
+    const late = await world.visit(own);
+    await pay(late);
+    expect(await world.balance(own)).toBe(10_000 - 3 * 50);
   });
 
   row('7.4 500 / server_error', async () => {

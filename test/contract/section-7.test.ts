@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { type Reason, reasons } from '../../contracts/reasons.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import type { Browser, Page } from '../journey/browser.ts';
 import { codeFor, fields, type Shop } from '../storefront/shop.ts';
@@ -75,39 +76,58 @@ describe('API key errors', () => {
 });
 
 describe('authorization errors', () => {
-  async function expectReturn(page: Page, error: string, state: string): Promise<void> {
-    const end = new URL(page.url);
-    expect(end.href.startsWith('http://localhost:9999/callback?')).toBe(true);
-    expect(Object.fromEntries(end.searchParams)).toMatchObject({ error, state, iss: world.baseUrl });
-    expect(end.searchParams.has('code')).toBe(false);
+  /** The whole query, each parameter once, with the reason before its text. */
+  function expectReturn(
+    { url }: Page,
+    reason: Reason,
+    state: string,
+    uri = 'http://localhost:9999/callback?',
+  ) {
+    expect(url.startsWith(uri)).toBe(true);
+    const query = [...new URLSearchParams(url.slice(uri.length))];
+    expect(query).toEqual([
+      ['error', reasons[reason].error],
+      ['error_description', `${reason}: ${reasons[reason].text}`],
+      ['state', state],
+      ['iss', world.baseUrl],
+    ]);
   }
   const accept = (browser: Browser, page: Page) => browser.press(page, 'decision=accept');
 
   row('7.3 access_denied', async () => {
     const { browser, first, state } = await world.open(partner);
-    await expectReturn(await browser.press(first, 'decision=decline'), 'access_denied', state);
+    expectReturn(await browser.press(first, 'decision=decline'), 'consent_declined', state);
+    expect(reasons.consent_declined.error).toBe('access_denied');
   });
   row('7.3 verification_failed', async () => {
     const abandoned = await world.open(partner);
-    const left = await abandoned.browser.press(abandoned.first, 'decision=cancel');
-    await expectReturn(left, 'verification_failed', abandoned.state);
-    const { browser, first, state } = await world.open(partner);
-    const end = await browser.press(await accept(browser, first), 'person=rejected');
-    await expectReturn(end, 'verification_failed', state);
+    const asked = await accept(abandoned.browser, abandoned.first);
+    const left = await abandoned.browser.press(asked, 'decision=cancel');
+    expectReturn(left, 'abandoned', abandoned.state);
+    for (const [person, reason] of [
+      ['rejected', 'document_rejected'],
+      ['source-down', 'source_error'],
+    ] as const) {
+      const { browser, first, state } = await world.open(partner);
+      const end = await browser.press(await accept(browser, first), `person=${person}`);
+      expectReturn(end, reason, state);
+      expect(reasons[reason].error).toBe('verification_failed');
+    }
+    expect(reasons.abandoned.error).toBe('verification_failed');
   });
   row('7.3 session_expired', async () => {
     const { browser, first, state } = await world.open(partner);
     world.clock.advance(30 * minute);
-    await expectReturn(await accept(browser, first), 'session_expired', state);
+    expectReturn(await accept(browser, first), 'session_expired', state);
+    expect(reasons.session_expired.error).toBe('session_expired');
   });
   row('7.3 invalid_redirect_uri', async () => {
     const own = await world.partner();
     const { browser, first, state } = await world.open(own);
     const elsewhere = 'http://localhost:9999/callback?new=1';
     await world.admin.clients.update.mutate({ clientId: own.clientId, redirectUris: [elsewhere] });
-    const end = new URL((await accept(browser, first)).url);
-    expect(end.href.startsWith(elsewhere)).toBe(true);
-    expect(Object.fromEntries(end.searchParams)).toMatchObject({ error: 'invalid_redirect_uri', state });
+    expectReturn(await accept(browser, first), 'invalid_redirect_uri', state, `${elsewhere}&`);
+    expect(reasons.invalid_redirect_uri.error).toBe('invalid_redirect_uri');
   });
   row('7.3 invalid_request', async () => {
     const answer = await world.start(partner, { code_challenge: undefined });

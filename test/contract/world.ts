@@ -49,6 +49,13 @@ export async function startWorld(settings: Settings = {}) {
     /** To the beginning of the next minute, or hour, where all windows are empty. */
     next: (length = minute) => clock.set((Math.floor(clock.now() / length) + 1) * length),
 
+    /** Lets time pass for jobs as well, which go by the machine's clock: they are taken up by themselves. */
+    async pass(ms: number) {
+      clock.advance(ms);
+      const earlier = { $set: { nextRunAt: { $subtract: ['$nextRunAt', ms] } } };
+      await server.db.collection('jobs').updateMany({ nextRunAt: { $type: 'date' } }, [earlier]);
+    },
+
     /** An active partner whose clients are not limited at the token endpoint. */
     partner: ({ client = {}, ...wanted }: Parameters<typeof createPartner>[1] = {}) =>
       createPartner(server, { ...wanted, client: { tokenRequestsPerMinute: 100_000, ...client } }),
