@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderEnv } from '../../cli/onboarding.ts';
 import { claimNames } from '../../contracts/claims.ts';
 import { eventTypes } from '../../contracts/events.ts';
 import { FailureReason, Rehearsal } from '../../contracts/verification.ts';
@@ -29,36 +30,86 @@ function save(directory: string, file: string, text: string): void {
 }
 
 describe('docs/quickstart.md', () => {
-  it('leads to the first claim, typed as it stands', { timeout: 60_000 }, async () => {
-    const cwd = workspace();
-    symlinkSync(join(repository, 'cli'), join(cwd, 'cli'));
-    const port = await freePort();
+  const blocks = codeBlocks('quickstart.md');
+  /** A directory with the files of the page, typed as they stand; only the port is another. */
+  async function follow() {
+    const [cwd, port] = [workspace(), await freePort()];
     // Another test may use the port of the page.
     const adapted = (text: string) => text.replaceAll('3000', String(port));
-    const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
-    const blocks = codeBlocks('quickstart.md');
     for (const { file, code } of blocks) if (file) save(cwd, file, adapted(code));
-    for (const { role, code } of blocks) {
-      if (role !== 'run') continue;
-      const command = promisify(execFile)('bash', ['-euc', adapted(code)], {
-        cwd,
-        env: { ...process.env, ...env },
-      });
-      await command;
-    }
-    const staying = blocks.find(({ role }) => role === 'start')?.code.trim() ?? '';
-    const app = await start(staying.split(' '), { cwd, env: {}, port });
+    return { cwd, port, adapted };
+  }
+  type Place = Awaited<ReturnType<typeof follow>>;
 
-    for (const event of ['enrollment.created', 'vae.resolved']) {
+  /** Starts the application of the page, and is its user. */
+  async function use({ cwd, port, adapted }: Place, file: string, events: readonly string[]) {
+    const { code = '' } =
+      blocks.find(({ role, code: text }) => role === 'start' && text.includes(file)) ?? {};
+    const app = await start(['bash', '-euc', adapted(code)], { cwd, env: { TMPDIR: cwd }, port });
+    const visit = async (person: string) => {
       const begin = await fetch(`http://localhost:${port}/`, { redirect: 'manual' });
       const cookie = begin.headers.get('set-cookie')?.split(';')[0] ?? '';
-      const end = await passFlow(createBrowser(server.baseUrl), begin.headers.get('location') ?? '', 'adult');
-      const page = await fetch(end, { headers: { cookie } });
+      const location = begin.headers.get('location') ?? '';
+      return { end: await passFlow(createBrowser(server.baseUrl), location, person), headers: { cookie } };
+    };
+    for (const event of events) {
+      const { end, headers } = await visit('adult');
+      expect((await fetch(end)).status).toBe(400);
+      const page = await fetch(end, { headers });
       expect(await page.json()).toMatchObject({ claims: { age_18_plus: true, country: 'DE' } });
-      await expect.poll(app.lines, { timeout: 10_000 }).toContain(`event ${event}`);
-      expect((await fetch(end, { headers: { cookie } })).status).toBe(400);
+      if (event) await expect.poll(app.lines, { timeout: 10_000 }).toContain(`event ${event}`);
+      expect((await fetch(end, { headers })).status).toBe(400);
     }
-  });
+    const { end, headers } = await visit('rejected');
+    expect(await (await fetch(end, { headers })).text()).toBe('Not verified: verification_failed');
+    const forged = await fetch(`http://localhost:${port}/hooks`, {
+      method: 'POST',
+      headers: { 'x-svc-signature': `sha256=${'0'.repeat(64)}` },
+      body: '{}',
+    });
+    expect(forged.status).toBe(401);
+  }
+
+  const applications = [
+    { file: 'app.mjs', program: 'node' },
+    { file: 'app.py', program: 'python3' },
+    { file: 'app.php', program: 'php' },
+  ];
+
+  it.for(applications)(
+    'leads to the first claim with $file, typed as it stands',
+    { timeout: 60_000 },
+    async ({ file, program }, { skip }) => {
+      if (!hasProgram(program)) skip(`this machine has no ${program}`);
+      const place = await follow();
+      const { cwd, adapted } = place;
+      symlinkSync(join(repository, 'cli'), join(cwd, 'cli'));
+      const env = { ...process.env, SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
+      for (const { role, code } of blocks)
+        if (role === 'run') await promisify(execFile)('bash', ['-euc', adapted(code)], { cwd, env });
+      await use(place, file, ['enrollment.created', 'vae.resolved']);
+    },
+  );
+
+  it.for(applications)(
+    'leads there with $file and a file by support alone, without this repository and without webhooks',
+    { timeout: 60_000 },
+    async ({ file, program }, { skip }) => {
+      if (!hasProgram(program)) skip(`this machine has no ${program}`);
+      const place = await follow();
+      const redirectUris = [`http://localhost:${place.port}/callback`];
+      const { clientId, clientSecret, apiKey } = await createPartner(server, { client: { redirectUris } });
+      const sent = {
+        SVC_BASE_URL: server.baseUrl,
+        SVC_CLIENT_ID: clientId,
+        SVC_CLIENT_SECRET: clientSecret,
+        SVC_API_KEY: apiKey,
+        SVC_REDIRECT_URI: redirectUris[0] ?? '',
+      };
+      save(place.cwd, 'my-shop/.env', renderEnv(sent).join('\n'));
+      await use(place, file, ['']);
+    },
+  );
 });
 
 describe('docs/webhooks.md', () => {
@@ -109,11 +160,17 @@ from exchange import exchange
 account, fields = json.loads(sys.argv[1])
 status, body = exchange(account["baseUrl"], account["integrationId"], account["integrationSecret"], fields)
 print(json.dumps({"status": status, "body": body}))`,
+    php: `<?php
+require 'exchange.php';
+[$account, $fields] = json_decode($argv[1], true);
+[$status, $body] = exchange($account['baseUrl'], $account['integrationId'], $account['integrationSecret'], $fields);
+echo json_encode(['status' => $status, 'body' => $body]);`,
   };
 
   it.for([
     ['node', 'mjs'],
     ['python3', 'py'],
+    ['php', 'php'],
   ] as const)('has a call in %s that exchanges a code', async ([program, ending], { skip }) => {
     if (!hasProgram(program)) skip(`this machine has no ${program}`);
     const cwd = workspace();
@@ -129,7 +186,10 @@ print(json.dumps({"status": status, "body": body}))`,
       return answer;
     };
     const code = await codeFor(server, shop);
-    expect(await exchange(code)).toMatchObject({ status: 200, body: { verified: true } });
+    const first = await exchange(code);
+    expect(first).toMatchObject({ status: 200, body: { verified: true } });
+    // Sent again, it is the same bytes.
+    expect(await exchange(code)).toEqual(first);
     expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
   });
 });
