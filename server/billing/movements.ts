@@ -11,7 +11,7 @@ interface MovementSettings {
   wallet: Pick<WalletPort, 'basis' | 'post'>;
   ledger: Pick<LedgerStore, 'find'>;
   settlement: Pick<Settlement, 'settle'>;
-  clock: Pick<Clock, 'now'>;
+  clock: Clock;
   idKey: Uint8Array;
   uptime?: () => number;
 }
@@ -42,6 +42,7 @@ export function createMovements(settings: MovementSettings) {
   const { wallet, ledger, settlement, clock, idKey, uptime = () => performance.now() } = settings;
 
   async function move({ id, walletId, kind, amount, memo }: Movement): Promise<Moved> {
+    if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
     const until = uptime() + patience;
     for (let round = 0; round < rounds; round += 1) {
       const basis = await wallet.basis(walletId);
