@@ -80,6 +80,7 @@ export const indexes: IndexDeclaration[] = [
     key: { name: 1, nextRunAt: 1, priority: -1, lockedAt: 1, disabled: 1 },
     name: 'findAndLockNextJobIndex',
   },
+  { collection, key: { lastFinishedAt: 1 }, sparse: true },
 ];
 
 /** The scheduler on Agenda, with its jobs in the collection `jobs` of `db`. */
