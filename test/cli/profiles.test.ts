@@ -61,6 +61,16 @@ describe('the server and the token', () => {
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-url'), `${server.url}\n`);
     const { stdout } = await svcadmin.run(['whoami', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ id: 'opr_first', url: server.url });
+    // The owner's token of this machine stays on this machine, however another server is named.
+    for (const elsewhere of [
+      'http://192.0.2.1:8081',
+      'http://127.0.0.1.example:8081',
+      server.url.replace('//', '//localhost@192.0.2.1/'),
+    ]) {
+      const { code, stderr } = await svcadmin.run(['whoami', '--url', elsewhere]);
+      expect([elsewhere, code]).toEqual([elsewhere, 3]);
+      expect(stderr).toContain('No operator token for');
+    }
   });
 
   it('never go together where they do not belong together', async () => {
