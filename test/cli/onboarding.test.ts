@@ -64,6 +64,13 @@ describe('partners onboard', () => {
     }
   });
 
+  it('makes no file where there is no token', async () => {
+    const env = { SVCADMIN_TOKEN: '' };
+    const { code } = await svcadmin.run([...onboard, '--out-file', 'untouched.env'], { env });
+    expect(code).toBe(3);
+    await expect(stat(join(svcadmin.cwd, 'untouched.env'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   it.each([
     ['--claims', 'age18', 'unknown claim age18'],
     ['--redirect-uri', 'shop.example', 'must be an absolute URI'],

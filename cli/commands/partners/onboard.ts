@@ -30,9 +30,10 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
   };
 
   async run() {
+    const api = await this.api();
     const path = this.flags['out-file'];
     const file = path === undefined ? undefined : openSecretFile(path);
-    const made = await this.make(await this.api()).catch((error: unknown) => {
+    const made = await this.make(api).catch((error: unknown) => {
       file?.discard();
       throw error;
     });
