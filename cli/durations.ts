@@ -13,7 +13,11 @@ export function parseDuration(text: string): number | undefined {
  */
 export function parseMoment(text: string, now: number): string | undefined {
   const ago = parseDuration(text);
-  if (ago !== undefined) return new Date(now - ago * 1000).toISOString();
+  return ago === undefined ? parseTime(text) : new Date(now - ago * 1000).toISOString();
+}
+
+/** A date, or a date and time, local unless it names its zone, as RFC 3339 in UTC; undefined for anything else. */
+export function parseTime(text: string): string | undefined {
   if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
   // A date alone would be read as UTC, a date and time as local.
   const date = new Date(text.length === 10 ? `${text}T00:00` : text);

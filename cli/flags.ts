@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { parseDollars } from './amounts.ts';
-import { parseDuration, parseMoment } from './durations.ts';
+import { parseDuration, parseMoment, parseTime } from './durations.ts';
 import { usageError } from './failure.ts';
 
 const eitherMode = Flags.option({ options: ['test', 'live'] as const });
@@ -61,6 +61,28 @@ export const moment = Flags.custom<string>({
     return iso;
   },
 });
+
+const oneTime = { exactlyOne: ['at', 'in'] };
+
+/** When an attempt is to be made. */
+export const newTime = {
+  at: Flags.custom<string>({
+    helpValue: '2026-07-01T09:00',
+    async parse(text) {
+      const iso = parseTime(text);
+      if (iso === undefined) throw usageError(`${text} is not a time such as 2026-07-01T09:00`);
+      if (Date.parse(iso) < Date.now())
+        throw usageError(`${text} is over`, 'To have the attempt made at once: --in 0s');
+      return iso;
+    },
+  })({ description: 'when to make it; local unless it names its zone', ...oneTime }),
+  in: duration({ description: 'how long from now to make it; 0s is at once', helpValue: '30m', ...oneTime }),
+};
+
+/** What `newTime` gives, as the contract has it. */
+export function dueAt({ at, in: inSeconds }: { at?: string | undefined; in?: number | undefined }) {
+  return given({ at, inSeconds });
+}
 
 /** `"a b"` or `a,b`: the words of one or several flags. */
 export function words(values: readonly string[]): string[] {

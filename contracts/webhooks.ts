@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { waitReasons } from './wait-reasons.ts';
 
 /** Where a delivery stands; it is in exactly one of these (interface 3.3, decisions.md "Webhooks"). */
 export const DeliveryStatus = z.enum(['pending', 'in_flight', 'delivered', 'failed', 'skipped']);
@@ -22,9 +23,17 @@ export type AttemptError = z.infer<typeof AttemptError>;
 
 /**
  * What made an attempt due: the event itself, the retry schedule, a process that ended, or an operator who had it
- * sent again, sent as a test, or ran its job ahead of time.
+ * sent again, sent as a test, ran its job ahead of time, or moved it to another time.
  */
-export const AttemptTrigger = z.enum(['event', 'schedule', 'recovery', 'resend', 'test', 'run']);
+export const AttemptTrigger = z.enum([
+  'event',
+  'schedule',
+  'recovery',
+  'resend',
+  'test',
+  'run',
+  'reschedule',
+]);
 export type AttemptTrigger = z.infer<typeof AttemptTrigger>;
 
 /** Why a delivery is not sent (any more). */
@@ -36,6 +45,9 @@ export const SkipReason = z.enum([
   'cancelled',
 ]);
 export type SkipReason = z.infer<typeof SkipReason>;
+
+/** Why an attempt that is due has not been sent yet. */
+export const WaitReason = z.enum(Object.keys(waitReasons) as [keyof typeof waitReasons]);
 
 /** Interface section 8: attempts in all, and milliseconds that one of them may take. */
 export const attemptLimit = 3;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventTypes } from '../events.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason } from '../webhooks.ts';
+import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason, WaitReason } from '../webhooks.ts';
 import { page, reference } from './references.ts';
 
 export const EventName = z.enum(eventTypes as [(typeof eventTypes)[number], ...typeof eventTypes]);
@@ -39,6 +39,8 @@ export const DeliveryView = z.strictObject({
   status: DeliveryStatus,
   attempts: z.array(AttemptView),
   nextAttemptAt: DateTime.nullable(),
+  /** Why an attempt that is due is not sent yet; null where none is due, or it has just fallen due. */
+  waiting: WaitReason.nullable(),
   skipped: SkipReason.nullable(),
   /** The delivery that this one repeats. */
   resendOf: z.string().nullable(),
@@ -60,11 +62,35 @@ export const DeliveryReference = z.strictObject({ deliveryId: reference('deliver
 
 export const ListDeliveries = z.strictObject({
   ...filter,
-  status: DeliveryStatus.optional(),
+  /** `waiting`: pending, and due already. */
+  status: z.enum([...DeliveryStatus.options, 'waiting']).optional(),
   eventId: reference('event').optional(),
   ...page,
 });
 export type ListDeliveries = z.infer<typeof ListDeliveries>;
+
+/** When an attempt is to be made: a time, or so many seconds from now by the server's clock. */
+export const RescheduleTime = {
+  fields: {
+    at: DateTime.optional(),
+    inSeconds: z
+      .number()
+      .int()
+      .min(0)
+      .max(30 * 86_400)
+      .optional(),
+  },
+  isOne: ({ at, inSeconds }: NewTime): boolean => (at === undefined) !== (inSeconds === undefined),
+  fault: 'give either at or inSeconds',
+};
+export interface NewTime {
+  at?: string | undefined;
+  inSeconds?: number | undefined;
+}
+
+export const RescheduleDelivery = z
+  .strictObject({ deliveryId: reference('delivery'), ...RescheduleTime.fields })
+  .refine(RescheduleTime.isOne, { error: RescheduleTime.fault });
 
 const largestResend = 500;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { DateTime } from '../identifiers.ts';
-import { page } from './references.ts';
+import { DateTime, Mode } from '../identifiers.ts';
+import { EventName, RescheduleTime } from './deliveries.ts';
+import { page, reference } from './references.ts';
 
 /**
  * `scheduled`: waits for its time; `late`: its time is over and no process has taken it up; `locked`: a process
@@ -9,14 +10,14 @@ import { page } from './references.ts';
 export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done']);
 export type JobState = z.infer<typeof JobState>;
 
-/** A job of the scheduler. `wakes`: how many deliveries fall due with it. */
+/** A job of the scheduler. `wakes`: how many attempts wait for it. */
 export const JobView = z.strictObject({
   id: z.string(),
   name: z.string(),
   state: JobState,
   nextRunAt: DateTime.nullable(),
   lockedAt: DateTime.nullable(),
-  /** The process that has it: host, process id, and a name of its own. */
+  /** The process that has it: host, process id, and a name of its own. Null where none has. */
   lockedBy: z.string().nullable(),
   lastRunAt: DateTime.nullable(),
   failReason: z.string().nullable(),
@@ -26,14 +27,36 @@ export const JobView = z.strictObject({
 });
 export type JobView = z.infer<typeof JobView>;
 
-/** With the deliveries that it wakes, at most 500 of them. */
-export const JobDetail = z.strictObject({ ...JobView.shape, deliveryIds: z.array(z.string()) });
+/** An attempt that waits for its time. */
+const WaitingAttempt = z.strictObject({
+  deliveryId: reference('delivery'),
+  event: EventName,
+  attempt: z.number().int(),
+  keyId: z.string(),
+  mode: Mode,
+  nextAttemptAt: DateTime,
+});
+
+/** With the attempts that it wakes, at most 500 of them. */
+export const JobDetail = z.strictObject({
+  ...JobView.shape,
+  deliveryIds: z.array(z.string()),
+  attempts: z.array(WaitingAttempt),
+});
 export type JobDetail = z.infer<typeof JobDetail>;
+
+/** A job that was run, cancelled or moved. `wakes`: how many attempts that was done to; 500 are named at most. */
+export const ChangedJob = z.strictObject({ ...JobView.shape, deliveryIds: z.array(z.string()) });
+export type ChangedJob = z.infer<typeof ChangedJob>;
 
 const id = z
   .string()
   .regex(/^[0-9a-f]{24}$/, { error: 'expected a job as `jobs list` names it: 24 hex characters' });
 export const JobReference = z.strictObject({ jobId: id });
+export const RescheduleJob = z
+  .strictObject({ jobId: id, ...RescheduleTime.fields })
+  .refine(RescheduleTime.isOne, { error: RescheduleTime.fault });
+
 export const ListJobs = z.strictObject({
   name: z.string().min(1).max(64).optional(),
   ...page,

@@ -14,7 +14,7 @@ export interface Job {
   /** Undefined while it runs and once it has run. */
   nextRunAt: Date | undefined;
   lockedAt: Date | undefined;
-  /** The process that locked or changed it last. */
+  /** The process that has locked it; undefined where none has. */
   lockedBy: string | undefined;
   lastRunAt: Date | undefined;
   failReason: string | undefined;
@@ -30,8 +30,8 @@ export interface Scheduler {
   /** The next due first; `after` is the id of the last job of the page before. */
   list(page: { name?: string; limit: number; after?: string }): Promise<Job[]>;
   show(id: string): Promise<Job | undefined>;
-  /** Makes a job due now; false where there is none that waits. */
-  run(id: string): Promise<boolean>;
+  /** Moves a job to another time and key; false where there is none that waits. */
+  move(id: string, when: Date, key: string): Promise<boolean>;
   /** Removes a job that waits; false where there is none. */
   cancel(id: string): Promise<boolean>;
   /** Deletes what is left of jobs that ran more than a day ago. */
@@ -160,9 +160,11 @@ export function createScheduler({ db, logger, processEvery = 1000 }: Settings): 
       return found ? toJob(found) : undefined;
     },
 
-    async run(id) {
+    async move(id, when, key) {
       const waiting = { ...byId(id), lockedAt: null, nextRunAt: { $ne: null } };
-      const { matchedCount } = await jobs.updateOne(waiting, { $set: { nextRunAt: new Date() } });
+      const { matchedCount } = await jobs.updateOne(waiting, {
+        $set: { nextRunAt: when, 'data.key': key },
+      });
       return matchedCount === 1;
     },
 
@@ -212,7 +214,8 @@ function toJob(stored: StoredJob): Job {
     name: stored.name,
     nextRunAt: stored.nextRunAt ?? undefined,
     lockedAt: stored.lockedAt ?? undefined,
-    lockedBy: stored.lastModifiedBy ?? undefined,
+    // Agenda keeps the name of the last process in every job, also in one that waits.
+    lockedBy: stored.lockedAt ? (stored.lastModifiedBy ?? undefined) : undefined,
     lastRunAt: stored.lastRunAt ?? undefined,
     failReason: stored.failReason ?? undefined,
     key: stored.data.key,

@@ -3,6 +3,7 @@ import {
   DeliveryReference,
   DeliveryView,
   ListDeliveries,
+  RescheduleDelivery,
   ResendDeliveries,
   ResentDeliveries,
 } from '../../contracts/admin/deliveries.ts';
@@ -13,7 +14,14 @@ import {
   EventView,
   ListEvents,
 } from '../../contracts/admin/events.ts';
-import { JobDetail, JobReference, JobView, ListJobs } from '../../contracts/admin/jobs.ts';
+import {
+  ChangedJob,
+  JobDetail,
+  JobReference,
+  JobView,
+  ListJobs,
+  RescheduleJob,
+} from '../../contracts/admin/jobs.ts';
 import {
   Relayed,
   RelayRequest,
@@ -72,22 +80,28 @@ function deliveryProcedures(inspection: Inspection, operations: Operations) {
     list: procedure
       .input(ListDeliveries)
       .output(z.array(DeliveryView))
-      .query(async ({ input }) => (await inspection.listDeliveries(input)).map(viewDelivery)),
+      .query(({ input }) => inspection.listDeliveries(input)),
     show: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
-      .query(async ({ input }) => viewDelivery(await operations.existing(input.deliveryId))),
+      .query(({ input }) => inspection.showDelivery(input.deliveryId)),
     resend: procedure
       .input(ResendDeliveries)
       .output(ResentDeliveries)
       .mutation(async ({ input, ctx }) => {
         const { deliveries, ...rest } = await operations.resend(input, ctx.operator.id);
-        return { ...rest, deliveries: deliveries.map(viewDelivery) };
+        return { ...rest, deliveries: deliveries.map((delivery) => viewDelivery(delivery)) };
       }),
     cancel: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
       .mutation(async ({ input }) => viewDelivery(await operations.cancel(input.deliveryId))),
+    reschedule: procedure
+      .input(RescheduleDelivery)
+      .output(DeliveryView)
+      .mutation(async ({ input: { deliveryId, ...time } }) =>
+        viewDelivery(await operations.reschedule(deliveryId, time)),
+      ),
   });
 }
 
@@ -103,12 +117,16 @@ function jobProcedures(jobs: Jobs) {
       .query(({ input }) => jobs.show(input.jobId)),
     run: procedure
       .input(JobReference)
-      .output(JobView)
+      .output(ChangedJob)
       .mutation(({ input }) => jobs.run(input.jobId)),
     cancel: procedure
       .input(JobReference)
-      .output(JobView)
+      .output(ChangedJob)
       .mutation(({ input }) => jobs.cancel(input.jobId)),
+    reschedule: procedure
+      .input(RescheduleJob)
+      .output(ChangedJob)
+      .mutation(({ input: { jobId, ...time } }) => jobs.reschedule(jobId, time)),
   });
 }
 

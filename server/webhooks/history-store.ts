@@ -1,7 +1,8 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { EventType } from '../../contracts/events.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, Lane } from './delivery.ts';
 import { insertMissing, newer, older } from './event-store.ts';
+import type { InFlight } from './slots.ts';
 
 const collection = 'deliveries';
 
@@ -27,6 +28,18 @@ export function queryOf({ since, until, event, ...fields }: Narrowing): Document
 
 /** Statuses in which a delivery has come to its end. */
 export const finalStatuses = ['delivered', 'failed', 'skipped'] as const;
+
+/** When an attempt is due instead, and why. */
+export interface NewDue {
+  at: Date;
+  trigger: 'run' | 'reschedule';
+}
+
+/** Run ahead of time, what is overdue keeps its place. */
+const moved = ({ at, trigger }: NewDue) =>
+  trigger === 'run'
+    ? { $set: { trigger }, $min: { nextAttemptAt: at } }
+    : { $set: { trigger, nextAttemptAt: at } };
 
 export type HistoryStore = ReturnType<typeof createHistoryStore>;
 
@@ -86,19 +99,59 @@ export function createHistoryStore(db: Db) {
       return Promise.all(seconds.map((second) => deliveries.countDocuments(dueWithin(second))));
     },
 
-    /** Ids of what falls due with a second. */
-    async dueWith(second: Date, limit: number): Promise<string[]> {
-      const found = await deliveries
-        .find(dueWithin(second))
-        .project<{ _id: string }>({ _id: 1 })
-        .limit(limit)
+    /** How many attempts are under way in all processes, by key. */
+    async inFlight(): Promise<Map<string, InFlight>> {
+      const groups = await deliveries
+        .aggregate<{ _id: { keyId: string; lane: Lane }; count: number }>([
+          { $match: { status: 'in_flight' } },
+          { $group: { _id: { keyId: '$keyId', lane: '$lane' }, count: { $sum: 1 } } },
+        ])
         .toArray();
-      return found.map(({ _id }) => _id);
+      const counts = new Map<string, InFlight>();
+      for (const { _id, count } of groups) {
+        const before = counts.get(_id.keyId) ?? { first: 0, retry: 0 };
+        counts.set(_id.keyId, { ...before, [_id.lane]: count });
+      }
+      return counts;
     },
 
-    /** Makes due at once what would fall due with a second. */
-    async bringForward(second: Date, now: Date): Promise<void> {
-      await deliveries.updateMany(dueWithin(second), { $set: { nextAttemptAt: now, trigger: 'run' } });
+    /** What falls due with a second, at most `limit` of it. */
+    dueWith(second: Date, limit: number): Promise<Delivery[]> {
+      return deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
+    },
+
+    /** When the first of what falls due with a second is deleted; undefined where nothing does. */
+    async purgedFirst(second: Date): Promise<Date | undefined> {
+      const [first] = await deliveries.find(dueWithin(second)).sort({ purgeAt: 1 }).limit(1).toArray();
+      return first?.purgeAt;
+    },
+
+    /** Ends those of these deliveries that still wait within a second. @returns the ids of those that it ended */
+    async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
+      const named = { _id: { $in: [...ids] } };
+      const skipped = { reason: 'cancelled' as const, at };
+      await deliveries.updateMany(
+        { ...named, ...dueWithin(second) },
+        { $set: { status: 'skipped', skipped, endedAt: at }, $unset: { nextAttemptAt: '' } },
+      );
+      const ended = await deliveries
+        .find({ ...named, skipped })
+        .project<{ _id: string }>({ _id: 1 })
+        .toArray();
+      return ended.map(({ _id }) => _id);
+    },
+
+    /** Makes what falls due with a second due at another time. @returns how many */
+    async moveDue(second: Date, to: NewDue): Promise<number> {
+      const { matchedCount } = await deliveries.updateMany(dueWithin(second), moved(to));
+      return matchedCount;
+    },
+
+    /** Makes a delivery that waits due at another time; null where it does not wait, or is deleted by then. */
+    move(id: string, to: NewDue): Promise<Delivery | null> {
+      return deliveries.findOneAndUpdate({ _id: id, status: 'pending', purgeAt: { $gt: to.at } }, moved(to), {
+        returnDocument: 'after',
+      });
     },
   };
 }

@@ -1,12 +1,14 @@
-import type { ListDeliveries } from '../../contracts/admin/deliveries.ts';
+import type { DeliveryView, ListDeliveries } from '../../contracts/admin/deliveries.ts';
 import type { EventDetail, EventStory, EventView, ListEvents } from '../../contracts/admin/events.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Delivery, StoredEvent } from './delivery.ts';
 import type { EventStore } from './event-store.ts';
 import { type HistoryStore, queryOf } from './history-store.ts';
+import type { Limits } from './slots.ts';
 import { tell } from './story.ts';
-import { viewEvent } from './views.ts';
+import { viewDelivery, viewEvent } from './views.ts';
+import { createWaiting } from './waiting.ts';
 
 interface Settings {
   events: EventStore;
@@ -14,12 +16,20 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
   /** @throws ApiError `not_found` */
   existing: (deliveryId: string) => Promise<Delivery>;
+  limits?: Limits | undefined;
 }
 
 export type Inspection = ReturnType<typeof createInspection>;
 
 /** What operators can find out about events and deliveries. All methods throw ApiError. */
-export function createInspection({ events, history, clock, existing }: Settings) {
+export function createInspection({ events, history, clock, existing, limits }: Settings) {
+  const waiting = createWaiting({ history, clock, limits });
+
+  async function view(deliveries: readonly Delivery[]): Promise<DeliveryView[]> {
+    const waits = await waiting.reasons(deliveries);
+    return deliveries.map((delivery) => viewDelivery(delivery, waits.get(delivery._id)));
+  }
+
   async function existingEvent(id: string): Promise<StoredEvent> {
     const event = await events.find(id);
     if (!event)
@@ -46,14 +56,23 @@ export function createInspection({ events, history, clock, existing }: Settings)
     },
 
     async why(id: string): Promise<EventStory> {
-      return tell(await existingEvent(id), await history.ofEvents([id]), new Date(clock.now()));
+      const [event, deliveries] = await Promise.all([existingEvent(id), history.ofEvents([id])]);
+      const waits = await waiting.reasons(deliveries);
+      return tell(event, deliveries, { now: new Date(clock.now()), waits });
     },
 
-    async listDeliveries({ limit, after, ...narrowing }: ListDeliveries): Promise<Delivery[]> {
-      return history.list(queryOf(narrowing), {
-        limit,
-        ...(after === undefined ? {} : { after: await existing(after) }),
-      });
+    async listDeliveries({ limit, after, status, ...narrowing }: ListDeliveries): Promise<DeliveryView[]> {
+      const due = { status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
+      const byStatus =
+        status === 'waiting' ? { ...queryOf(narrowing), ...due } : queryOf({ ...narrowing, status });
+      const last = after === undefined ? {} : { after: await existing(after) };
+      return view(await history.list(byStatus, { limit, ...last }));
+    },
+
+    async showDelivery(id: string): Promise<DeliveryView> {
+      const delivery = await existing(id);
+      const waits = await waiting.reasons([delivery]);
+      return viewDelivery(delivery, waits.get(id));
     },
   };
 }

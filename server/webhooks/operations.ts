@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ResendDeliveries, ResendFilter } from '../../contracts/admin/deliveries.ts';
+import type { NewTime, ResendDeliveries, ResendFilter } from '../../contracts/admin/deliveries.ts';
 import { resendLimit } from '../../contracts/admin/deliveries.ts';
 import type { EventType } from '../../contracts/events.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
@@ -11,13 +11,16 @@ import type { Delivery, StoredEvent } from './delivery.ts';
 import type { EventStore } from './event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from './events.ts';
 import { finalStatuses, type HistoryStore, queryOf } from './history-store.ts';
+import { dueFrom, requireKept } from './reschedule.ts';
 import { harmless, sampleDraft } from './samples.ts';
+import type { Wake } from './wake.ts';
 
 interface Settings {
   events: EventStore;
   history: HistoryStore;
   /** Gets what is due under way, wherever deliveries are sent. */
   dispatch: (stored: readonly Delivery[]) => Promise<void>;
+  wake: Pick<Wake, 'at'>;
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
@@ -33,10 +36,17 @@ interface Selection {
 const resentPerSecond = 10;
 const testPatience = attemptBudget + 5_000;
 
+/** The refusal for a delivery that does not wait. */
+function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
+  const isChanging = status === 'in_flight' || status === 'pending';
+  const why = isChanging ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
+  return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
+}
+
 export type Operations = ReturnType<typeof createOperations>;
 
 /** What operators can have done to deliveries. All methods throw ApiError. */
-export function createOperations({ events, history, dispatch, findKey, clock, idKey }: Settings) {
+export function createOperations({ events, history, dispatch, wake, findKey, clock, idKey }: Settings) {
   const now = () => new Date(clock.now());
 
   async function existing(id: string): Promise<Delivery> {
@@ -139,10 +149,20 @@ export function createOperations({ events, history, dispatch, findKey, clock, id
     async cancel(id: string): Promise<Delivery> {
       const cancelled = await history.cancel(id, now());
       if (cancelled) return cancelled;
-      const { status } = await existing(id);
-      const why =
-        status === 'in_flight' ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
-      throw new ApiError('conflict', { description: `Delivery ${id} cannot be cancelled: ${why}` });
+      throw notWaiting(await existing(id), 'cancelled');
+    },
+
+    /** Moves the attempt that a delivery waits for. */
+    async reschedule(id: string, time: NewTime): Promise<Delivery> {
+      const at = dueFrom(time, now());
+      const moved = await history.move(id, { at, trigger: 'reschedule' });
+      if (moved) {
+        await wake.at(at);
+        return moved;
+      }
+      const delivery = await existing(id);
+      if (delivery.status === 'pending') requireKept(at, delivery.purgeAt);
+      throw notWaiting(delivery, 'moved');
     },
 
     /** Sends one harmless sample once, and waits for what comes of it. */

@@ -19,7 +19,13 @@ export interface Room {
   prefer: Lane;
 }
 
-type InFlight = Record<Lane, number>;
+export type InFlight = Record<Lane, number>;
+
+/** How many of them may be other than first attempts. */
+export const retryLimits = ({ perEndpoint, pool }: Limits): Limits => ({
+  perEndpoint: Math.max(1, perEndpoint - 1),
+  pool: Math.max(1, Math.floor(pool * 0.75)),
+});
 
 /**
  * Counts what is in flight. Retries never take an endpoint's last slot, nor the last quarter of the pool, so that
@@ -28,10 +34,7 @@ type InFlight = Record<Lane, number>;
 export function createSlots({ perEndpoint, pool }: Limits) {
   const endpoints = new Map<string, InFlight>();
   const all: InFlight = { first: 0, retry: 0 };
-  const retryLimit = {
-    perEndpoint: Math.max(1, perEndpoint - 1),
-    pool: Math.max(1, Math.floor(pool * 0.75)),
-  };
+  const retryLimit = retryLimits({ perEndpoint, pool });
 
   function add(keyId: string, lane: Lane, by: 1 | -1): void {
     const endpoint = endpoints.get(keyId) ?? { first: 0, retry: 0 };

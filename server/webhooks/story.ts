@@ -1,4 +1,5 @@
 import type { EventStory } from '../../contracts/admin/events.ts';
+import { type WaitReason, waitReasons } from '../../contracts/wait-reasons.ts';
 import {
   type AttemptError,
   type AttemptTrigger,
@@ -15,6 +16,7 @@ const occasions: Record<AttemptTrigger, string> = {
   resend: 'by hand',
   test: 'as a test',
   run: 'ahead of time, by hand',
+  reschedule: 'at a time set by hand',
 };
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
@@ -54,14 +56,24 @@ const skips: Record<SkipReason, string> = {
   cancelled: 'an operator cancelled it',
 };
 
+/** When a story is told, and why attempts that are due wait then. */
+interface Moment {
+  now: Date;
+  waits: ReadonlyMap<string, WaitReason>;
+}
+
 function tellEnd(
   { _id, status, skipped, endedAt, nextAttemptAt, attempt, limit }: Delivery,
-  now: Date,
+  { now, waits }: Moment,
 ): string[] {
   switch (status) {
     case 'pending': {
       const wait = (nextAttemptAt?.getTime() ?? 0) - now.getTime();
-      const when = wait > 0 ? `is due at ${nextAttemptAt?.toISOString()}, in ${seconds(wait)}` : 'is due now';
+      const reason = waits.get(_id);
+      const overdue = reason
+        ? `has been due for ${seconds(-wait)} and waits: ${waitReasons[reason]}`
+        : 'is due now';
+      const when = wait > 0 ? `is due at ${nextAttemptAt?.toISOString()}, in ${seconds(wait)}` : overdue;
       return [`Attempt ${attempt} of ${limit} ${when}.`];
     }
     case 'in_flight':
@@ -77,14 +89,14 @@ function tellEnd(
   }
 }
 
-function tellDelivery(delivery: Delivery, now: Date): string[] {
+function tellDelivery(delivery: Delivery, moment: Moment): string[] {
   const { _id, resendOf, createdAt, trigger } = delivery;
   const opening = resendOf
     ? [`${iso(createdAt)}: an operator had ${resendOf} sent again, as ${_id}.`]
     : trigger === 'test'
       ? [`${iso(createdAt)}: an operator had a sample sent, as ${_id}.`]
       : [];
-  return [...opening, ...delivery.attempts.map(tellAttempt), ...tellEnd(delivery, now)];
+  return [...opening, ...delivery.attempts.map(tellAttempt), ...tellEnd(delivery, moment)];
 }
 
 const remedies: Record<AttemptError, string> = {
@@ -126,7 +138,7 @@ function advise(event: StoredEvent, last: Delivery | undefined): string | null {
 }
 
 /** Tells an event's life in sentences, and what to do. `deliveries` are all of the event's, in order of time. */
-export function tell(event: StoredEvent, deliveries: readonly Delivery[], now: Date): EventStory {
+export function tell(event: StoredEvent, deliveries: readonly Delivery[], moment: Moment): EventStory {
   const about = event.sessionId ?? event.enrollmentId ?? event.sub;
   const status = statusOf(deliveries);
   return {
@@ -135,7 +147,7 @@ export function tell(event: StoredEvent, deliveries: readonly Delivery[], now: D
     status,
     story: [
       `${iso(event.createdAt)}: ${event.type} happened${about ? ` (${about})` : ''}, for key ${event.keyId} of partner ${event.partnerId}, ${event.mode} mode.`,
-      ...deliveries.flatMap((delivery) => tellDelivery(delivery, now)),
+      ...deliveries.flatMap((delivery) => tellDelivery(delivery, moment)),
     ],
     advice: status === 'delivered' ? null : advise(event, deliveries.at(-1)),
   };

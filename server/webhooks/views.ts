@@ -1,6 +1,7 @@
 import type { AttemptView, DeliveryView } from '../../contracts/admin/deliveries.ts';
 import type { EventView } from '../../contracts/admin/events.ts';
-import type { JobState, JobView } from '../../contracts/admin/jobs.ts';
+import type { JobDetail, JobState, JobView } from '../../contracts/admin/jobs.ts';
+import type { WaitReason } from '../../contracts/wait-reasons.ts';
 import { type Job, lockLifetime } from '../platform/scheduler.ts';
 import type { Attempt, Delivery, StoredEvent } from './delivery.ts';
 
@@ -24,8 +25,8 @@ function viewAttempt(row: Attempt): AttemptView {
   };
 }
 
-/** What operators see of a delivery: everything but its signatures. */
-export function viewDelivery(delivery: Delivery): DeliveryView {
+/** What operators see of a delivery: everything but its signatures. `waiting`: why it is not sent though it is due. */
+export function viewDelivery(delivery: Delivery, waiting?: WaitReason): DeliveryView {
   return {
     id: delivery._id,
     event: delivery.type,
@@ -36,6 +37,7 @@ export function viewDelivery(delivery: Delivery): DeliveryView {
     status: delivery.status,
     attempts: delivery.attempts.map(viewAttempt),
     nextAttemptAt: time(delivery.nextAttemptAt),
+    waiting: waiting ?? null,
     skipped: delivery.skipped?.reason ?? null,
     resendOf: delivery.resendOf ?? null,
     createdAt: delivery.createdAt.toISOString(),
@@ -69,8 +71,8 @@ export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): 
   };
 }
 
-/** The scheduler looks every second; later than two, nobody is looking. */
-const lateAfter = 2000;
+/** The scheduler looks every second. What has been due for two was not taken up. */
+export const lateAfter = 2000;
 
 function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobState {
   if (lockedAt) return now - lockedAt.getTime() > lockLifetime ? 'stuck' : 'locked';
@@ -91,5 +93,18 @@ export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }
     failReason: job.failReason ?? null,
     data: { key: job.key },
     wakes,
+  };
+}
+
+/** An attempt that waits for its time. */
+export function viewWaiting(delivery: Delivery): JobDetail['attempts'][number] {
+  const { _id: deliveryId, type: event, attempt, keyId, mode, nextAttemptAt, createdAt } = delivery;
+  return {
+    deliveryId,
+    event,
+    attempt,
+    keyId,
+    mode,
+    nextAttemptAt: (nextAttemptAt ?? createdAt).toISOString(),
   };
 }

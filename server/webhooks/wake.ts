@@ -15,6 +15,8 @@ const byAnyClock = 8000;
 /** The beginning of the second within which a moment lies. */
 export const dueSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
 
+export type Wake = ReturnType<typeof createWake>;
+
 interface Settings {
   scheduler: Scheduler;
   clock: Pick<Clock, 'now'>;
@@ -32,12 +34,22 @@ export function createWake({ scheduler, clock, nextDue }: Settings) {
     }
   }
 
+  /** The second of a moment: its key, and its time by the machine's clock, which the scheduler goes by. */
+  function jobFor(when: Date): { key: string; machineTime: Date } {
+    const due = dueSecond(when);
+    return { key: due.toISOString(), machineTime: new Date(due.getTime() - clock.now() + Date.now()) };
+  }
+
   return {
     at(when: Date): Promise<void> {
-      const due = dueSecond(when);
-      // The scheduler goes by the machine's clock.
-      const machineTime = new Date(due.getTime() - clock.now() + Date.now());
-      return scheduler.at(attemptsJob, machineTime, due.toISOString());
+      const { key, machineTime } = jobFor(when);
+      return scheduler.at(attemptsJob, machineTime, key);
+    },
+
+    /** Makes a job that waits wake attempts at another time; false where there is none that waits. */
+    move(jobId: string, when: Date): Promise<boolean> {
+      const { key, machineTime } = jobFor(when);
+      return scheduler.move(jobId, machineTime, key);
     },
 
     /** Has `attempt` called through each due second, as soon as anything in it is due and never before. */

@@ -150,10 +150,12 @@ export function createWebhooks(settings: WebhookSettings) {
       history: createHistoryStore(db),
       dispatch,
       scheduler,
+      wake,
       clock,
       idKey,
       endpoint,
       userAgent,
+      limits: settings.limits,
     },
     inFlight: dispatcher.inFlight,
     /** Starts the scheduler where this process sends. */

@@ -1,10 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { explainWaiting, listedStatus } from '../../cli/deliveries.ts';
 import { formatValue, label } from '../../cli/output/format.ts';
 import { renderTable } from '../../cli/output/table.ts';
+import type { DeliveryView } from '../../contracts/admin/deliveries.ts';
+import { waitReasons } from '../../contracts/wait-reasons.ts';
 
 const id = 'ptr_4HpTRK4usWlxHuQvvMsCHR';
 const columns = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'Status' }];
+
+describe('deliveries that wait', () => {
+  it('are listed as waiting with the reason, each of which is explained once', () => {
+    const waits = { status: 'pending', waiting: 'endpoint_busy' } as DeliveryView;
+    const scheduled = { status: 'pending', waiting: null } as DeliveryView;
+    expect([waits, scheduled].map(listedStatus)).toEqual(['waiting: endpoint_busy', 'pending']);
+    expect(explainWaiting([waits, waits, scheduled])).toEqual([
+      `endpoint_busy: ${waitReasons.endpoint_busy}.`,
+    ]);
+  });
+});
 
 describe('renderTable', () => {
   it('fits the terminal and never cuts an identifier', () => {

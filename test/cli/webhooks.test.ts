@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeliveryView } from '../../contracts/admin/deliveries.ts';
 import { EventDetail, EventStory, EventView } from '../../contracts/admin/events.ts';
-import { JobView } from '../../contracts/admin/jobs.ts';
+import { JobDetail, JobView } from '../../contracts/admin/jobs.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { type CommandLine, commandLine, executable } from './svcadmin.ts';
 
@@ -107,20 +107,66 @@ describe('events and deliveries', () => {
     expect((await svcadmin.run(['deliveries', 'resend'])).code).toBe(2);
   });
 
-  it('that fail have a job that wakes them, and can be cancelled', async () => {
+  /** A delivery whose second attempt waits, and its job. */
+  async function waitingForJob() {
     const key = await keyWithEndpoint('/broken');
     const { id } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '500');
-    await expect.poll(() => server.api.jobs.list.query({})).not.toEqual([]);
-    const [job] = await svcadmin.json<JobView[]>('jobs', 'list');
-    expect(JobView.parse(job)).toMatchObject({ name: 'webhook.attempts', state: 'scheduled' });
-    expect((await svcadmin.run(['jobs', 'cancel', job?.id ?? ''])).code).toBe(5);
-    const shown = await svcadmin.json<{ deliveryIds: string[] }>('jobs', 'show', job?.id ?? '');
+    const { jobs } = server.api;
+    const jobOf = async () => {
+      const all = await jobs.list.query({});
+      const shown = await Promise.all(all.map((job) => jobs.show.query({ jobId: job.id })));
+      return shown.find(({ deliveryIds }) => deliveryIds.includes(id));
+    };
+    await expect.poll(jobOf, { timeout: 10_000 }).toBeDefined();
+    return { id, jobId: (await jobOf())?.id ?? '' };
+  }
+
+  it('that fail have a job that wakes them, and can be cancelled', async () => {
+    const { id, jobId } = await waitingForJob();
+    for (const job of await svcadmin.json<JobView[]>('jobs', 'list')) JobView.parse(job);
+    const shown = JobDetail.parse(await svcadmin.json('jobs', 'show', jobId));
+    expect(shown).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', lockedBy: null });
     expect(shown.deliveryIds).toContain(id);
     expect(await svcadmin.json('deliveries', 'cancel', id)).toMatchObject({
       status: 'skipped',
       skipped: 'cancelled',
     });
+  });
+
+  it('are cancelled with their job, which names them first', async () => {
+    const { id, jobId } = await waitingForJob();
+    const asked = await svcadmin.run(['jobs', 'cancel', jobId]);
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining(`attempt 2 of ${id}`) });
+    const dry = await svcadmin.json('jobs', 'cancel', jobId, '--dry-run');
+    expect(dry).toMatchObject({ dryRun: true, id: jobId, deliveryIds: [id] });
+    expect(await svcadmin.json('deliveries', 'show', id)).toMatchObject({ status: 'pending' });
+    expect(await svcadmin.json('jobs', 'cancel', jobId, '--yes')).toMatchObject({
+      id: jobId,
+      deliveryIds: [id],
+    });
+    expect(await svcadmin.json('deliveries', 'show', id)).toMatchObject({ status: 'skipped' });
+    expect((await svcadmin.run(['jobs', 'cancel', jobId, '--yes'])).code).toBe(4);
+  });
+
+  it('are moved alone', async () => {
+    const { id } = await waitingForJob();
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await svcadmin.json('deliveries', 'reschedule', id, '--at', at)).toMatchObject({
+      id,
+      status: 'pending',
+      nextAttemptAt: at,
+    });
+    for (const time of [[], ['--in', '1h', '--at', at], ['--at', '2020-01-01'], ['--at', 'soon']])
+      expect((await svcadmin.run(['deliveries', 'reschedule', id, ...time])).code).toBe(2);
+  });
+
+  it('are moved with their job', async () => {
+    const { id, jobId } = await waitingForJob();
+    const moved = await svcadmin.json<JobView>('jobs', 'reschedule', jobId, '--in', '2h');
+    expect(moved).toMatchObject({ id: jobId, wakes: 1, deliveryIds: [id] });
+    expect(Date.parse(moved.nextRunAt ?? '')).toBeGreaterThan(Date.now() + 7_000_000);
+    expect((await svcadmin.run(['jobs', 'reschedule', jobId, '--in', '720h'])).code).toBe(5);
   });
 });
 

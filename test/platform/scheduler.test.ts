@@ -67,7 +67,7 @@ describe('the scheduler', () => {
     const { scheduler } = await setUp();
     await scheduler.at('greet', far(), 'a');
     expect(await scheduler.list({ limit: 10 })).toMatchObject([
-      { name: 'greet', key: 'a', lockedAt: undefined },
+      { name: 'greet', key: 'a', lockedAt: undefined, lockedBy: undefined },
     ]);
   });
 
@@ -117,7 +117,7 @@ describe('the scheduler', () => {
 });
 
 describe('for operators', () => {
-  it('lists by due time and in pages, shows, runs and cancels', async () => {
+  it('lists by due time and in pages, shows, moves and cancels', async () => {
     const { scheduler } = await setUp();
     for (const [key, ms] of [
       ['c', 3000],
@@ -140,9 +140,9 @@ describe('for operators', () => {
 
     const ran = recorder(scheduler, 'greet', 1);
     await scheduler.start();
-    expect(await scheduler.run(rest[1]?.id ?? '')).toBe(true);
-    expect(await ran).toEqual(['c']);
-    expect(await scheduler.run('not an id')).toBe(false);
+    expect(await scheduler.move(rest[1]?.id ?? '', soon(0), 'moved')).toBe(true);
+    expect(await ran).toEqual(['moved']);
+    expect(await scheduler.move('not an id', soon(0), 'moved')).toBe(false);
   });
 
   it('sweeps what is left of old jobs, and nothing else', async () => {

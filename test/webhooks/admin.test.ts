@@ -220,40 +220,6 @@ describe('deliveries', () => {
   });
 });
 
-describe('jobs', () => {
-  it('say which deliveries they wake, run ahead of time, and are not cancelled', async () => {
-    const receiver = await createReceiver((count, _request, response) =>
-      response.writeHead(count > 2 ? 200 : 500).end(),
-    );
-    const system = await createSystem({ retryDelays: long });
-    const keyId = system.key(receiver.url);
-    await system.publish([draft(keyId), draft(keyId)]);
-    await until(async () => (await stored(system).countDocuments({ attempt: 2, status: 'pending' })) === 2);
-    const { jobs, deliveries } = adminOf(system);
-    const list = await until(async () => {
-      const found = await jobs.list({});
-      return found.reduce((sum, { wakes }) => sum + wakes, 0) === 2 && found;
-    });
-    expect(list[0]).toMatchObject({ name: 'webhook.attempts', state: 'scheduled', lockedAt: null });
-    const jobId = list[0]?.id ?? '';
-    expect(await jobs.show({ jobId })).toMatchObject({
-      id: jobId,
-      deliveryIds: [expect.stringMatching(/^dlv_/)].concat(list[0]?.wakes === 2 ? [expect.anything()] : []),
-    });
-    await rejects(jobs.cancel({ jobId }), 'refused');
-    await expect(jobs.cancel({ jobId })).rejects.toThrow('svcadmin deliveries cancel');
-
-    for (const { id } of list) await jobs.run({ jobId: id });
-    await until(async () => (await stored(system).countDocuments({ status: 'delivered' })) === 2);
-    const [delivery] = await deliveries.list({ limit: 1 });
-    expect(delivery?.attempts).toMatchObject([
-      { trigger: 'event' },
-      { attempt: 2, trigger: 'run', status: 200 },
-    ]);
-    await rejects(jobs.run({ jobId: '0'.repeat(24) }), 'not_found');
-  });
-});
-
 describe('webhooks', () => {
   it('test sends one harmless sample once and waits for what comes of it', async () => {
     const receiver = await answering(503);

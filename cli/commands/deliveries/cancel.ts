@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
+import { deliveryFields } from '../../deliveries.ts';
 
 export default class DeliveriesCancel extends AdminCommand<typeof DeliveriesCancel> {
   static override summary = 'Stop a delivery: attempts still to come are not made.';
@@ -10,7 +11,7 @@ export default class DeliveriesCancel extends AdminCommand<typeof DeliveriesCanc
   async run() {
     const api = await this.api();
     const delivery = await api.deliveries.cancel.mutate({ deliveryId: this.args.delivery });
-    this.one(delivery, ['id', 'event', 'status', 'skipped', 'keyId']);
+    this.one(delivery, deliveryFields);
     return delivery;
   }
 }

@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { waitReasons } from '../../../contracts/wait-reasons.ts';
 import { attemptColumns } from '../../attempts.ts';
 import { AdminCommand } from '../../base-command.ts';
 
@@ -11,7 +12,7 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const api = await this.api();
     const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
     const { attempts, ...rest } = delivery;
-    this.one(rest);
+    this.one({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
     this.many(attempts, attemptColumns);
     return delivery;
   }

@@ -1,14 +1,35 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import { nameAttempts } from '../../deliveries.ts';
+import { localTime } from '../../output/format.ts';
 
-export default class JobsCancel extends AdminCommand<typeof JobsCancel> {
-  static override summary = 'Cancel a job.';
-  static override description = 'Deliveries are not stopped this way: `deliveries cancel` does that.';
-  static override examples = ['<%= config.bin %> jobs cancel 65f0c0ffee65f0c0ffee65f0'];
+export default class JobsCancel extends CarefulCommand<typeof JobsCancel> {
+  static override summary = 'Cancel a job, and the attempts that wait for it.';
+  static override description =
+    'Their deliveries end as skipped. The events are kept, and `deliveries resend` sends them again.';
+  static override examples = [
+    '<%= config.bin %> jobs cancel 65f0c0ffee65f0c0ffee65f0 --dry-run',
+    '<%= config.bin %> jobs cancel 65f0c0ffee65f0c0ffee65f0',
+  ];
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };
 
   async run() {
     const api = await this.api();
-    return this.one(await api.jobs.cancel.mutate({ jobId: this.args.job }));
+    const { id, name, nextRunAt, wakes, attempts, deliveryIds } = await api.jobs.show.query({
+      jobId: this.args.job,
+    });
+    const time = nextRunAt === null ? '' : ` of ${localTime(nextRunAt)}`;
+    const what = `The job ${name}${time} is cancelled`;
+    const consequence =
+      wakes === 0
+        ? `${what}. No attempt waits for it.`
+        : `${what}, and these deliveries end as skipped:\n${nameAttempts(attempts, wakes)}`;
+    const live = attempts.some(({ mode }) => mode === 'live');
+    const done = await this.confirmed({ id, consequence, live }, async () => {
+      const cancelled = await api.jobs.cancel.mutate({ jobId: id });
+      this.one({ id, name, cancelled: cancelled.wakes, deliveryIds: cancelled.deliveryIds });
+      return cancelled;
+    });
+    return 'dryRun' in done ? { ...done, deliveryIds } : done;
   }
 }

@@ -3,12 +3,15 @@ import { AdminCommand } from '../../base-command.ts';
 
 export default class JobsRun extends AdminCommand<typeof JobsRun> {
   static override summary = 'Run a job now instead of at its time.';
+  static override description = 'The attempts that wait for it are due at once.';
 
   static override examples = ['<%= config.bin %> jobs run 65f0c0ffee65f0c0ffee65f0'];
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };
 
   async run() {
     const api = await this.api();
-    return this.one(await api.jobs.run.mutate({ jobId: this.args.job }));
+    const job = await api.jobs.run.mutate({ jobId: this.args.job });
+    this.one(job, ['id', 'name', 'wakes', 'deliveryIds']);
+    return job;
   }
 }

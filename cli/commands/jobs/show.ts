@@ -2,13 +2,18 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class JobsShow extends AdminCommand<typeof JobsShow> {
-  static override summary = 'Show a job, and which deliveries it wakes.';
+  static override summary = 'Show a job, and which attempts wait for it.';
 
   static override examples = ['<%= config.bin %> jobs show 65f0c0ffee65f0c0ffee65f0'];
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };
 
   async run() {
     const api = await this.api();
-    return this.one(await api.jobs.show.query({ jobId: this.args.job }));
+    const job = await api.jobs.show.query({ jobId: this.args.job });
+    const { attempts, deliveryIds: _ids, ...rest } = job;
+    this.one(rest);
+    if (attempts.length > 0)
+      this.many(attempts, ['deliveryId', 'event', 'attempt', 'keyId', 'mode', 'nextAttemptAt']);
+    return job;
   }
 }

@@ -1,0 +1,24 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { deliveryFields } from '../../deliveries.ts';
+import { dueAt, newTime } from '../../flags.ts';
+
+export default class DeliveriesReschedule extends AdminCommand<typeof DeliveriesReschedule> {
+  static override summary = 'Move the attempt that a delivery waits for to another time.';
+  static override description = 'Where it fails, the attempts after it follow with the usual delays.';
+  static override examples = [
+    '<%= config.bin %> deliveries reschedule dlv_… --in 30m',
+    '<%= config.bin %> deliveries reschedule dlv_… --at 2026-07-01T09:00',
+    '<%= config.bin %> deliveries reschedule dlv_… --in 0s',
+  ];
+  static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
+  static override flags = newTime;
+
+  async run() {
+    const api = await this.api();
+    const wanted = { deliveryId: this.args.delivery, ...dueAt(this.flags) };
+    const delivery = await api.deliveries.reschedule.mutate(wanted);
+    this.one(delivery, deliveryFields);
+    return delivery;
+  }
+}

@@ -1,0 +1,20 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { dueAt, newTime } from '../../flags.ts';
+
+export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> {
+  static override summary = 'Move a job, with the attempts that wait for it, to another time.';
+  static override examples = [
+    '<%= config.bin %> jobs reschedule 65f0c0ffee65f0c0ffee65f0 --in 2h',
+    '<%= config.bin %> jobs reschedule 65f0c0ffee65f0c0ffee65f0 --at 2026-07-01T09:00',
+  ];
+  static override args = { job: Args.string({ description: 'id of the job', required: true }) };
+  static override flags = newTime;
+
+  async run() {
+    const api = await this.api();
+    const job = await api.jobs.reschedule.mutate({ jobId: this.args.job, ...dueAt(this.flags) });
+    this.one(job, ['id', 'name', 'state', 'nextRunAt', 'wakes', 'deliveryIds']);
+    return job;
+  }
+}

@@ -1,0 +1,8 @@
+/** Why an attempt that is due has not been sent yet, in words that follow "it waits:". */
+export const waitReasons = {
+  endpoint_busy: 'as many attempts to its URL are under way as one process makes at a time',
+  server_busy: 'as many attempts are under way as one process makes at a time',
+  not_taken_up: 'no process with the worker role has taken it up',
+} as const;
+
+export type WaitReason = keyof typeof waitReasons;
