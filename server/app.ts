@@ -1,5 +1,6 @@
 import cookie from '@fastify/cookie';
 import { checkboxRoutes } from './checkbox/routes.ts';
+import { guideRoutes } from './guides/guides.ts';
 import { discoveryRoutes, oauthRoutes } from './oauth/routes.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -29,6 +30,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
 
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
+  await app.register(guideRoutes, { prefix: '/docs/guides' });
   await app.register(healthRoutes({ db, clock }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(
