@@ -45,7 +45,7 @@ export function documentFrame(baseUrl: string) {
       title: 'SVC Gateway',
       version: '0.8.0',
       description:
-        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Errors that are not retried: 4xx; 5xx are, with exponential backoff, and after `Retry-After` where there is one.',
+        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Retry a 429 and a 503 after the seconds in `Retry-After`, a 500 after 1 s and then after 2 s; no other 4xx.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [
