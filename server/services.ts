@@ -1,6 +1,7 @@
 import type { Mode } from '../contracts/identifiers.ts';
 import { createAdmin } from './admin/feature.ts';
 import { createMetrics } from './admin/metrics.ts';
+import type { NameLists } from './admin/request-names.ts';
 import { createAdminStores } from './admin/store.ts';
 import { createAccessErasure } from './billing/erasure-store.ts';
 import { createBillingFeature } from './billing/feature.ts';
@@ -83,6 +84,19 @@ export function createStores(db: Database['db'], patient = db) {
   };
 }
 
+/** Those of the names of requests that exist; keys by the hashes of their secrets. */
+async function existingNames({ partners, integrations, verification }: Stores, names: NameLists) {
+  const { clientIds, sessionIds, integrationIds, keyHashes } = names;
+  const [clients, keys, shops, sessions] = await Promise.all([
+    partners.clients.findAll(clientIds),
+    partners.keys.findByHashes(keyHashes),
+    integrations.findAll(integrationIds),
+    verification.sessions.existing(sessionIds),
+  ]);
+  const ids = [...clients, ...shops].flatMap((found) => found?._id ?? []);
+  return new Set([...ids, ...sessions, ...keys.flatMap((key) => key?.hash ?? [])]);
+}
+
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
   const { config, db, patient, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
@@ -161,7 +175,8 @@ export function createServices(foundation: Foundation) {
       const history = await billing.purchases.history(codeHash);
       return history.state === 'used' ? { id: history.access._id, at: history.access.at } : undefined;
     },
-    async eraseElsewhere({ subs, enrollmentIds, codeHashes }) {
+    async eraseElsewhere({ subs, enrollmentIds, codeHashes, sessionIds }) {
+      await stores.admin.requests.forgetAddresses(sessionIds);
       const histories = await Promise.all(codeHashes.map(billing.purchases.history));
       const ids = histories.flatMap((history) => (history.state === 'used' ? history.access._id : []));
       const accesses = await stores.erasure.accesses.erase({ ids, enrollmentIds }, new Date(clock.now()));
@@ -248,6 +263,7 @@ export function createServices(foundation: Foundation) {
     log: logger,
     firstToken: adminToken,
     metrics,
+    existing: (names) => existingNames(stores, names),
     status: {
       about: {
         version: '0.8.0',

@@ -14,13 +14,14 @@ export const RequestView = z.strictObject({
   /** Code and words of the error that was answered; null for a success. */
   error: z.string().nullable(),
   description: z.string().nullable(),
-  /** As the caller named them, whether or not they exist. */
+  /** As the caller named them, secrets masked; at least one of them, or the API key, exists. */
   clientId: z.string().nullable(),
   sessionId: z.string().nullable(),
   integrationId: z.string().nullable(),
   /** Seconds until the limit that was met rolls over. */
   retryAfter: z.number().int().nullable(),
-  address: z.string(),
+  /** The network that it came from: /24 of IPv4, /48 of IPv6; null where the user of the session was erased. */
+  address: z.string().nullable(),
 });
 export type RequestView = z.infer<typeof RequestView>;
 

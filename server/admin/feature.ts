@@ -8,6 +8,7 @@ import type { Metrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
 import { opsRoutes } from './ops-routes.ts';
 import { createRequestLog, createRequestProcedures } from './request-log.ts';
+import type { NameLists } from './request-names.ts';
 import { type AdminParts, type AdminRouter, createAdminRouter } from './router.ts';
 import { adminRoutes } from './routes.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
@@ -20,6 +21,8 @@ interface Dependencies {
   /** SVC_ADMIN_TOKEN, or the generated one. */
   firstToken: string;
   metrics: Metrics;
+  /** Those of the names that exist. */
+  existing: (names: NameLists) => Promise<ReadonlySet<string>>;
   status: Omit<StatusSources, 'clock'>;
   /** The routers of the features. */
   features: Omit<AdminParts, 'operators' | 'auditLog' | 'requests' | 'status'>;
@@ -39,7 +42,7 @@ export interface Admin {
 
 /** The admin API with everything that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
-  const { stores, clock, log, firstToken, metrics, status, features } = dependencies;
+  const { stores, clock, log, firstToken, metrics, existing, status, features } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
     ...features,
@@ -49,7 +52,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
-  const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log });
+  const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log, existing });
   const routes: FastifyPluginAsync = async (scope) => {
     await scope.register(adminRoutes({ router, authenticate, auditLog }));
     await scope.register(opsRoutes({ authenticate, overview: stores.overview, metrics, clock }));

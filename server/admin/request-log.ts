@@ -2,12 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestReference, RequestStory, type RequestView } from '../../contracts/admin/requests.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
+import { networkOf } from '../platform/http/client-network.ts';
 import { toApiError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/logging.ts';
+import { maskSecrets } from '../platform/masking.ts';
 import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { Metrics } from './metrics.ts';
 import { procedure, router } from './procedures.ts';
+import { allOf, listsOf, type NameLists, type Names, namesIn, storedNames } from './request-names.ts';
 import type { RequestRecord, RequestStore } from './request-store.ts';
 
 interface Dependencies {
@@ -15,6 +18,13 @@ interface Dependencies {
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
+  /** Those of the names that exist. */
+  existing: (names: NameLists) => Promise<ReadonlySet<string>>;
+}
+
+interface Noted {
+  record: RequestRecord;
+  names: Names;
 }
 
 const keepFor = 7 * 86_400_000;
@@ -23,52 +33,42 @@ const flushEvery = 1_000;
 const mostSuccesses = 50;
 const mostFailures = 200;
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
-
-/** Names that the caller gave, which are no secrets; whether they exist was the endpoint's business. */
-function namesIn({ body, query, params, headers }: FastifyRequest) {
-  const named = (source: unknown, field: string): string | undefined =>
-    typeof source === 'object' && source !== null
-      ? text((source as Record<string, unknown>)[field])
-      : undefined;
-  const clientId = named(body, 'client_id') ?? named(query, 'client_id') ?? basicUser(headers.authorization);
-  const sessionId = named(params, 'session_id');
-  const integrationId = text(headers['x-svc-integration-id']);
-  return {
-    ...(clientId && { clientId }),
-    ...(sessionId && { sessionId }),
-    ...(integrationId && { integrationId }),
-  };
-}
-
-function basicUser(authorization: string | undefined): string | undefined {
-  const [, credentials] = /^Basic +(\S+)$/i.exec(authorization ?? '') ?? [];
-  return credentials && text(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);
-}
+/** Bits of an address that are kept: enough to tell networks apart, not people. */
+const kept = { ipv4: 24, ipv6: 48 };
 
 /** Notes what each request of a listener did, for `svcadmin request ID` and the metrics. */
-export function createRequestLog({ store, metrics, clock, log }: Dependencies) {
+export function createRequestLog({ store, metrics, clock, log, existing }: Dependencies) {
   const errors = new WeakMap<FastifyRequest, ApiError>();
-  let waiting: RequestRecord[] = [];
+  let waiting: Noted[] = [];
   let room = { failures: mostFailures, successes: mostSuccesses };
 
   async function flush(): Promise<void> {
     const batch = waiting;
     waiting = [];
     room = { failures: mostFailures, successes: mostSuccesses };
-    await store.add(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
+    await keep(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
   }
 
-  function note(record: RequestRecord): void {
+  /** Only requests that name a known client, key, integration or session: nobody else's leaves anything here. */
+  async function keep(batch: readonly Noted[]): Promise<void> {
+    if (batch.length === 0) return;
+    const known = await existing(listsOf(batch.map(({ names }) => names)));
+    await store.add(
+      batch.filter(({ names }) => allOf(names).some((name) => known.has(name))).map(({ record }) => record),
+    );
+  }
+
+  function note(noted: Noted): void {
+    const { record, names } = noted;
+    if (allOf(names).length === 0) return;
     const kind = record.status >= 400 ? 'failures' : 'successes';
     if (room[kind] === 0) return;
     room[kind] -= 1;
-    waiting.push(record);
+    waiting.push(noted);
     if (waiting.length === 1) setTimeout(() => void flush(), flushEvery).unref();
   }
 
-  function record(request: FastifyRequest, reply: FastifyReply): RequestRecord {
+  function record(request: FastifyRequest, reply: FastifyReply, names: Names): RequestRecord {
     const now = clock.now();
     const error = errors.get(request);
     const retryAfter = Number(reply.getHeader('retry-after'));
@@ -79,10 +79,10 @@ export function createRequestLog({ store, metrics, clock, log }: Dependencies) {
       route: request.routeOptions.url ?? 'none',
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
-      ...(error && { error: error.code, description: error.message }),
-      ...namesIn(request),
+      ...(error && { error: error.code, description: maskSecrets(error.message) }),
+      ...storedNames(names),
       ...(retryAfter > 0 && { retryAfter }),
-      address: request.ip,
+      address: networkOf(request.ip, kept),
       purgeAt: new Date(now + keepFor),
     };
   }
@@ -94,9 +94,10 @@ export function createRequestLog({ store, metrics, clock, log }: Dependencies) {
         errors.set(request, toApiError(error, request));
       });
       app.addHook('onResponse', (request, reply, done) => {
-        const noted = record(request, reply);
+        const names = namesIn(request, reply);
+        const noted = record(request, reply, names);
         metrics.answered(noted);
-        if (!['/healthz', '/readyz'].includes(noted.route)) note(noted);
+        note({ record: noted, names });
         done();
       });
     },
@@ -111,6 +112,7 @@ function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): 
     clientId = null,
     sessionId = null,
     integrationId = null,
+    address = null,
   } = record;
   const { retryAfter = null, ...rest } = record;
   return {
@@ -122,6 +124,7 @@ function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): 
     clientId,
     sessionId,
     integrationId,
+    address,
     retryAfter,
   };
 }
@@ -145,7 +148,7 @@ export function createRequestProcedures({ requests, audit, clock }: Sources) {
         ]);
         if (!found && changes.length === 0) {
           throw new ApiError('not_found', {
-            description: `No request ${requestId}: kept for a week, and a sample under load`,
+            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load`,
           });
         }
         return { id: requestId, request: found ? viewRequest(found) : null, changes: changes.map(viewEntry) };

@@ -15,12 +15,16 @@ export interface RequestRecord {
   sessionId?: string;
   integrationId?: string;
   retryAfter?: number;
-  address: string;
+  /** The network it came from; taken out where the session's user is erased. */
+  address?: string;
   purgeAt: Date;
 }
 
 const collection = 'requestLog';
-export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+  { collection, key: { sessionId: 1 }, sparse: true },
+];
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
@@ -30,6 +34,10 @@ export function createRequestStore(db: Db) {
   return {
     async add(records: RequestRecord[]): Promise<void> {
       if (records.length > 0) await requests.insertMany(records, { ordered: false });
+    },
+    /** Takes out where requests of these sessions came from. */
+    async forgetAddresses(sessionIds: readonly string[]): Promise<void> {
+      await requests.updateMany({ sessionId: { $in: [...sessionIds] } }, { $unset: { address: '' } });
     },
     async find(id: string, now: Date): Promise<RequestRecord | undefined> {
       return (await requests.findOne({ _id: id, purgeAt: { $gt: now } })) ?? undefined;

@@ -45,6 +45,8 @@ export interface SessionStore {
   insert(session: Session): Promise<void>;
   /** Whatever its state, expired ones too: the caller judges it. */
   find(id: string): Promise<Session | undefined>;
+  /** Those of `ids` that are there, whatever their state. */
+  existing(ids: readonly string[]): Promise<string[]>;
   findByLink(linkHash: string): Promise<Session | undefined>;
   /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
   move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
@@ -99,6 +101,11 @@ export function createSessionStore(db: Db): SessionStore {
     insert,
 
     find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
+
+    async existing(ids) {
+      const found = sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } });
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
 
     findByLink: async (linkHash) => (await sessions.findOne({ 'handoff.linkHash': linkHash })) ?? undefined,
 

@@ -112,6 +112,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     findClient: partners.directory.client,
   });
   const admin = createAdmin({
+    existing: async (names) => new Set(Object.values(names).flat()),
     stores: createAdminStores(database.db),
     clock,
     log,

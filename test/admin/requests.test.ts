@@ -1,18 +1,137 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maskSecrets } from '../../server/platform/masking.ts';
+import { createPartner, post, type TestPartner, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
+let partner: TestPartner;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: { SVC_TRUST_PROXY: 'on' } });
+  partner = await createPartner(server);
 });
 afterAll(() => server.stop());
 
-it('an answer of the public listener can be asked about by its request id, and is counted', async () => {
-  const body = new URLSearchParams({ grant_type: 'authorization_code', client_id: 'cli_nobody' });
-  const answer = await fetch(`${server.baseUrl}/api/oauth/token`, { method: 'POST', body });
-  const requestId = answer.headers.get('x-request-id') ?? '';
-  const story = () => server.admin.requests.show.query({ requestId }).catch(() => undefined);
-  await expect.poll(story, { timeout: 10_000 }).toMatchObject({
-    request: { route: '/api/oauth/token', status: 400, error: 'invalid_request', clientId: 'cli_nobody' },
+const rows = () => server.db.collection<{ _id: string; address?: string }>('requestLog');
+
+async function story(requestId: string) {
+  const show = () => server.admin.requests.show.query({ requestId }).catch(() => undefined);
+  await expect.poll(show, { timeout: 10_000 }).toBeDefined();
+  return (await show())?.request;
+}
+
+const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? '';
+
+/** Rows are written once a second, in the order of the requests: what came before a row is decided with it. */
+async function settle(): Promise<void> {
+  await story(idOf(await fetch(sessionUrl('ses_none'), { headers: bearer(partner.apiKey) })));
+}
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const basic = (user: string, password: string) => ({ authorization: `Basic ${btoa(`${user}:${password}`)}` });
+const sessionUrl = (id: string) => `${server.baseUrl}/api/verify/hvf-session/${id}`;
+const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
+
+describe('a request that names somebody known', () => {
+  it('can be asked about by its request id', async () => {
+    const answer = await post(tokenUrl(), { grant_type: 'authorization_code', client_id: partner.clientId });
+    expect(await story(idOf(answer))).toMatchObject({
+      route: '/api/oauth/token',
+      status: 400,
+      error: 'invalid_request',
+      clientId: partner.clientId,
+    });
+  });
+
+  it('by an API key or an access token alone', async () => {
+    const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
+    const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
+    const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
+    expect(await story(idOf(queried))).toMatchObject({ status: 404, sessionId: 'ses_unknown' });
+    expect(await story(idOf(read))).toMatchObject({ status: 401, clientId: partner.clientId });
+  });
+});
+
+it('a request that names nobody known leaves no row', async () => {
+  const none = 'ses_0000000000000000000000';
+  const answers = [
+    await fetch(`${server.baseUrl}/nowhere`),
+    await fetch(`${server.baseUrl}/verify/session/${none}`),
+    await fetch(`${server.baseUrl}/verify/start?client_id=cli_0000000000000000000000`),
+    await fetch(sessionUrl(none), { headers: bearer('svc_test_unknown') }),
+    await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer('x.y.z') }),
+    await post(tokenUrl(), { client_id: 'cli_0000000000000000000000' }),
+  ];
+  await settle();
+  expect(await rows().countDocuments({ _id: { $in: answers.map(idOf) } })).toBe(0);
+  expect(await rows().countDocuments()).toBeGreaterThan(0);
+});
+
+describe('secrets', () => {
+  it('in the place of names are masked before they are stored', async () => {
+    const path = await fetch(sessionUrl(partner.apiKey), { headers: bearer(partner.apiKey) });
+    const { pathname } = new URL((await visitedSession()).url);
+    const swapped = await fetch(`${server.baseUrl}${pathname}`, {
+      headers: basic(partner.clientSecret ?? '', partner.clientId),
+    });
+    expect(await story(idOf(path))).toMatchObject({ sessionId: 'svc_test_…' });
+    expect(await story(idOf(swapped))).toMatchObject({ clientId: 'svc_secret_…' });
+    const stored = JSON.stringify(await rows().find().toArray());
+    for (const secret of [partner.apiKey, partner.clientSecret ?? ''])
+      expect(stored).not.toContain(secret.slice(12, 30));
+  });
+
+  it.each([
+    ['svc_secret_abc', 'svc_secret_…'],
+    ['svc%5Flive%5Fabc', 'svc_live_…'],
+    ['code svc_code_x1-y sent', 'code svc_code_… sent'],
+    ['eyJhbGciOi.eyJzdWIi.sig', 'eyJ…'],
+    ['100%', '100%'],
+    ['cli_1', 'cli_1'],
+  ])('%s is kept as %s', (text, kept) => {
+    expect(maskSecrets(text)).toBe(kept);
+  });
+});
+
+/** A start, and where it leads. */
+async function visitedSession() {
+  const query = new URLSearchParams({
+    client_id: partner.clientId,
+    redirect_uri: 'http://localhost:9999/callback',
+    state: 'x'.repeat(16),
+    scope: 'age_18_plus',
+    code_challenge: 'a'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  const answer = await fetch(`${server.baseUrl}/verify/start?${query}`, { redirect: 'manual' });
+  return { id: idOf(answer), url: answer.headers.get('location') ?? '' };
+}
+
+describe('addresses', () => {
+  it.each([
+    ['203.0.113.77', '203.0.113.0/24'],
+    ['2001:db8:1:2:3::4', '2001:db8:1::/48'],
+  ])('are kept without their end: %s', async (address, network) => {
+    const headers = { ...bearer(partner.apiKey), 'x-forwarded-for': address };
+    const answer = await fetch(sessionUrl('ses_1'), { headers });
+    expect(await story(idOf(answer))).toMatchObject({ address: network });
+  });
+
+  it('go with the user of the session, and the row stays', async () => {
+    await visit(server, partner, 'teen');
+    await settle();
+    const session = await server.db.collection('sessions').findOne({}, { sort: { completedAt: -1 } });
+    const ofSession = () =>
+      rows()
+        .find({ sessionId: String(session?._id) })
+        .toArray();
+    const before = await ofSession();
+    expect(before.map((row) => row['route' as never])).toContain('/verify/start');
+    expect(before.every(({ address }) => address !== undefined)).toBe(true);
+
+    await server.admin.users.erase.mutate({ userId: session?.['userId'] });
+    const after = await ofSession();
+    expect(after).toHaveLength(before.length);
+    expect(after.filter(({ address }) => address !== undefined)).toEqual([]);
+    expect(await story(after[0]?._id ?? '')).toMatchObject({ address: null });
   });
 });

@@ -13,6 +13,7 @@ export interface Traces {
   enrollmentIds: readonly string[];
   /** Of the codes that were issued for the user. */
   codeHashes: readonly string[];
+  sessionIds: readonly string[];
 }
 
 /** How much was found and emptied. */
@@ -51,6 +52,7 @@ export function createErasure({ users, enrollments, sessions, revise, eraseElsew
       subs: distinct([...enrolled, ...visits].map(({ sub }) => sub)),
       enrollmentIds: distinct([...enrollmentIds, ...visits.map((visit) => visit.enrollmentId)]),
       codeHashes: distinct(visits.map(({ code }) => code?.hash)),
+      sessionIds: visits.map(({ _id }) => _id),
     });
     await enrollments.remove(enrollmentIds);
     return { enrollments: enrolled.length, sessions: visits.length, ...elsewhere };

@@ -1,0 +1,77 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sha256 } from '../platform/ids.ts';
+import { maskSecrets } from '../platform/masking.ts';
+
+/** Whom a request names, as the caller wrote it: whether they exist is not known yet. */
+export interface Names {
+  clientId?: string | undefined;
+  sessionId?: string | undefined;
+  integrationId?: string | undefined;
+  /** SHA-256 of an API key; never stored. */
+  keyHash?: string | undefined;
+}
+
+/** Names of several requests. */
+export type NameLists = Record<'clientIds' | 'sessionIds' | 'integrationIds' | 'keyHashes', string[]>;
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
+
+function named(source: unknown, field: string): string | undefined {
+  if (typeof source !== 'object' || source === null) return undefined;
+  return text((source as Record<string, unknown>)[field]);
+}
+
+/** The user of a Basic header. */
+function basicUser(authorization: string): string | undefined {
+  const [, credentials] = /^Basic +(\S+)$/i.exec(authorization) ?? [];
+  return credentials && text(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);
+}
+
+/** The client that an access token says it is for. Its signature was the endpoint's business. */
+function clientOfToken(token: string): string | undefined {
+  const [, payload] = token.split('.', 2);
+  try {
+    return named(JSON.parse(Buffer.from(payload ?? '', 'base64url').toString('utf8')), 'client_id');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The session that a redirect leads to: `/verify/start` makes it. */
+function sessionAhead(location: unknown): string | undefined {
+  return /\/verify\/(?:session|phone)\/(ses_[0-9A-Za-z]{22})/.exec(String(location))?.[1];
+}
+
+export function namesIn({ body, query, params, headers }: FastifyRequest, reply: FastifyReply): Names {
+  const { authorization = '' } = headers;
+  const [, bearer] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
+  const clientId = named(body, 'client_id') ?? named(query, 'client_id') ?? basicUser(authorization);
+  return {
+    clientId: clientId ?? (bearer && clientOfToken(bearer)),
+    sessionId: named(params, 'session_id') ?? sessionAhead(reply.getHeader('location')),
+    integrationId: text(headers['x-svc-integration-id']),
+    keyHash: bearer && sha256(bearer),
+  };
+}
+
+/** What may be stored of the names. */
+export function storedNames({ clientId, sessionId, integrationId }: Names) {
+  return {
+    ...(clientId && { clientId: maskSecrets(clientId) }),
+    ...(sessionId && { sessionId: maskSecrets(sessionId) }),
+    ...(integrationId && { integrationId: maskSecrets(integrationId) }),
+  };
+}
+
+const distinct = (values: readonly (string | undefined)[]) =>
+  [...new Set(values.filter((value) => value !== undefined && value !== ''))] as string[];
+
+export const listsOf = (names: readonly Names[]): NameLists => ({
+  clientIds: distinct(names.map(({ clientId }) => clientId)),
+  sessionIds: distinct(names.map(({ sessionId }) => sessionId)),
+  integrationIds: distinct(names.map(({ integrationId }) => integrationId)),
+  keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
+});
+
+export const allOf = (names: Names): string[] => Object.values(listsOf([names])).flat();
