@@ -1,7 +1,6 @@
 import type { Mode } from '../contracts/identifiers.ts';
 import { createAdmin } from './admin/feature.ts';
 import { createMetrics } from './admin/metrics.ts';
-import type { NameLists } from './admin/request-names.ts';
 import { createAdminStores } from './admin/store.ts';
 import { createAccessErasure } from './billing/erasure-store.ts';
 import { createBillingFeature } from './billing/feature.ts';
@@ -11,6 +10,8 @@ import { createBillingStores } from './billing/store.ts';
 import type { BillableKind } from './billing/wallet-model.ts';
 import { walletIdOf } from './billing/wallet-store.ts';
 import { createCheckboxResolve } from './checkbox/resolve.ts';
+import { createUnbilledLimit } from './checkbox/unbilled.ts';
+import { existingNames } from './existing-names.ts';
 import { createAccessTokens } from './oauth/access-token.ts';
 import { createClientAuthentication } from './oauth/client-authentication.ts';
 import { createRevocation } from './oauth/revoke.ts';
@@ -82,19 +83,6 @@ export function createStores(db: Database['db'], patient = db) {
     verification: createVerificationStores(db),
     erasure: { accesses: createAccessErasure(db), events: createEventErasure(db) },
   };
-}
-
-/** Those of the names of requests that exist; keys by the hashes of their secrets. */
-async function existingNames({ partners, integrations, verification }: Stores, names: NameLists) {
-  const { clientIds, sessionIds, integrationIds, keyHashes } = names;
-  const [clients, keys, shops, sessions] = await Promise.all([
-    partners.clients.findAll(clientIds),
-    partners.keys.findByHashes(keyHashes),
-    integrations.findAll(integrationIds),
-    verification.sessions.existing(sessionIds),
-  ]);
-  const ids = [...clients, ...shops].flatMap((found) => found?._id ?? []);
-  return new Set([...ids, ...sessions, ...keys.flatMap((key) => key?.hash ?? [])]);
 }
 
 /** The object graph: the only place where features meet. */
@@ -242,7 +230,9 @@ export function createServices(foundation: Foundation) {
     }),
   };
 
+  const admitUnbilled = createUnbilledLimit(limit);
   const checkbox = {
+    admitUnbilled,
     async authenticate(authorization: string | undefined) {
       const key = await authenticateKey(authorization, directory);
       const partner = await directory.partner(key.partnerId);
@@ -253,6 +243,7 @@ export function createServices(foundation: Foundation) {
       findEnrolled: verification.enrolled,
       findClient: freshClient,
       buy: buyAs('checkbox'),
+      admitUnbilled,
       clock,
     }),
   };

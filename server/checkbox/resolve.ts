@@ -16,6 +16,7 @@ import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Waiting } from '../platform/http/in-time.ts';
 import { sha256 } from '../platform/ids.ts';
+import type { AdmitUnbilled } from './unbilled.ts';
 
 /** Who asks: an API key, with its active partner. Prices are cents per billable event. */
 export interface Account {
@@ -73,6 +74,8 @@ interface Dependencies<Access extends BoughtAccess> {
     read: () => Promise<Facts | undefined>;
     decide: (facts: Facts | undefined, history: History<Access>) => Promise<Terms | { replay: Access }>;
   }) => Promise<Access>;
+  /** @throws ApiError rate_limited */
+  admitUnbilled: AdmitUnbilled;
   clock: { now(): number };
 }
 
@@ -107,7 +110,7 @@ function requireSame<Access extends BoughtAccess>(access: Access, fingerprint: s
 
 /** `POST /api/checkbox/resolve` (provisional; interface 4.8): claims of a user who is not there. */
 export function createCheckboxResolve<Access extends BoughtAccess>(dependencies: Dependencies<Access>) {
-  const { findEnrolled, findClient, buy, clock } = dependencies;
+  const { findEnrolled, findClient, buy, admitUnbilled, clock } = dependencies;
 
   async function read(enrollmentId: string): Promise<Facts | undefined> {
     const enrolled = await findEnrolled(enrollmentId);
@@ -128,8 +131,11 @@ export function createCheckboxResolve<Access extends BoughtAccess>(dependencies:
       waiting,
       read: () => read(request.enrollment_id),
       async decide(found, history) {
-        if (history.state === 'used')
-          return { replay: requireSame(history.access, fingerprint, clock.now()) };
+        if (history.state === 'used') {
+          const replay = requireSame(history.access, fingerprint, clock.now());
+          await admitUnbilled(key._id);
+          return { replay };
+        }
         if (history.state === 'exhausted') throw new ApiError('idempotency_conflict');
         const facts = requireOwn(found, key);
         const snapshot = snapshotOf(request, facts);

@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import { toApiError } from '../platform/http/errors.ts';
 import { answerInTime, type Waiting, waitingFor } from '../platform/http/in-time.ts';
 import type { Account } from './resolve.ts';
+import type { AdmitUnbilled } from './unbilled.ts';
 
 interface Dependencies {
   /** @throws ApiError `missing_api_key`, `invalid_api_key` */
   authenticate: (authorization: string | undefined) => Promise<Account>;
+  admitUnbilled: AdmitUnbilled;
   resolve: (
     request: CheckboxRequest,
     caller: Account & { idempotencyKey: string; waiting: Waiting },
@@ -15,7 +18,11 @@ interface Dependencies {
 }
 
 /** `/api/checkbox`: who asks is judged before what they ask. */
-export function checkboxRoutes({ authenticate, resolve }: Dependencies): FastifyPluginAsyncZod {
+export function checkboxRoutes({
+  authenticate,
+  admitUnbilled,
+  resolve,
+}: Dependencies): FastifyPluginAsyncZod {
   const accounts = new WeakMap<FastifyRequest, Account>();
 
   function accountOf(request: FastifyRequest): Account {
@@ -29,6 +36,14 @@ export function checkboxRoutes({ authenticate, resolve }: Dependencies): Fastify
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       accounts.set(request, await authenticate(request.headers.authorization));
+    });
+    // What is thrown here goes on to the error handler of the server.
+    scope.setErrorHandler(async (thrown, request) => {
+      const error = toApiError(thrown);
+      const account = accounts.get(request);
+      if (account && error.status < 500 && error.code !== 'rate_limited')
+        await admitUnbilled(account.key._id);
+      throw error;
     });
 
     scope.post(
