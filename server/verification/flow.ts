@@ -203,7 +203,7 @@ export function createFlow(dependencies: Dependencies) {
       return true;
     }
     if (decision === 'stay' && handoff) {
-      await move(session, withdrawn(handoff, now()));
+      if (handoff.state !== 'withdrawn') await move(session, withdrawn(handoff, now()));
       return true;
     }
     return handoff?.state === 'taken';

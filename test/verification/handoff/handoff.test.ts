@@ -43,6 +43,14 @@ async function joined() {
 
 const wrongCode = (code: string) => String((Number(code.replace(' ', '')) + 1) % 1_000_000).padStart(6, '0');
 
+it('a computer that stays says so once, however often it is sent', async () => {
+  const { computer, sessionId } = await offered();
+  const form = computer.form();
+  for (let sent = 0; sent < 3; sent += 1)
+    await computer.request(form.action, { ...form.fields, decision: 'stay' });
+  expect(await events(sessionId)).toEqual(['started', 'consented', 'handoff_offered', 'handoff_withdrawn']);
+});
+
 describe('verifying on a phone', () => {
   it('goes on there, and ends at the computer after "yes, this is my computer"', async () => {
     const { computer, phone, sessionId } = await joined();
