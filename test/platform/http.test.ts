@@ -4,7 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ApiError } from '../../server/platform/errors.ts';
 import { acceptForms } from '../../server/platform/http/forms.ts';
-import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
+import {
+  type ArrivalTimes,
+  arrivalTimes,
+  createHttpServer,
+  type HttpServer,
+} from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 
 let app: HttpServer;
@@ -145,6 +150,45 @@ describe('a socket that does not speak HTTP', () => {
       expect(JSON.parse(body)).toEqual(failure('Invalid request'));
     },
   );
+});
+
+describe('a request that arrives too slowly', () => {
+  const arrival = { headers: 300, request: 600, check: 50 };
+
+  /** Sends `text`, then a byte every 20 ms. @returns milliseconds until the server has ended the connection */
+  async function drip(text: string, settings: { arrival?: ArrivalTimes }): Promise<number> {
+    const slow = createHttpServer({ logger: createLogger('silent'), trustProxy: false, ...settings });
+    slow.post('/upload', async () => ({}));
+    await slow.listen({ host: '127.0.0.1', port: 0 });
+    const { port: at } = slow.server.address() as { port: number };
+    const socket = connect(at, '127.0.0.1');
+    const begun = performance.now();
+    socket.on('error', () => undefined).resume();
+    socket.write(text);
+    const dripping = setInterval(() => socket.write('x'), 20);
+    await once(socket, 'close');
+    clearInterval(dripping);
+    await slow.close();
+    return performance.now() - begun;
+  }
+
+  it.each([
+    ['headers', 'POST /upload HTTP/1.1\r\nHost: a\r\nX-Slow: ', arrival.headers],
+    [
+      'body',
+      'POST /upload HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n',
+      arrival.request,
+    ],
+  ])('loses its connection in the time for its %s', async (_, text, allowed) => {
+    const took = await drip(text, { arrival });
+    expect(took).toBeGreaterThanOrEqual(allowed - 50);
+    expect(took).toBeLessThan(10 * allowed);
+  });
+
+  it('has 15 s for all of it, of which 10 s for the headers, looked at every second', () => {
+    expect(app.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 15_000 });
+    expect(arrivalTimes.check).toBe(1_000);
+  });
 });
 
 describe('a stop', () => {

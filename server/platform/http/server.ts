@@ -19,9 +19,19 @@ import { boundHeaders } from './request-headers.ts';
 const bodyLimit = 64 * 1024;
 /** Characters of a path; Node lets no more through. An identifier, however wrong, is its endpoint's to judge. */
 const longestUrl = 16 * 1024;
-/** Milliseconds in which a whole request has to arrive, and that a silent connection is kept. */
-const requestTimeout = 15_000;
+/** Milliseconds that a silent connection is kept. */
 const connectionTimeout = 60_000;
+
+/** Milliseconds. */
+export interface ArrivalTimes {
+  /** In which the headers have to arrive; Node swaps the two where this is the larger one. */
+  headers: number;
+  /** In which a whole request has to arrive. */
+  request: number;
+  /** Between two looks for connections that are late. */
+  check: number;
+}
+export const arrivalTimes: ArrivalTimes = { headers: 10_000, request: 15_000, check: 1_000 };
 
 export type HttpServer = FastifyInstance;
 
@@ -39,6 +49,12 @@ export function routableUrl(url: string): string {
   }
 }
 
+interface Settings {
+  logger: Logger;
+  trustProxy: boolean | string;
+  arrival?: ArrivalTimes;
+}
+
 /** What a socket that does not speak HTTP reads, in the contract's format. */
 function answerBrokenRequest(_error: Error, socket: Socket): void {
   if (socket.destroyed || !socket.writable) return;
@@ -52,18 +68,13 @@ function answerBrokenRequest(_error: Error, socket: Socket): void {
  * A Fastify server as every listener of ours is: zod on both sides, `X-Request-Id` on every answer, errors
  * in the contract's formats whatever goes wrong, nothing of the framework's own.
  */
-export function createHttpServer({
-  logger,
-  trustProxy,
-}: {
-  logger: Logger;
-  trustProxy: boolean | string;
-}): HttpServer {
+export function createHttpServer({ logger, trustProxy, arrival = arrivalTimes }: Settings): HttpServer {
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     bodyLimit,
-    requestTimeout,
+    requestTimeout: arrival.request,
+    http: { headersTimeout: arrival.headers, connectionsCheckingInterval: arrival.check },
     connectionTimeout,
     trustProxy,
     genReqId: randomRequestId,
