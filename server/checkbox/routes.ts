@@ -39,7 +39,7 @@ export function checkboxRoutes({
     });
     // What is thrown here goes on to the error handler of the server.
     scope.setErrorHandler(async (thrown, request) => {
-      const error = toApiError(thrown);
+      const error = toApiError(thrown, request);
       const account = accounts.get(request);
       if (account && error.status < 500 && error.code !== 'rate_limited')
         await admitUnbilled(account.key._id);
