@@ -60,7 +60,9 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   function startServer(port: number, n: number): Promise<Program> {
     const env = {
       MONGODB_URI: database.uri(name),
-      SVC_ENVIRONMENT: 'production',
+      // Plain HTTP on loopback: a base URL that is not https is for development alone.
+      SVC_ENVIRONMENT: 'development',
+      SVC_DEMO_PORT: 'off',
       SVC_ROLES: n === 0 ? 'api,admin,worker' : 'api,worker',
       SVC_PORT: String(port),
       SVC_ADMIN_PORT: String(adminPort),

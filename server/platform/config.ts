@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import { adminHostFault } from './admin-host.ts';
+import { decidedOptions } from './database/uri-options.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
+import { ProxyTrust } from './proxy-trust.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -45,6 +47,10 @@ const Environment = z.object({
   MONGODB_URI: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, { error: 'expected a mongodb:// address' })
+    .refine((uri) => decidedOptions(uri).length === 0, {
+      error: ({ input }) =>
+        `must not set ${decidedOptions(String(input)).join(', ')}: this service decides how durable writes are`,
+    })
     .optional(),
   SVC_DATA_DIR: z.string().min(1).default('.svc'),
   SVC_MASTER_KEY: list(masterKey).optional(),
@@ -60,7 +66,7 @@ const Environment = z.object({
   ...imprintVariables,
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  SVC_TRUST_PROXY: z.string().default('off'),
+  SVC_TRUST_PROXY: ProxyTrust.default(false),
 });
 
 /** What this process does and with what; frozen at start. Durations in milliseconds, prices in cents. */
@@ -90,7 +96,8 @@ export interface Config {
   /** Where the demo partner's site listens; never outside development. */
   demoPort: number | undefined;
   logLevel: string;
-  trustProxy: boolean | string;
+  /** Whose `X-Forwarded-For` is believed: everybody's, that of so many proxies, or of those in these ranges. */
+  trustProxy: ProxyTrust;
 }
 
 /** Every fault of the environment at once. */
@@ -103,19 +110,18 @@ export class ConfigError extends Error {
   }
 }
 
-function trustProxy(text: string): boolean | string {
-  if (text === 'off' || text === 'false') return false;
-  return text === 'on' || text === 'true' ? true : text;
-}
-
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** What may be left out in development only, and is. */
+/** What development alone may leave out, or have otherwise. */
 function missing(given: Given): string[] {
   const environment = Environment.shape.SVC_ENVIRONMENT.safeParse(given['SVC_ENVIRONMENT']).data;
   const outside = environment === 'staging' || environment === 'production';
   const secrets = outside ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].filter((name) => !given[name]) : [];
   const faults = secrets.map((name) => `${name}: required outside development`);
+  if (outside && !given['SVC_BASE_URL']) faults.push('SVC_BASE_URL: required outside development');
+  if (outside && given['SVC_BASE_URL']?.startsWith('http:')) {
+    faults.push('SVC_BASE_URL: must be https outside development');
+  }
   if (environment === 'production' && !given['MONGODB_URI']) {
     faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
   }
@@ -178,6 +184,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     imprint: readImprint(env),
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     logLevel: env.SVC_LOG_LEVEL,
-    trustProxy: trustProxy(env.SVC_TRUST_PROXY),
+    trustProxy: env.SVC_TRUST_PROXY,
   });
 }

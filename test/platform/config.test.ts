@@ -8,6 +8,7 @@ const production = {
   SVC_MASTER_KEY: key(1),
   SVC_ADMIN_TOKEN: 'x'.repeat(32),
   MONGODB_URI: 'mongodb://db.example/svc',
+  SVC_BASE_URL: 'https://verify.example',
   SVC_LEGAL_NAME: 'SVC Identity Ltd',
   SVC_PRIVACY_URL: 'https://svc.example/privacy',
   SVC_TERMS_URL: 'https://svc.example/terms',
@@ -108,6 +109,7 @@ describe('faults', () => {
       SVC_PRICE_CENTS: '0.5',
       SVC_STARTS_PER_MINUTE: '0',
       SVC_LOG_LEVEL: 'loud',
+      SVC_TRUST_PROXY: '10.0.0.0/33',
       SVC_LEGAL_NAME: 'SVC\u202E Ltd',
       SVC_PRIVACY_URL: 'http://svc.example/privacy',
       SVC_TERMS_URL: 'https://svc.example@evil.example/',
@@ -130,6 +132,7 @@ describe('faults', () => {
         'SVC_PORT',
         'SVC_MASTER_KEY',
         'SVC_ADMIN_TOKEN',
+        'SVC_BASE_URL',
         'MONGODB_URI',
         'SVC_LEGAL_NAME',
         'SVC_PRIVACY_URL',
@@ -154,8 +157,56 @@ describe('faults', () => {
     const { [name as keyof typeof production]: _missing, ...rest } = production;
     expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
     const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
-    expect(inStaging).toHaveLength(['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].includes(name) ? 1 : 0);
+    expect(inStaging).toHaveLength(
+      ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL'].includes(name) ? 1 : 0,
+    );
   });
+
+  it.each(['staging', 'production'])('name a base URL that is not https in %s', (environment) => {
+    const given = { ...production, SVC_ENVIRONMENT: environment, SVC_BASE_URL: 'http://verify.example' };
+    expect(faultsOf(given)).toEqual(['SVC_BASE_URL: must be https outside development']);
+  });
+
+  it.each([
+    'w=1',
+    'w=majority',
+    'journal=false',
+    'j=false',
+    'readConcernLevel=local',
+    'READCONCERNLEVEL=local',
+    'wtimeoutMS=1',
+    'readPreference=secondary',
+  ])('name an option of MONGODB_URI that would override the durability: %s', (option) => {
+    const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
+    const [name] = option.split('=');
+    expect(faultsOf({ MONGODB_URI: uri })).toEqual([
+      `MONGODB_URI: must not set ${name}: this service decides how durable writes are`,
+    ]);
+  });
+
+  it('are none for the other options of MONGODB_URI', () => {
+    const uri = 'mongodb+srv://db.example/svc?tls=true&replicaSet=w&authSource=admin&retryWrites=true';
+    expect(faultsOf({ MONGODB_URI: uri })).toEqual([]);
+  });
+
+  it.each([
+    ['off', false],
+    ['on', true],
+    ['2', 2],
+    ['10.0.0.0/8, 2001:db8::/32,192.0.2.1', '10.0.0.0/8,2001:db8::/32,192.0.2.1'],
+    ['loopback', 'loopback'],
+  ])('are none for SVC_TRUST_PROXY=%s', (text, trusted) => {
+    expect(readConfig({ SVC_TRUST_PROXY: text }).trustProxy).toBe(trusted);
+  });
+
+  it.each(['yes', '0', '-1', '10.0.0.0/33', 'proxy.example', '10.0.0.0/8,'])(
+    'name SVC_TRUST_PROXY=%s',
+    (text) => {
+      expect(faultsOf({ SVC_TRUST_PROXY: text })).toEqual([
+        expect.stringMatching(/^SVC_TRUST_PROXY: expected/),
+      ]);
+    },
+  );
 
   it('are none for a complete production', () => {
     const { environment, imprint } = readConfig(production);

@@ -191,6 +191,22 @@ describe('a request that arrives too slowly', () => {
   });
 });
 
+describe('the address of a caller', () => {
+  it.each([
+    [false, '127.0.0.1'],
+    [1, '192.0.2.3'],
+    [2, '192.0.2.2'],
+    ['127.0.0.0/8', '192.0.2.3'],
+    [true, '192.0.2.1'],
+  ])('behind proxies, of which %s are trusted', async (trustProxy, address) => {
+    const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
+    behind.get('/', async ({ ip }) => ip);
+    const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };
+    expect((await behind.inject({ url: '/', headers })).body).toBe(address);
+    await behind.close();
+  });
+});
+
 describe('a stop', () => {
   it('waits for the answer that is under way, which ends its connection', async () => {
     const closing = createHttpServer({ logger: createLogger('silent'), trustProxy: false });

@@ -99,6 +99,7 @@ describe('SVC_DEMO_PORT', () => {
   it('is nothing elsewhere', () => {
     const staging = {
       SVC_ENVIRONMENT: 'staging',
+      SVC_BASE_URL: 'https://verify.example',
       SVC_MASTER_KEY: Buffer.alloc(32).toString('base64'),
       SVC_ADMIN_TOKEN: 'x'.repeat(32),
     };

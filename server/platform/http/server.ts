@@ -51,7 +51,7 @@ export function routableUrl(url: string): string {
 
 interface Settings {
   logger: Logger;
-  trustProxy: boolean | string;
+  trustProxy: boolean | number | string;
   arrival?: ArrivalTimes;
 }
 
@@ -76,7 +76,7 @@ export function createHttpServer({ logger, trustProxy, arrival = arrivalTimes }:
     requestTimeout: arrival.request,
     http: { headersTimeout: arrival.headers, connectionsCheckingInterval: arrival.check },
     connectionTimeout,
-    trustProxy,
+    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: longestUrl },
     rewriteUrl: ({ url = '/' }) => routableUrl(url),

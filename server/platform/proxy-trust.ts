@@ -1,0 +1,26 @@
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** Names of ranges that the HTTP server knows. */
+const ranges: readonly string[] = ['loopback', 'linklocal', 'uniquelocal'];
+
+function isRange(text: string): boolean {
+  const [address = ''] = text.split('/');
+  const isWhole = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+  return ranges.includes(text) || (isWhole && (address === text || ipaddr.isValidCIDR(text)));
+}
+
+/** Which proxies' `X-Forwarded-For` is believed: all, a number of them, or those in ranges; see README. */
+export const ProxyTrust = z.string().transform((text, context): boolean | number | string => {
+  if (text === 'off' || text === 'false') return false;
+  if (text === 'on' || text === 'true') return true;
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.every(isRange)) return parts.join(',');
+  context.addIssue({
+    code: 'custom',
+    message: 'expected on, off, a number of proxies, or addresses and CIDR ranges separated by commas',
+  });
+  return z.NEVER;
+});
+export type ProxyTrust = z.infer<typeof ProxyTrust>;
