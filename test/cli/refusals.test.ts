@@ -91,6 +91,7 @@ const careful: Record<string, (ids: Ids) => string[]> = {
   'clients rotate-secret': ({ client }) => [client],
   'integrations disable': ({ integration }) => [integration],
   'integrations rotate-secret': ({ integration }) => [integration],
+  'jobs cancel': ({ job }) => [job],
   'keys revoke': ({ key }) => [key],
   'keys rotate': ({ key }) => [key],
   'operators revoke': ({ operator }) => [operator],
@@ -101,8 +102,18 @@ const careful: Record<string, (ids: Ids) => string[]> = {
   'webhooks rotate-secret': ({ key }) => [key],
   'webhooks unset': ({ key }) => [key],
 };
-const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge'] as const;
+const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge', 'job'] as const;
 type Ids = Record<(typeof names)[number], string>;
+
+/** The job that wakes the second attempt at a URL where nothing listens. */
+async function waitingJob(partnerId: string): Promise<string> {
+  const { id: keyId } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
+  await server.api.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  await server.api.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const first = async () => (await server.api.jobs.list.query({}))[0]?.id;
+  await expect.poll(first, { timeout: 10_000 }).toBeDefined();
+  return (await first()) ?? '';
+}
 
 /** One of everything that a careful command may be about. */
 async function oneOfEach(): Promise<Ids> {
@@ -138,6 +149,7 @@ async function oneOfEach(): Promise<Ids> {
     integration,
     operator,
     user,
+    job: await waitingJob(partner),
     charge: await chargedEntry(server, partner, 'live'),
   };
 }
