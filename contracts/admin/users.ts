@@ -22,6 +22,8 @@ export const UserView = z.strictObject({
     }),
   ),
   sessions: z.number().int(),
+  /** Whether a source has met this person under another identity. */
+  duplicate: z.boolean(),
   createdAt: DateTime,
 });
 export type UserView = z.infer<typeof UserView>;

@@ -47,6 +47,7 @@ export function createUserProcedures(dependencies: Dependencies) {
         status,
       })),
       sessions: visits.length,
+      duplicate: user.duplicate ?? false,
       createdAt: user.createdAt.toISOString(),
     };
   }

@@ -1,5 +1,6 @@
 import { sha256 } from '../platform/ids.ts';
-import type { Enrollment } from './people/enrollment-store.ts';
+import { recognised } from './handoff/handoff.ts';
+import type { Enrolling } from './people/enrollments.ts';
 import type { SessionStore } from './session-store.ts';
 import { authenticated, failed, type Session, type Transition } from './sessions.ts';
 import type { Authenticated, Failed } from './sources/source.ts';
@@ -8,9 +9,9 @@ import type { Visit, Visits } from './visits.ts';
 interface Dependencies {
   sessions: Pick<SessionStore, 'move'>;
   visits: Visits;
-  enrol: (session: Session, who: Authenticated, at: Date) => Promise<Enrollment>;
-  /** Publishes in the background what a session or an enrollment owes. */
-  drain: { session(session: Session): void; enrollment(enrollment: Enrollment): void };
+  enrolling: Pick<Enrolling, 'meet' | 'known'>;
+  /** Publishes in the background what a session owes. */
+  drain: (session: Session) => void;
   clock: { now(): number };
 }
 
@@ -23,12 +24,12 @@ interface Arrival {
 }
 
 /** Makes somebody who has authenticated the session's user, and rotates the cookie of their browser. */
-export function createArriving({ sessions, visits, enrol, drain, clock }: Dependencies) {
+export function createArriving({ sessions, visits, enrolling, drain, clock }: Dependencies) {
   const now = () => new Date(clock.now());
 
   async function move(session: Session, transition: Transition): Promise<Session | undefined> {
     const moved = await sessions.move(session, transition, now());
-    if (moved) drain.session(moved);
+    if (moved) drain(moved);
     return moved;
   }
 
@@ -41,18 +42,20 @@ export function createArriving({ sessions, visits, enrol, drain, clock }: Depend
       await move(session, failed(session, outcome.reason, now()));
       return secret;
     }
-    const enrollment = await enrol(session, outcome, now());
-    drain.enrollment(enrollment);
+    const userId = await enrolling.meet(session, outcome);
     const renewed = visits.renewed(visit, secret, token);
+    const { rehearse, carry } = outcome;
+    const marked = rehearse ? { rehearse } : {};
     const { handoff } = session;
-    const { userId, sub, _id: enrollmentId, firstSession } = enrollment;
-    const returning = firstSession !== session._id;
-    const browser =
+    const transition =
       visit.device === 'phone' && handoff
-        ? { browserHash: session.browserHash, handoff: { ...handoff, phoneHash: sha256(renewed) } }
-        : { browserHash: sha256(renewed) };
-    const who = { userId, sub, enrollmentId, returning, ...browser };
-    if (await move(session, authenticated(who, outcome.carry, now()))) return renewed;
+        ? recognised({ handoff, phoneHash: sha256(renewed), userId, ...marked }, carry, now())
+        : authenticated(
+            { ...enrolling.known(session, userId), browserHash: sha256(renewed), ...marked },
+            carry,
+            now(),
+          );
+    if (await move(session, transition)) return renewed;
     // Lost against another request of this browser: if that was the same form, it set the same secret.
     return (await visits.enter({ ...visit, secret }, token)).secret;
   }

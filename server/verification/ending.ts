@@ -3,7 +3,15 @@ import { deriveSecret, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { backingOf, type FindStanding } from './people/backing.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
-import { completed, failed, reasonAt, type Session, type Stage, type Transition } from './sessions.ts';
+import {
+  claimsAskedFor,
+  completed,
+  failed,
+  reasonAt,
+  type Session,
+  type Stage,
+  type Transition,
+} from './sessions.ts';
 import type { ClientDirectory } from './start.ts';
 
 interface Dependencies {
@@ -50,7 +58,9 @@ export function createEnding({ directory, keyring, findStanding, isCodeUsed, iss
     if (!standing) return failed(session, 'abandoned', new Date(clock.now()));
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(deriveSecret(bytes, 'code', [session._id])), keyId };
-    return completed(session, { code, backing: backingOf(standing) }, new Date(clock.now()));
+    const { consentedClaims } = standing.enrollment;
+    const consents = claimsAskedFor(session).some((name) => !consentedClaims.includes(name));
+    return completed(session, { code, backing: backingOf(standing), consents }, new Date(clock.now()));
   }
 
   /** The code of a completed session, while it is of use to anybody. */

@@ -94,19 +94,23 @@ export function createVerification(dependencies: Dependencies): Verification {
   const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
   const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
   const visits = createVisits({ sessions, keyring });
-  const arriving = createArriving({
+  const enrolling = createEnrolling({
+    users,
+    enrollments,
     sessions,
-    visits,
-    enrol: createEnrolling({ users, enrollments, keyring }),
-    drain: { session: sessionOutbox.drain, enrollment: enrollmentOutbox.drain },
+    keyring,
+    drain: enrollmentOutbox.drain,
     clock,
+    logger,
   });
+  const arriving = createArriving({ sessions, visits, enrolling, drain: sessionOutbox.drain, clock });
   const flow = createFlow({
     visits,
     arriving,
     attempts: createAttempts(keyring.id),
     sources,
-    verify: createVerifying({ users, revise, block, isFresh, clock }),
+    enrolling,
+    verify: createVerifying({ enrol: enrolling.enrol, users, revise, block, isFresh, clock }),
     ending: createEnding({ directory, keyring, findStanding, isCodeUsed, issuer: baseUrl, clock }),
     keyring,
     clock,
@@ -131,6 +135,7 @@ export function createVerification(dependencies: Dependencies): Verification {
         await revise.sweep();
         await forgetOldClaims();
         await sessions.forgetBacking(new Date(clock.now()));
+        await enrolling.sweep();
         await enrollmentOutbox.sweep();
         await sessionOutbox.sweep();
       },

@@ -7,6 +7,7 @@ import { isTokenOf } from './csrf.ts';
 import type { Ending } from './ending.ts';
 import type { DeviceName } from './handoff/devices.ts';
 import { confirmed, isOpen, linkAndCode, offered, withdrawn } from './handoff/handoff.ts';
+import type { Enrolling } from './people/enrollments.ts';
 import {
   consented,
   failed,
@@ -54,6 +55,7 @@ interface Dependencies {
   arriving: Arriving;
   attempts: Attempts;
   sources: ReadonlyMap<string, VerificationSource>;
+  enrolling: Pick<Enrolling, 'known' | 'settle'>;
   verify: Verifying;
   ending: Ending;
   keyring: Pick<Keyring, 'id'>;
@@ -63,11 +65,11 @@ interface Dependencies {
 const triesAgainstOthers = 5;
 /** Milliseconds that a return may be under way, its source's patience and the rest; and between two looks at it. */
 const twin = { most: 16_000, pause: 250 };
-const live: readonly Stage[] = ['consent', 'authenticate', 'verify', 'issue'];
+const live: readonly Stage[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
 
 /** The hosted flow (design, section 4): consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
-  const { visits, arriving, attempts, sources, verify, ending, keyring, clock } = dependencies;
+  const { visits, arriving, attempts, sources, enrolling, verify, ending, keyring, clock } = dependencies;
   const { move, arrive } = arriving;
   const now = () => new Date(clock.now());
 
@@ -105,10 +107,15 @@ export function createFlow(dependencies: Dependencies) {
         return { kind: 'consent', session };
       case 'authenticate':
         return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, visit);
+      case 'confirm':
+        throw new Error(`session ${session._id} waits for a phone that it was not handed to`);
       case 'verify':
       case 'issue':
         return undefined;
       case 'completed':
+        // Before the code is sent: the partner may ask for what the user has consented to as soon as it has that.
+        if (session.enrollmentDueAt) await enrolling.settle(session);
+        return { kind: 'leave', session, url: await ending.redirect(session, stage), gently };
       case 'failed':
       case 'expired':
       case 'over':
@@ -123,12 +130,11 @@ export function createFlow(dependencies: Dependencies) {
       case 'consent':
       case 'authenticate':
         return begin(session, visit);
+      case 'confirm':
+        return { kind: 'confirm', session, handoff };
       case 'verify':
         return undefined;
       case 'issue':
-        return handoff.state === 'taken'
-          ? { kind: 'confirm', session, handoff }
-          : { kind: 'phone-over', session, well: true };
       case 'completed':
         return { kind: 'phone-over', session, well: true };
       case 'failed':
@@ -173,7 +179,7 @@ export function createFlow(dependencies: Dependencies) {
     const stale = !current || (form.step !== undefined && form.step !== stage);
     if (stale || !live.includes(stage)) return secret;
     if (!own) throw new ApiError('cross_site_request');
-    if (visit.device === 'phone' && stage === 'issue') await confirm(session, form);
+    if (visit.device === 'phone' && stage === 'confirm') await confirm(session, form);
     if (visit.device === 'computer' && stage === 'consent') await decide(session, form);
     if (stage !== 'authenticate') return secret;
     if (visit.device === 'computer' && (await chooseDevice(session, form))) return secret;
@@ -189,9 +195,10 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   async function confirm(session: Session, { decision }: Submission): Promise<void> {
-    const { handoff } = session;
-    if (decision !== 'confirm' || handoff?.state !== 'taken') throw new ApiError('cross_site_request');
-    await move(session, confirmed(handoff, now()));
+    const { handoff, userId } = session;
+    if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)
+      throw new ApiError('cross_site_request');
+    await move(session, confirmed(handoff, enrolling.known(session, userId), now()));
   }
 
   /** @returns whether the form was about the device; a computer whose session a phone has taken may do no more */

@@ -10,6 +10,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { userId: 1 }, sparse: true },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { 'backing.until': 1 }, sparse: true },
+  { collection, key: { enrollmentDueAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
@@ -61,23 +62,27 @@ export interface SessionStore {
   revise(whose: Whose, at: Date, note: string): Promise<void>;
   /** Takes away what stood behind codes that have expired. */
   forgetBacking(now: Date): Promise<void>;
+  /** Takes away what sources have said of a user and no session has used yet. */
+  forgetCarried(userId: string): Promise<void>;
+  /** Sessions whose enrollments do not have yet what follows from them. */
+  dueForEnrollment(before: Date, limit: number): Promise<Session[]>;
+  /** Its enrollment has what followed from the session as it was read. */
+  enrolled(session: Session): Promise<void>;
   /** Takes out of the sessions of a user who the user is. */
   forgetUser(userId: string): Promise<void>;
   owing(before: Date, limit: number): Promise<Session[]>;
   settle(paid: readonly Session[]): Promise<void>;
 }
 
-function toUpdate({ set, entry, carried, owes }: Transition): UpdateFilter<Session> {
+function toUpdate({ set, entry, carried, owes, enrolled }: Transition): UpdateFilter<Session> {
+  const unset = {
+    ...(owes ? { purgeAt: '' as const } : {}),
+    ...(carried === null ? { carried: '' as const } : {}),
+    ...(enrolled ? { enrollmentDueAt: '' as const } : {}),
+  };
   return {
     $set: { ...set, ...(carried ? { carried } : {}), ...(owes ? { outboxAt: entry.at } : {}) },
-    ...(owes || carried === null
-      ? {
-          $unset: {
-            ...(owes ? { purgeAt: '' as const } : {}),
-            ...(carried === null ? { carried: '' as const } : {}),
-          },
-        }
-      : {}),
+    ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
     $push: { timeline: entry, ...(owes ? { outbox: owes } : {}) },
   };
 }
@@ -142,9 +147,26 @@ export function createSessionStore(db: Db): SessionStore {
       await sessions.updateMany({ 'backing.until': { $lte: now } }, { $unset: { backing: '' } });
     },
 
+    async forgetCarried(userId) {
+      await sessions.updateMany({ userId, carried: { $exists: true } }, { $unset: { carried: '' } });
+    },
+
+    dueForEnrollment: (before, limit) =>
+      sessions
+        .find({ enrollmentDueAt: { $lte: before } })
+        .sort({ enrollmentDueAt: 1 })
+        .limit(limit)
+        .toArray(),
+
+    async enrolled({ _id, enrollmentDueAt }) {
+      if (enrollmentDueAt)
+        await sessions.updateOne({ _id, enrollmentDueAt }, { $unset: { enrollmentDueAt: '' } });
+    },
+
     async forgetUser(userId) {
       const links = {
         userId: '',
+        enrollmentDueAt: '',
         sub: '',
         enrollmentId: '',
         returning: '',

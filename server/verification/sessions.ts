@@ -24,7 +24,7 @@ interface TimelineEntry {
     | 'failed'
     /** What stood behind its code has changed: the user or the enrollment. */
     | 'revised'
-    | `handoff_${'offered' | 'mistyped' | 'taken' | 'confirmed' | 'withdrawn'}`;
+    | `handoff_${'offered' | 'mistyped' | 'taken' | 'authenticated' | 'confirmed' | 'withdrawn'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
 }
@@ -54,7 +54,7 @@ export interface Backing {
 export interface Handoff {
   /**
    * `offered`: link and code are shown on the computer. `taken`: a phone has typed the code. `confirmed`: the
-   * person at the phone has recognised the computer. `withdrawn`: link and phone are of no use any more.
+   * person at the phone has authenticated and recognised the computer. `withdrawn`: link and phone are of no use any more.
    */
   state: 'offered' | 'taken' | 'confirmed' | 'withdrawn';
   /** How many were offered in this session; link and code are derived from it, so that they need not be stored. */
@@ -94,11 +94,17 @@ export interface Session {
   handoff?: Handoff;
   /** What the source has to remember between its steps. Gone when the session ends. */
   carried?: Record<string, unknown>;
+  /** Known as soon as the user has authenticated, at a phone too; everything below from when that counts. */
   userId?: string;
+  /** Sandbox people only: the mark of their enrollment. */
+  rehearse?: Rehearsal;
+  authenticatedAt?: Date;
   sub?: string;
   enrollmentId?: string;
   /** Whether an earlier session had enrolled this user with this client. */
   returning?: boolean;
+  /** Since when the enrollment does not have what the session means for it (an outbox). */
+  enrollmentDueAt?: Date;
   failure?: { reason: FailureReason; at: Date };
   code?: IssuedCode;
   backing?: Backing;
@@ -117,6 +123,8 @@ export interface Session {
 export type Stage =
   | 'consent'
   | 'authenticate'
+  /** The user has authenticated at a phone, and has still to recognise the computer. */
+  | 'confirm'
   | 'verify'
   | 'issue'
   | 'completed'
@@ -132,7 +140,8 @@ export function stageOf(session: Session, now: number): Stage {
   if (expired) return 'expired';
   if (session.status === 'verified') return 'issue';
   if (session.status === 'authenticated') return 'verify';
-  return session.consentedAt ? 'authenticate' : 'consent';
+  if (!session.consentedAt) return 'consent';
+  return session.userId ? 'confirm' : 'authenticate';
 }
 
 /** Why a session ended, or will never end, with a code; undefined while it still may. */
@@ -152,6 +161,8 @@ export interface Transition {
   /** Undefined leaves it, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
   owes?: EventDraft;
+  /** Whether the enrollment has what the session meant for it before this change. */
+  enrolled?: boolean;
 }
 
 export function consented(at: Date): Transition {
@@ -168,15 +179,29 @@ export function spentAttempts(carried: Session['carried']): string[] {
   return (carried?.['spent'] ?? []) as string[];
 }
 
-type Authentication = Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId' | 'returning'>> &
-  Pick<Session, 'browserHash' | 'handoff'>;
-
-export function authenticated(who: Authentication, carried: Transition['carried'], at: Date): Transition {
-  return { set: { status: 'authenticated', ...who }, carried, entry: { at, event: 'authenticated' } };
+/** From here on the user has authenticated: what this means for the enrollment follows. */
+export function counted(who: Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId'>>, at: Date) {
+  return { ...who, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
 }
 
-export function verified(note: string, at: Date): Transition {
-  return { set: { status: 'verified' }, carried: null, entry: { at, event: 'verified', note } };
+type Authentication = Parameters<typeof counted>[0] & Pick<Session, 'browserHash' | 'rehearse'>;
+
+export function authenticated(
+  { browserHash, rehearse, ...who }: Authentication,
+  carried: Transition['carried'],
+  at: Date,
+): Transition {
+  const set = { ...counted(who, at), browserHash, ...(rehearse ? { rehearse } : {}) };
+  return { set, carried, entry: { at, event: 'authenticated' } };
+}
+
+export function verified(returning: boolean, note: string, at: Date): Transition {
+  return {
+    set: { status: 'verified', returning },
+    carried: null,
+    entry: { at, event: 'verified', note },
+    enrolled: true,
+  };
 }
 
 function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
@@ -189,10 +214,12 @@ interface Issue {
   code: Pick<IssuedCode, 'hash' | 'keyId'>;
   /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
   backing?: Omit<Backing, 'until'> | undefined;
+  /** Whether the enrollment lacks a claim that the user consented to in this session. */
+  consents?: boolean;
 }
 
 /** `verified` → `complete`: the one step that issues a code. */
-export function completed(session: Session, { code, backing }: Issue, at: Date): Transition {
+export function completed(session: Session, { code, backing, consents }: Issue, at: Date): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
   return {
     set: {
@@ -200,6 +227,7 @@ export function completed(session: Session, { code, backing }: Issue, at: Date):
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
       ...(backing ? { backing: { ...backing, until: expiresAt } } : {}),
+      ...(consents ? { enrollmentDueAt: at } : {}),
     },
     entry: { at, event: 'completed' },
     owes: {

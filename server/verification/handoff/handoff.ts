@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { sameText, sha256 } from '../../platform/ids.ts';
-import type { Handoff, Session, Transition } from '../sessions.ts';
+import { counted, type Handoff, type Session, type Transition } from '../sessions.ts';
 import type { DeviceName } from './devices.ts';
 
 /** Milliseconds that a link and its code work. */
@@ -94,7 +94,23 @@ export function taken(
   };
 }
 
-/** The person at the phone says that the computer is theirs. */
-export function confirmed(handoff: Handoff, at: Date): Transition {
-  return { set: { handoff: { ...handoff, state: 'confirmed' } }, entry: { at, event: 'handoff_confirmed' } };
+interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'rehearse'> {
+  handoff: Handoff;
+  phoneHash: string;
+}
+
+/** The phone's user has authenticated. It counts from the confirmation on (decisions.md, "Enrollment"). */
+export function recognised(
+  { handoff, phoneHash, userId, rehearse }: AtPhone,
+  carried: Transition['carried'],
+  at: Date,
+): Transition {
+  const set = { userId, handoff: { ...handoff, phoneHash }, ...(rehearse ? { rehearse } : {}) };
+  return { set, carried, entry: { at, event: 'handoff_authenticated' } };
+}
+
+/** The person at the phone says that the computer is theirs: now they have authenticated. */
+export function confirmed(handoff: Handoff, who: Parameters<typeof counted>[0], at: Date): Transition {
+  const set = { handoff: { ...handoff, state: 'confirmed' as const }, ...counted(who, at) };
+  return { set, entry: { at, event: 'handoff_confirmed' } };
 }

@@ -56,6 +56,7 @@ function nameOf({ code }: ApiError, { device, session }: Place): ProblemName {
 function outcomeOf(name: ProblemName, { device, session }: Place): Problem['outcome'] {
   if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
+  if (session?.authenticatedAt) return 'signedIn';
   return device && !session && name === 'unavailable' ? undefined : 'nothingShared';
 }
 

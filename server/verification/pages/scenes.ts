@@ -106,7 +106,7 @@ export function sceneOf(view: View, circumstances: Circumstances): Scene {
         step: 'verify',
         scripted: true,
         phone: inWords(view.handoff.phone ?? {}, m),
-        canStay: view.session.status === 'pending',
+        canStay: view.session.userId === undefined,
         ...watching(view),
       };
     case 'confirm':
@@ -119,7 +119,13 @@ export function sceneOf(view: View, circumstances: Circumstances): Scene {
     case 'phone-over':
       return { template: 'notice', step: 'done', ...toldOnPhone(view, m) };
     case 'leave':
-      return { template: 'leaving', step: 'done', url: view.url, well: view.session.status === 'complete' };
+      return {
+        template: 'leaving',
+        step: 'done',
+        url: view.url,
+        well: view.session.status === 'complete',
+        signedIn: view.session.authenticatedAt !== undefined,
+      };
   }
 }
 

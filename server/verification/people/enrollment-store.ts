@@ -19,6 +19,8 @@ export interface Enrollment extends Revisable {
   sub: string;
   status: 'active' | 'blocked';
   blockReason?: string;
+  /** When it was blocked last; stays when it is unblocked. */
+  blockedAt?: Date;
   /** Sandbox people only: what the exchange of their code shall rehearse. */
   rehearse?: Rehearsal;
   consentedClaims: ClaimName[];
@@ -47,7 +49,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 export interface EnrollmentStore {
-  /** Makes the enrollment, or finds the one that is there; adds the claims consented to now. */
+  /** Makes the enrollment, or finds the one that is there; adds the claims consented to. Idempotent. */
   enrol(enrollment: Enrollment): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
   /** Those of `ids` that are there. */
@@ -137,7 +139,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     block: (id, { reason, at, entry }) =>
       update(id, {
-        $set: { status: 'blocked', blockReason: reason, reviseAt: at, ...due(entry) },
+        $set: { status: 'blocked', blockReason: reason, blockedAt: at, reviseAt: at, ...due(entry) },
         ...pushed(entry),
       }),
 

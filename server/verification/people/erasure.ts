@@ -28,7 +28,7 @@ export interface Erased {
 interface Dependencies {
   users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
-  sessions: Pick<SessionStore, 'ofUser' | 'forgetUser'>;
+  sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
   revise: Pick<Revising, 'user'>;
   /** Empties what other features keep. Twice is once. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
@@ -54,7 +54,7 @@ export function createErasure({ users, enrollments, sessions, revise, eraseElsew
       codeHashes: distinct(visits.map(({ code }) => code?.hash)),
       sessionIds: visits.map(({ _id }) => _id),
     });
-    await enrollments.remove(enrollmentIds);
+    await Promise.all([enrollments.remove(enrollmentIds), sessions.forgetCarried(userId)]);
     return { enrollments: enrolled.length, sessions: visits.length, ...elsewhere };
   }
 

@@ -1,10 +1,11 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
-import type { ClaimName, Claims } from '../../../contracts/claims.ts';
+import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { randomId } from '../../platform/ids.ts';
+import type { Verified } from '../sources/source.ts';
 import type { KeptClaim } from './freshness.ts';
 import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
 
@@ -16,6 +17,8 @@ export interface User extends Revisable {
   claims: Partial<Record<ClaimName, KeptClaim>>;
   /** When the oldest of the claims was evaluated. */
   keptSince?: Date;
+  /** Whether a source has met this person under another identity. */
+  duplicate?: boolean;
   createdAt: Date;
   /** When they may be deleted; absent for those who are kept. */
   purgeAt?: Date;
@@ -46,7 +49,7 @@ export interface UserStore {
   findAll(ids: readonly string[]): Promise<User[]>;
   revisions: Revisions<User>;
   /** Their sessions have to be told then. */
-  keepClaims(id: string, claims: Claims, evaluatedAt: Date): Promise<void>;
+  keepClaims(id: string, found: Pick<Verified, 'claims' | 'duplicate'>, evaluatedAt: Date): Promise<void>;
   /** Those that keep a claim which was evaluated at `before` or earlier. */
   keepingSince(before: Date, limit: number): Promise<User[]>;
   /** Removes what was evaluated at `before` or earlier, unless it has been evaluated again since it was read. */
@@ -94,12 +97,12 @@ export function createUserStore(db: Db): UserStore {
 
     revisions: revisionsOf(users),
 
-    async keepClaims(id, claims, evaluatedAt) {
+    async keepClaims(id, { claims, duplicate }, evaluatedAt) {
       const fields = Object.entries(claims).map(([name, value]) => [
         `claims.${name}`,
         { value, evaluatedAt },
       ]);
-      const kept = { ...Object.fromEntries(fields), reviseAt: evaluatedAt };
+      const kept = { ...Object.fromEntries(fields), duplicate, reviseAt: evaluatedAt };
       await users.updateOne({ _id: id, ...notErased }, { $set: kept, $min: { keptSince: evaluatedAt } });
     },
 
@@ -129,7 +132,14 @@ export function createUserStore(db: Db): UserStore {
     },
 
     async erase(id, at, entry) {
-      const nobody = { identity: `erased:${id}`, claims: {}, erasedAt: at, reviseAt: at, auditAt: entry.at };
+      const nobody = {
+        identity: `erased:${id}`,
+        claims: {},
+        duplicate: false,
+        erasedAt: at,
+        reviseAt: at,
+        auditAt: entry.at,
+      };
       const { matchedCount } = await users.updateOne(
         { _id: id, ...notErased },
         { $set: nobody, $unset: { purgeAt: '' }, $push: { audit: entry } },

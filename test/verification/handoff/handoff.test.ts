@@ -69,9 +69,9 @@ describe('verifying on a phone', () => {
       'consented',
       'handoff_offered',
       'handoff_taken',
-      'authenticated',
-      'verified',
+      'handoff_authenticated',
       'handoff_confirmed',
+      'verified',
       'completed',
     ]);
     expect((await phone.open(phone.at)).body).toContain('Go on at your computer');
@@ -116,7 +116,7 @@ describe('verifying on a phone', () => {
     await computer.request(stale.action, { ...stale.fields, decision: 'confirm' });
     expect((await computer.open(computer.at)).body).toContain('Go on with your phone');
     expect((await session(sessionId)).handoff?.state).toBe('taken');
-    expect((await session(sessionId)).status).toBe('verified');
+    expect((await session(sessionId)).status).toBe('pending');
   });
 
   it('is not open to the computer meanwhile', async () => {

@@ -39,7 +39,7 @@ describe('claims of a user', () => {
   it('that were evaluated again are kept from then on', async () => {
     const userId = await verified();
     const later = new Date(hosted.clock.at + 100 * 24 * hour);
-    await hosted.stores.users.keepClaims(userId, { country: 'FR' }, later);
+    await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);
     expect(await keptAfter(userId, lifetime + hour + 1)).toEqual(['country']);
     expect(await keptAfter(userId, lifetime + 100 * 24 * hour)).toEqual(['country']);
     expect(await keptAfter(userId, lifetime + 100 * 24 * hour + hour + 1)).toEqual([]);
@@ -49,7 +49,11 @@ describe('claims of a user', () => {
     const userId = await verified();
     const asRead = (await hosted.stores.users.find(userId)) ?? expect.fail('no user');
     const before = new Date(hosted.clock.at);
-    await hosted.stores.users.keepClaims(userId, { age_18_plus: true }, new Date(hosted.clock.at + hour));
+    await hosted.stores.users.keepClaims(
+      userId,
+      { claims: { age_18_plus: true }, duplicate: false },
+      new Date(hosted.clock.at + hour),
+    );
     await hosted.stores.users.forgetClaims(asRead, before);
     expect((await hosted.stores.users.find(userId))?.claims).toHaveProperty('age_18_plus');
   });

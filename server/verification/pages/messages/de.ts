@@ -161,7 +161,7 @@ export const de: Messages = {
     confirm: {
       title: 'Ist das Ihr Computer?',
       lead: (partner) =>
-        `Der Nachweis ist geführt. Noch wurde nichts weitergegeben. Die Auskünfte für ${partner} gehen an diesen Computer:`,
+        `Sie haben sich angemeldet. Noch wurde nichts weitergegeben. Die Auskünfte für ${partner} gehen an diesen Computer:`,
       began: 'Begonnen',
       warning:
         'Wenn Sie ihn nicht gerade vor sich sehen, versucht womöglich jemand, sich für Sie auszugeben: Wählen Sie Nein.',
@@ -202,6 +202,8 @@ export const de: Messages = {
   outcome: {
     nothingShared: 'Über Sie wurde nichts weitergegeben.',
     nothingHere: 'Aus diesem Browser wurde nichts weitergegeben.',
+    signedIn: (partner) =>
+      `Keine der Auskünfte wurde weitergegeben. ${partner} hat erfahren, dass Sie sich angemeldet haben, unter einem Code, der nur dort für Sie steht, und dass dies beendet ist.`,
     answersShared: (partner) =>
       `${partner} konnte die Auskünfte lesen, die Sie erlaubt haben, und sonst nichts.`,
   },

@@ -145,7 +145,7 @@ export const en: Messages = {
     confirm: {
       title: 'Is this your computer?',
       lead: (partner) =>
-        `You are verified. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
+        `You have signed in. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
       began: 'Begun',
       warning: 'If you are not looking at it right now, somebody may be trying to pass as you: choose No.',
       yes: 'Yes, this is my computer',
@@ -182,6 +182,8 @@ export const en: Messages = {
   outcome: {
     nothingShared: 'Nothing about you was shared.',
     nothingHere: 'Nothing was shared from this browser.',
+    signedIn: (partner) =>
+      `None of the answers was shared. ${partner} learned that you signed in, under a code that stands for you only there, and that this ended.`,
     answersShared: (partner) => `${partner} could read the answers that you allowed, and nothing else.`,
   },
   problems: {

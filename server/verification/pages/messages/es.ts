@@ -154,7 +154,7 @@ export const es: Messages = {
     confirm: {
       title: '¿Es este tu ordenador?',
       lead: (partner) =>
-        `Estás verificado. Todavía no se ha compartido nada. Las respuestas para ${partner} irán a este ordenador:`,
+        `Has iniciado sesión. Todavía no se ha compartido nada. Las respuestas para ${partner} irán a este ordenador:`,
       began: 'Iniciado',
       warning: 'Si no lo tienes delante, puede que alguien intente hacerse pasar por ti: elige No.',
       yes: 'Sí, es mi ordenador',
@@ -194,6 +194,8 @@ export const es: Messages = {
   outcome: {
     nothingShared: 'No se ha compartido nada sobre ti.',
     nothingHere: 'No se ha compartido nada desde este navegador.',
+    signedIn: (partner) =>
+      `No se ha compartido ninguna de las respuestas. ${partner} ha sabido que has iniciado sesión, con un código que solo allí te representa, y que esto ha terminado.`,
     answersShared: (partner) => `${partner} pudo leer las respuestas que permitiste, y nada más.`,
   },
   problems: {

@@ -159,7 +159,7 @@ export const fr: Messages = {
     confirm: {
       title: 'Est-ce votre ordinateur ?',
       lead: (partner) =>
-        `Vous êtes vérifié. Rien n’a encore été transmis. Les réponses pour ${partner} iront à cet ordinateur :`,
+        `Vous vous êtes connecté. Rien n’a encore été transmis. Les réponses pour ${partner} iront à cet ordinateur :`,
       began: 'Commencé',
       warning:
         'Si vous ne l’avez pas sous les yeux, quelqu’un essaie peut-être de se faire passer pour vous : choisissez Non.',
@@ -200,6 +200,8 @@ export const fr: Messages = {
   outcome: {
     nothingShared: 'Rien n’a été transmis à votre sujet.',
     nothingHere: 'Rien n’a été transmis depuis ce navigateur.',
+    signedIn: (partner) =>
+      `Aucune des réponses n’a été transmise. ${partner} a appris que vous vous êtes connecté, sous un code qui ne vous désigne que là, et que c’est terminé.`,
     answersShared: (partner) =>
       `${partner} a pu lire les réponses que vous avez autorisées, et rien d’autre.`,
   },

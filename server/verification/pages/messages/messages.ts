@@ -123,6 +123,12 @@ export interface Messages {
   back: (host: string) => string;
   developer: string;
   /** What became of the user's data. */
-  outcome: { nothingShared: string; nothingHere: string; answersShared: AboutPartner };
+  outcome: {
+    nothingShared: string;
+    nothingHere: string;
+    /** The partner has been sent that the user authenticated, and no claim. */
+    signedIn: AboutPartner;
+    answersShared: AboutPartner;
+  };
   problems: Record<ProblemName, Titled>;
 }

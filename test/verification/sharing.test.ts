@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openBrowser, verifyAs } from './browser.ts';
+import { addClient, type Hosted, onboard, returned, startHosted } from './hosted.ts';
+
+let hosted: Hosted;
+let own: Awaited<ReturnType<typeof onboard>>;
+beforeAll(async () => {
+  hosted = await startHosted();
+});
+beforeEach(async () => {
+  own = await onboard(hosted);
+});
+afterAll(() => hosted.close());
+
+const enrollments = () => hosted.stores.enrollments.list({ partnerId: own.partnerId }, { limit: 10 });
+const created = () =>
+  hosted.events('enrollment.created').filter(({ partnerId }) => partnerId === own.partnerId);
+const consents = async () => (await enrollments()).map(({ consentedClaims }) => consentedClaims);
+const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
+const kept = async (id: string) => {
+  const { userId } = await sessionOf(id);
+  return (userId && (await hosted.stores.users.find(userId))?.claims) ?? {};
+};
+
+async function statusForPartner(sessionId: string) {
+  const headers = { authorization: `Bearer ${own.apiKey}` };
+  const answer = await hosted.app.inject({ url: `/api/verify/hvf-session/${sessionId}`, headers });
+  return answer.json<{ session: { status: string } }>().session.status;
+}
+
+/** A computer that waits for its phone, and the phone, which has said who its user is. */
+async function atQuestion(person = 'adult', clientId = own.clientId) {
+  const computer = openBrowser(hosted);
+  await computer.start(clientId);
+  const sessionId = computer.sessionId();
+  await computer.press({ decision: 'accept' });
+  const { body } = await computer.press({ decision: 'phone' });
+  const phone = openBrowser(hosted, 'Mozilla/5.0 (iPhone) Version/18.0 Mobile Safari/604.1');
+  await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
+  await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
+  await phone.press({ person });
+  await computer.open(`/verify/session/${sessionId}`);
+  return { computer, phone, sessionId };
+}
+type Pair = Awaited<ReturnType<typeof atQuestion>>;
+
+const refusals: [string, (pair: Pair) => Promise<unknown>][] = [
+  ['No on the phone', ({ phone }) => phone.press({ decision: 'deny' })],
+  ['a cancel on the phone', ({ phone }) => phone.press({ decision: 'cancel' })],
+  ['a cancel at the computer', ({ computer }) => computer.press({ decision: 'cancel' })],
+];
+
+describe('before "this is my computer"', () => {
+  it('nothing of the user is sent or kept for the partner', async () => {
+    const { sessionId } = await atQuestion();
+    expect(created()).toEqual([]);
+    expect(await enrollments()).toEqual([]);
+    expect(await kept(sessionId)).toEqual({});
+    expect(await statusForPartner(sessionId)).toBe('pending');
+    expect(await sessionOf(sessionId)).not.toHaveProperty('sub');
+  });
+
+  it('a document that will be rejected is not reported', async () => {
+    const { computer, phone, sessionId } = await atQuestion('rejected');
+    expect(phone.page.body).toContain('Is this your computer?');
+    expect((await sessionOf(sessionId)).failure).toBeUndefined();
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('It ended here');
+    const end = await computer.open(`/verify/session/${sessionId}`);
+    expect(returned(end.location)['error_description']).toMatch(/^document_rejected/);
+  });
+
+  it.each(refusals)('%s shares nothing, for good', async (_what, refuse) => {
+    const pair = await atQuestion();
+    await refuse(pair);
+    const end = await pair.computer.open(`/verify/session/${pair.sessionId}`);
+    expect(returned(end.location)).toMatchObject({ error: 'verification_failed' });
+    hosted.clock.at += 60_000;
+    await hosted.verification.sweep.sweep();
+    expect(created()).toEqual([]);
+    expect(await enrollments()).toEqual([]);
+    expect(await statusForPartner(pair.sessionId)).toBe('pending');
+    const sent = [...hosted.published.values()].filter(({ partnerId }) => partnerId === own.partnerId);
+    expect(sent.map(({ type }) => type)).toEqual(['verification.session.failed']);
+    expect(JSON.stringify(sent.map(({ fields }) => fields))).not.toMatch(/user_id|enr_/);
+  });
+
+  it('a user who was erased is not enrolled by the tap', async () => {
+    const { phone, sessionId } = await atQuestion();
+    const { userId = '' } = await sessionOf(sessionId);
+    const entry = { id: 'a', at: new Date(hosted.clock.at), target: userId, action: 'users.erase' };
+    const who = { operatorId: 'opr_1', operatorName: 'tester', address: '127.0.0.1', requestId: 'req_1' };
+    await hosted.stores.users.erase(userId, new Date(hosted.clock.at), { ...entry, ...who });
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('It ended here');
+    expect(await enrollments()).toEqual([]);
+  });
+});
+
+describe('from "this is my computer" on', () => {
+  it('the user is enrolled, and consents when the session completes', async () => {
+    const { computer, phone, sessionId } = await atQuestion();
+    await phone.press({ decision: 'confirm' });
+    expect(created()).toHaveLength(1);
+    expect(await consents()).toEqual([[]]);
+    expect(await statusForPartner(sessionId)).toBe('verified');
+    const end = await computer.open(`/verify/session/${sessionId}`);
+    expect(returned(end.location)).toHaveProperty('code');
+    expect(await consents()).toEqual([['age_18_plus', 'country']]);
+    expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
+  });
+
+  it('who said no before is not a returning user', async () => {
+    const first = await atQuestion();
+    await first.phone.press({ decision: 'deny' });
+    const { sessionId } = await verifyAs(hosted, own.clientId, 'adult');
+    expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
+    expect(created()).toHaveLength(1);
+  });
+});
+
+describe('consent', () => {
+  it('does not count in a session that ends without a code', async () => {
+    await verifyAs(hosted, own.clientId, 'rejected');
+    expect(created()).toHaveLength(1);
+    expect(await consents()).toEqual([[]]);
+  });
+
+  it('to more claims counts from the session that completes with them', async () => {
+    const adult = openBrowser(hosted);
+    await adult.start(own.clientId, { scope: 'age_18_plus' });
+    await adult.press({ decision: 'accept' });
+    await adult.press({ person: 'adult' });
+    expect(await consents()).toEqual([['age_18_plus']]);
+    const wider = await atQuestion();
+    await wider.phone.press({ decision: 'confirm' });
+    await wider.computer.press({ decision: 'cancel' });
+    expect((await sessionOf(wider.sessionId)).failure).toMatchObject({ reason: 'abandoned' });
+    expect(await consents()).toEqual([['age_18_plus']]);
+    await verifyAs(hosted, own.clientId, 'adult');
+    expect(await consents()).toEqual([['age_18_plus', 'country']]);
+  });
+
+  it('that a crash cut off is written by the next look or by the sweep', async () => {
+    const { browser, sessionId, answer } = await verifyAs(hosted, own.clientId, 'adult');
+    const sessions = hosted.database.db.collection<{ _id: string }>('sessions');
+    const cut = () =>
+      sessions.updateOne({ _id: sessionId }, { $set: { enrollmentDueAt: new Date(hosted.clock.at) } });
+    const forget = () =>
+      hosted.database.db
+        .collection('enrollments')
+        .updateMany({ partnerId: own.partnerId }, { $set: { consentedClaims: [] } });
+    for (const resume of [
+      async () => expect((await browser.open(`/verify/session/${sessionId}`)).location).toBe(answer.location),
+      async () => {
+        hosted.clock.at += 6_000;
+        await hosted.verification.sweep.sweep();
+      },
+    ]) {
+      await Promise.all([cut(), forget()]);
+      await resume();
+      expect(await consents()).toEqual([['age_18_plus', 'country']]);
+      expect(await sessionOf(sessionId)).not.toHaveProperty('enrollmentDueAt');
+    }
+  });
+
+  it('an authentication that a crash cut off is an enrollment and an event after the sweep', async () => {
+    const { sessionId, phone } = await atQuestion();
+    const enrol = hosted.stores.enrollments.enrol;
+    hosted.stores.enrollments.enrol = async () => Promise.reject(new Error('cut off'));
+    await phone
+      .press({ decision: 'confirm' })
+      .finally(() => Object.assign(hosted.stores.enrollments, { enrol }));
+    expect(await sessionOf(sessionId)).toMatchObject({ status: 'authenticated' });
+    expect(await enrollments()).toEqual([]);
+    hosted.clock.at += 6_000;
+    await hosted.verification.sweep.sweep();
+    expect(await enrollments()).toMatchObject([{ firstSession: sessionId, consentedClaims: [] }]);
+    await hosted.verification.sweep.sweep();
+    expect(created()).toHaveLength(1);
+  });
+});
+
+describe('the page about a session that ended without a code', () => {
+  it.each([
+    ['before the user authenticated', 'decline', 'Nothing about you was shared.'],
+    ['after', 'accept', 'None of the answers was shared.'],
+  ])('%s: %s', async (_when, decision, text) => {
+    const browser = openBrowser(hosted);
+    await browser.start(own.clientId);
+    const sessionId = browser.sessionId();
+    await browser.press({ decision });
+    if (decision === 'accept') await browser.press({ person: 'rejected' });
+    hosted.clock.at += 31 * 60_000;
+    expect((await browser.open(`/verify/session/${sessionId}`)).body).toContain(text);
+  });
+});
+
+describe('a cancel beside the form that authenticates', () => {
+  it('enrolls the user exactly where the session has authenticated them', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      own = await onboard(hosted);
+      const browser = openBrowser(hosted);
+      await browser.start(own.clientId);
+      const sessionId = browser.sessionId();
+      await browser.press({ decision: 'accept' });
+      const { action, fields } = browser.form();
+      const forms = [{ person: 'adult' }, { decision: 'cancel' }];
+      if (round % 2) forms.reverse();
+      await Promise.all(forms.map((form) => browser.request(action, { ...fields, ...form })));
+      const { status } = await sessionOf(sessionId);
+      expect(await enrollments()).toHaveLength(status === 'pending' ? 0 : 1);
+      expect(created()).toHaveLength(status === 'pending' ? 0 : 1);
+      expect((await consents()).flat()).toHaveLength(status === 'complete' ? 2 : 0);
+    }
+  });
+});
+
+describe('a duplicate', () => {
+  it('is blocked at each client of the partner, until an operator unblocks the enrollment', async () => {
+    const second = await addClient(hosted, own);
+    await verifyAs(hosted, own.clientId, 'duplicate');
+    await verifyAs(hosted, second, 'duplicate');
+    expect((await enrollments()).map(({ status }) => status)).toEqual(['blocked', 'blocked']);
+    const [{ _id = '' } = {}] = (await enrollments()).filter(({ clientId }) => clientId === second);
+    const entry = { id: 'b', at: new Date(), target: _id, action: 'enrollments.unblock', requestId: 'req_2' };
+    await hosted.stores.enrollments.unblock(_id, {
+      ...entry,
+      operatorId: 'o',
+      operatorName: 'o',
+      address: '::1',
+    });
+    await verifyAs(hosted, second, 'duplicate');
+    expect((await hosted.stores.enrollments.find(_id))?.status).toBe('active');
+  });
+});
