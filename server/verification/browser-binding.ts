@@ -22,6 +22,11 @@ export function rotatedSecret(key: Uint8Array, { sessionId, secret, token }: Sub
   return hmac(key, JSON.stringify(['browser', sessionId, secret, token]));
 }
 
+/** The secret that a phone's confirmation puts into the computer's cookie, when that computer comes next. */
+export function confirmedSecret(key: Uint8Array, about: { sessionId: string; phoneHash: string }): string {
+  return hmac(key, JSON.stringify(['browser confirmed', about.sessionId, about.phoneHash]));
+}
+
 /** Whether the cookie's secret is the session's. */
 export function isBound(browserHash: string, secret: string | undefined): boolean {
   return secret !== undefined && sameText(sha256(secret), browserHash);

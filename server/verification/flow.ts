@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, unavailable } from '../platform/errors.ts';
+import { sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Arriving } from './arriving.ts';
 import type { Attempts } from './attempts.ts';
@@ -17,6 +18,7 @@ import {
   type Stage,
   spentAttempts,
   stageOf,
+  stepOf,
 } from './sessions.ts';
 import type { Beginning, VerificationSource } from './sources/source.ts';
 import type { Verifying } from './verifying.ts';
@@ -50,6 +52,13 @@ export type View =
   /** `gently`: by a page, because the browser comes from a site whose forms may not lead on to the partner's. */
   | { kind: 'leave'; session: Session; url: string; gently: boolean };
 
+/** The computer's cookie was rotated by the phone: the browser has to come back with the new one. */
+export interface Renewal {
+  kind: 'renew';
+  session: Session;
+  secret: string;
+}
+
 interface Dependencies {
   visits: Visits;
   arriving: Arriving;
@@ -80,9 +89,11 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   /** What comes next. Steps that need nobody are taken here, so a reload resumes what a crash cut short. */
-  async function show(visit: Visit): Promise<View> {
+  async function show(visit: Visit): Promise<View | Renewal> {
     for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
       const session = await visits.read(visit);
+      const latest = visits.outdated(session, visit);
+      if (latest !== undefined) return { kind: 'renew', session, secret: latest };
       const stage = stageOf(session, clock.now());
       const view =
         visit.device === 'phone'
@@ -176,13 +187,16 @@ export function createFlow(dependencies: Dependencies) {
       await move(session, failed(session, 'abandoned', now()));
       return secret;
     }
-    const stale = !current || (form.step !== undefined && form.step !== stage);
+    const stale = !current || (form.step !== undefined && form.step !== stepOf(session, stage));
     if (stale || !live.includes(stage)) return secret;
     if (!own) throw new ApiError('cross_site_request');
     if (visit.device === 'phone' && stage === 'confirm') await confirm(session, form);
     if (visit.device === 'computer' && stage === 'consent') await decide(session, form);
     if (stage !== 'authenticate') return secret;
-    if (visit.device === 'computer' && (await chooseDevice(session, form))) return secret;
+    if (visit.device === 'computer') {
+      const chosen = await chooseDevice(session, { ...visit, secret }, form);
+      if (chosen !== undefined) return chosen;
+    }
     const outcome = await sourceOf(session).resume(known(session, visit.language), form.input);
     if (outcome.kind === 'verified') throw new Error('a source verified somebody who has not authenticated');
     return arrive({ session, visit, secret, token: csrf }, outcome);
@@ -198,22 +212,35 @@ export function createFlow(dependencies: Dependencies) {
     const { handoff, userId } = session;
     if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)
       throw new ApiError('cross_site_request');
-    await move(session, confirmed(handoff, enrolling.known(session, userId), now()));
+    const browserHash = sha256(visits.confirmed(session));
+    const who = { ...enrolling.known(session, userId), browserHash };
+    await move(session, confirmed({ handoff, browserHash: session.browserHash }, who, now()));
   }
 
-  /** @returns whether the form was about the device; a computer whose session a phone has taken may do no more */
-  async function chooseDevice(session: Session, { decision, browser }: Submission): Promise<boolean> {
+  /**
+   * A computer whose session a phone has taken may do no more.
+   * @returns the secret for its cookie, where the form was about the device
+   */
+  async function chooseDevice(
+    session: Session,
+    visit: Visit & { secret: string },
+    { decision, browser, csrf = '' }: Submission,
+  ): Promise<string | undefined> {
     const { handoff } = session;
+    const { secret } = visit;
     if (decision === 'phone' && handoff?.state !== 'taken') {
-      const offering = offered(keyring.id, session, { computer: browser, at: now() });
-      if (offering) await move(session, offering);
-      return true;
+      const renewed = visits.renewed(visit, secret, csrf);
+      const about = { computer: browser, browserHash: sha256(renewed), at: now() };
+      const offering = offered(keyring.id, session, about);
+      if (!offering) return secret;
+      if (await move(session, offering)) return renewed;
+      return (await visits.enter(visit, csrf)).secret;
     }
     if (decision === 'stay' && handoff) {
       if (handoff.state !== 'withdrawn') await move(session, withdrawn(handoff, now()));
-      return true;
+      return secret;
     }
-    return handoff?.state === 'taken';
+    return handoff?.state === 'taken' ? secret : undefined;
   }
 
   /**
@@ -231,6 +258,8 @@ export function createFlow(dependencies: Dependencies) {
     if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
     if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
     const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
+    // It left before it asked for the phone, in another tab: its cookie has been rotated since.
+    if (!attempt && session.handoff) return secret;
     if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
     const isSpent = spentAttempts(session.carried).includes(attempt.id);
     const mine = isSpent ? undefined : await move(session, returned(session, attempt.id, now()));

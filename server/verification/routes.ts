@@ -65,7 +65,10 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       { schema: { params: Params }, exposeHeadRoute: false },
       async (request, reply) => {
         const visit = visitOf(request, device, request.params.session_id);
-        return sendView(reply, await flow.show(visit), visit);
+        const view = await flow.show(visit);
+        if (view.kind !== 'renew') return sendView(reply, view, visit);
+        bind(reply, visit, view.secret);
+        return toPage(reply, visit);
       },
     );
 
@@ -77,7 +80,8 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       const input = person === undefined ? {} : { person };
       const browser = deviceName(headers['user-agent']);
       const secret = await flow.submit(visit, { ...fields, input, browser });
-      bind(reply, visit, secret);
+      // An unchanged one is not sent again: it could undo what another tab has been given.
+      if (secret !== visit.secret) bind(reply, visit, secret);
       const view = await flow.show({ ...visit, secret });
       return view.kind === 'leave' ? sendView(reply, view, visit) : toPage(reply, visit);
     });
@@ -91,7 +95,8 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       async (request, reply) => {
         const { session_id: sessionId, source } = request.params;
         const visit = visitOf(request, device, sessionId);
-        bind(reply, visit, await flow.comeBack(visit, { source, answer: queryOf(request) }));
+        const secret = await flow.comeBack(visit, { source, answer: queryOf(request) });
+        if (secret !== visit.secret) bind(reply, visit, secret);
         return toPage(reply, visit);
       },
     );

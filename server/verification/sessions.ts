@@ -64,6 +64,11 @@ export interface Handoff {
   expiresAt: Date;
   wrongCodes: number;
   computer: DeviceName;
+  /**
+   * SHA-256 of the secret that the computer's cookie held until the confirmation: good for the new one, until a
+   * browser has come back with that.
+   */
+  computerHash?: string;
   phone?: DeviceName;
   /** SHA-256 of the secret in the phone's cookie. */
   phoneHash?: string;
@@ -144,6 +149,11 @@ export function stageOf(session: Session, now: number): Stage {
   return session.userId ? 'confirm' : 'authenticate';
 }
 
+/** What a form was made for. Its page is out of date as soon as this changes: each step of a hand-off counts. */
+export function stepOf({ handoff }: Pick<Session, 'handoff'>, stage: Stage): string {
+  return handoff ? `${stage}.${handoff.number}.${handoff.state}` : stage;
+}
+
 /** Why a session ended, or will never end, with a code; undefined while it still may. */
 export function reasonAt({ failure }: Pick<Session, 'failure'>, stage: Stage): Reason | undefined {
   return stage === 'expired' ? 'session_expired' : failure?.reason;
@@ -221,12 +231,14 @@ interface Issue {
 /** `verified` → `complete`: the one step that issues a code. */
 export function completed(session: Session, { code, backing, consents }: Issue, at: Date): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
+  const { computerHash, ...handoff } = session.handoff ?? {};
   return {
     set: {
       status: 'complete',
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
       ...(backing ? { backing: { ...backing, until: expiresAt } } : {}),
+      ...(computerHash ? { handoff: handoff as Handoff } : {}),
       ...(consents ? { enrollmentDueAt: at } : {}),
     },
     entry: { at, event: 'completed' },

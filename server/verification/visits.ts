@@ -1,7 +1,7 @@
 import { ApiError } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Device } from './attempts.ts';
-import { isBound, rotatedSecret } from './browser-binding.ts';
+import { confirmedSecret, isBound, rotatedSecret } from './browser-binding.ts';
 import type { Language } from './pages/languages.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './sessions.ts';
@@ -20,8 +20,8 @@ interface Dependencies {
   keyring: Pick<Keyring, 'id'>;
 }
 
-function hashOf({ browserHash, handoff }: Session, device: Device): string | undefined {
-  return device === 'computer' ? browserHash : handoff?.phoneHash;
+function hashesOf({ browserHash, handoff }: Session, device: Device): (string | undefined)[] {
+  return device === 'computer' ? [browserHash, handoff?.computerHash] : [handoff?.phoneHash];
 }
 
 /** Who may see and do what in a session: the browser that began it, and the phone that it was handed to. */
@@ -33,8 +33,7 @@ export function createVisits({ sessions, keyring }: Dependencies) {
   }
 
   function owns(session: Session, device: Device, secret: string | undefined): boolean {
-    const hash = hashOf(session, device);
-    return hash !== undefined && isBound(hash, secret);
+    return hashesOf(session, device).some((hash) => hash !== undefined && isBound(hash, secret));
   }
 
   /** The secret that authentication by the form, or the return, with this token puts into the cookie. */
@@ -42,8 +41,22 @@ export function createVisits({ sessions, keyring }: Dependencies) {
     return rotatedSecret(keyring.id, { sessionId, secret, token });
   }
 
+  /** What the computer's cookie holds from the confirmation on. */
+  function confirmed({ _id: sessionId, handoff }: Session): string {
+    if (!handoff?.phoneHash) throw new Error(`session ${sessionId} was confirmed by no phone`);
+    return confirmedSecret(keyring.id, { sessionId, phoneHash: handoff.phoneHash });
+  }
+
   return {
     renewed,
+    confirmed,
+
+    /** The secret that this browser has to come back with before it sees more; undefined where it has the latest. */
+    outdated(session: Session, { device, secret }: Visit): string | undefined {
+      const old = session.handoff?.computerHash;
+      const isOld = device === 'computer' && old !== undefined && isBound(old, secret);
+      return isOld ? confirmed(session) : undefined;
+    },
 
     /** The session of this browser. @throws ApiError `session_not_found`, `unauthorized` in another browser */
     async read(visit: Visit): Promise<Session> {

@@ -46,7 +46,7 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
 export function offered(
   key: Uint8Array,
   { _id, handoff }: Session,
-  { computer, at }: { computer: DeviceName; at: Date },
+  { computer, browserHash, at }: { computer: DeviceName; browserHash: string; at: Date },
 ): Transition | undefined {
   const number = (handoff?.number ?? 0) + 1;
   if (number > offers) return undefined;
@@ -60,7 +60,10 @@ export function offered(
     wrongCodes: 0,
     computer,
   };
-  return { set: { handoff: next }, entry: { at, event: 'handoff_offered', note: plain(computer) } };
+  return {
+    set: { handoff: next, browserHash },
+    entry: { at, event: 'handoff_offered', note: plain(computer) },
+  };
 }
 
 const plain = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
@@ -109,8 +112,16 @@ export function recognised(
   return { set, carried, entry: { at, event: 'handoff_authenticated' } };
 }
 
-/** The person at the phone says that the computer is theirs: now they have authenticated. */
-export function confirmed(handoff: Handoff, who: Parameters<typeof counted>[0], at: Date): Transition {
-  const set = { handoff: { ...handoff, state: 'confirmed' as const }, ...counted(who, at) };
+/**
+ * The person at the phone says that the computer is theirs: now they have authenticated, and the computer's secret is
+ * rotated to that of `browserHash`.
+ */
+export function confirmed(
+  { handoff, browserHash: computerHash }: { handoff: Handoff; browserHash: string },
+  { browserHash, ...who }: Parameters<typeof counted>[0] & { browserHash: string },
+  at: Date,
+): Transition {
+  const next = { ...handoff, state: 'confirmed' as const, computerHash };
+  const set = { handoff: next, browserHash, ...counted(who, at) };
   return { set, entry: { at, event: 'handoff_confirmed' } };
 }

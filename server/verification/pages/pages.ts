@@ -5,7 +5,7 @@ import type { Device } from '../attempts.ts';
 import { issueToken } from '../csrf.ts';
 import type { View } from '../flow.ts';
 import type { OpenLink } from '../handoff/joining.ts';
-import { claimsAskedFor, type Session, stageOf } from '../sessions.ts';
+import { claimsAskedFor, type Session, stageOf, stepOf } from '../sessions.ts';
 import type { ClientDirectory } from '../start.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
@@ -113,7 +113,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       testMode: session.mode === 'test',
       action,
       csrf: issueToken(secret),
-      stage: stageOf(session, clock.now()),
+      stage: stepOf(session, stageOf(session, clock.now())),
       steps: steps[device],
       keptFor: spanInWords(claimLifetime, language),
     };
