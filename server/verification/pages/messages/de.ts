@@ -45,7 +45,7 @@ export const de: Messages = {
       kept: (time) =>
         `Wir bewahren die Auskünfte höchstens ${time} auf, Aufzeichnungen über Weitergegebenes 30 Tage länger.`,
       again: (partner) =>
-        `Beim nächsten Nachweis, für ${partner} oder eine andere Seite, verwenden wir sie wieder und fragen Sie vorher. Bis dahin kann ${partner} auch erneut lesen, was Sie hier erlauben.`,
+        `Beim nächsten Nachweis, für ${partner} oder eine andere Seite, verwenden wir sie wieder und fragen Sie vorher. Solange wir sie aufbewahren, kann ${partner} auch erneut lesen, was Sie hier erlauben.`,
       withdraw: (partner) => `Sie können jederzeit widerrufen: Sagen Sie es ${partner}.`,
       help: 'Oder schreiben Sie uns:',
     },

@@ -38,7 +38,7 @@ export const en: Messages = {
       kept: (time) =>
         `We keep the answers for up to ${time}, and records of what was shared for 30 days more.`,
       again: (partner) =>
-        `Next time you verify, for ${partner} or for another site, we use them again, and ask you first. Until then ${partner} can also read again what you allow here.`,
+        `Next time you verify, for ${partner} or for another site, we use them again, and ask you first. While we keep them, ${partner} can also read again what you allow here.`,
       withdraw: (partner) => `You can withdraw at any time: tell ${partner}.`,
       help: 'Or write to us:',
     },

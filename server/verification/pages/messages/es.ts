@@ -44,7 +44,7 @@ export const es: Messages = {
       kept: (time) =>
         `Guardamos las respuestas como máximo ${time}, y el registro de lo compartido 30 días más.`,
       again: (partner) =>
-        `La próxima vez que te verifiques, para ${partner} o para otro sitio, las usamos de nuevo y te preguntamos antes. Hasta entonces ${partner} también puede volver a leer lo que permites aquí.`,
+        `La próxima vez que te verifiques, para ${partner} o para otro sitio, las usamos de nuevo y te preguntamos antes. Mientras las guardamos, ${partner} también puede volver a leer lo que permites aquí.`,
       withdraw: (partner) => `Puedes retirar el permiso en cualquier momento: díselo a ${partner}.`,
       help: 'O escríbenos:',
     },

@@ -45,7 +45,7 @@ export const fr: Messages = {
       kept: (time) =>
         `Nous gardons les réponses au plus ${time}, et la trace de ce qui a été transmis 30 jours de plus.`,
       again: (partner) =>
-        `À votre prochaine vérification, pour ${partner} ou un autre site, nous les réutilisons après vous l’avoir demandé. D’ici là, ${partner} peut aussi relire ce que vous autorisez ici.`,
+        `À votre prochaine vérification, pour ${partner} ou un autre site, nous les réutilisons après vous l’avoir demandé. Tant que nous les gardons, ${partner} peut aussi relire ce que vous autorisez ici.`,
       withdraw: (partner) => `Vous pouvez retirer votre accord à tout moment : dites-le à ${partner}.`,
       help: 'Ou écrivez-nous :',
     },
