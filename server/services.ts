@@ -158,6 +158,7 @@ export function createServices(foundation: Foundation) {
     oidcSources: config.oidcSources,
     claimLifetimes: config.claimLifetimes,
     imprint: config.imprint,
+    findLogo: stores.partners.logos.find,
     isCodeUsed: async (codeHash) => (await billing.purchases.history(codeHash)).state !== 'open',
     async chargeOf(codeHash) {
       const history = await billing.purchases.history(codeHash);

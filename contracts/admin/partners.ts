@@ -14,11 +14,23 @@ export const PartnerView = z.strictObject({
   id: z.string(),
   name: z.string(),
   status: PartnerStatus,
+  /** Id of the logo that the hosted pages show; null for the first letter of the name. */
+  logo: z.string().nullable(),
   createdAt: DateTime,
 });
 export type PartnerView = z.infer<typeof PartnerView>;
 
 export const PartnerReference = z.strictObject({ partnerId: reference('partner') });
+/** Bytes of a picture file that may be uploaded. */
+export const largestLogoFile = 256 * 1024;
+export const SetLogo = z.strictObject({
+  partnerId: reference('partner'),
+  /** A PNG or JPEG file. */
+  image: z
+    .base64({ error: 'expected a file in base64' })
+    .min(1)
+    .max(Math.ceil(largestLogoFile / 3) * 4, { error: 'the file must have at most 256 KiB' }),
+});
 export const CreatePartner = z.strictObject({ name: DisplayName });
 
 /** What `svcadmin partners onboard` is about to make in test mode, judged as a whole before any of it is made. */

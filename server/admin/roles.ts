@@ -18,6 +18,8 @@ export const permissions: Readonly<Record<string, Row>> = {
   'partners.create': support,
   'partners.activate': support,
   'partners.suspend': support,
+  'partners.setLogo': support,
+  'partners.removeLogo': support,
   'keys.list': everybody,
   'keys.show': everybody,
   'keys.create': support,

@@ -8,6 +8,9 @@ import type { Authenticate } from './authentication.ts';
 import { type AdminContext, toTrpcError } from './procedures.ts';
 import type { AdminRouter } from './router.ts';
 
+/** Bytes of a request: the largest one carries a logo in base64. */
+const largestBody = 384 * 1024;
+
 interface Dependencies {
   router: AdminRouter;
   authenticate: Authenticate;
@@ -43,6 +46,9 @@ export function adminRoutes({ router, authenticate, auditLog }: Dependencies): F
   };
 
   return async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.bodyLimit = largestBody;
+    });
     await scope.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
   };
 }

@@ -24,17 +24,20 @@ import {
   PartnerReference,
   PartnerView,
   PlannedPartner,
+  SetLogo,
 } from '../../contracts/admin/partners.ts';
 import { procedure, router } from '../admin/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { assertRedirectUris, type Clients } from './clients.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Keys } from './keys.ts';
+import type { Logos } from './logos.ts';
 import type { Partners } from './partners.ts';
 import { viewClient, viewEndpoint, viewKey, viewPartner } from './views.ts';
 
 interface Dependencies {
   partners: Partners;
+  logos: Logos;
   keys: Keys;
   clients: Clients;
   endpoints: Endpoints;
@@ -42,16 +45,17 @@ interface Dependencies {
 }
 
 /** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
-export function createPartnersProcedures({ partners, keys, clients, endpoints, clock }: Dependencies) {
+export function createPartnersProcedures(dependencies: Dependencies) {
+  const { partners, logos, keys, clients, endpoints, clock } = dependencies;
   return {
-    partners: partnerProcedures(partners, endpoints),
+    partners: partnerProcedures(partners, endpoints, logos),
     keys: keyProcedures(keys),
     clients: clientProcedures(clients, clock),
     webhooks: endpointProcedures(keys, endpoints),
   };
 }
 
-function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'assertUrl'>) {
+function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'assertUrl'>, logos: Logos) {
   return router({
     list: procedure
       .input(ListPartners)
@@ -77,6 +81,16 @@ function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'asser
       .input(PartnerReference)
       .output(PartnerView)
       .mutation(async ({ input, ctx }) => viewPartner(await partners.activate(input.partnerId, ctx.actor))),
+    setLogo: procedure
+      .input(SetLogo)
+      .output(PartnerView)
+      .mutation(async ({ input: { partnerId, image }, ctx }) =>
+        viewPartner(await logos.set(partnerId, image, ctx.actor)),
+      ),
+    removeLogo: procedure
+      .input(PartnerReference)
+      .output(PartnerView)
+      .mutation(async ({ input, ctx }) => viewPartner(await logos.remove(input.partnerId, ctx.actor))),
     suspend: procedure
       .input(PartnerReference)
       .output(PartnerView)

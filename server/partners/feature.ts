@@ -6,6 +6,7 @@ import { createClients, type Source } from './clients.ts';
 import { createDirectory } from './directory.ts';
 import { createEndpoints } from './endpoints.ts';
 import { createKeys } from './keys.ts';
+import { createLogos } from './logos.ts';
 import { createPartners } from './partners.ts';
 import { createClientSecrets } from './secrets.ts';
 import type { PartnersStores } from './store.ts';
@@ -33,6 +34,7 @@ export function createPartnersFeature({
 }: Dependencies) {
   const directory = createDirectory(stores);
   const partners = createPartners({ store: stores.partners, clock, openWallets, directory });
+  const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
   const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
   const clients = createClients({
     store: stores.clients,
@@ -48,6 +50,6 @@ export function createPartnersFeature({
     directory,
     partners,
     clientSecrets: createClientSecrets({ clock }),
-    procedures: createPartnersProcedures({ partners, keys, clients, endpoints, clock }),
+    procedures: createPartnersProcedures({ partners, logos, keys, clients, endpoints, clock }),
   };
 }

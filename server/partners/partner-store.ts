@@ -15,6 +15,8 @@ export interface Partner extends AuditedRecord {
   /** Cents for each billable kind where they differ from the configured price. */
   prices?: { token?: number; storefront?: number; checkbox?: number };
   branding?: { color?: string };
+  /** Id of the picture that the hosted pages show. */
+  logo?: string;
 }
 
 const collection = 'partners';

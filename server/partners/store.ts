@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type ClientStore, indexes as clientIndexes, createClientStore } from './client-store.ts';
 import { createKeyStore, type KeyStore, indexes as keyIndexes } from './key-store.ts';
+import { createLogoStore, type LogoStore } from './logo-store.ts';
 import { createPartnerStore, type PartnerStore, indexes as partnerIndexes } from './partner-store.ts';
 
 /** What this feature keeps. */
@@ -9,10 +10,16 @@ export interface PartnersStores {
   partners: PartnerStore;
   keys: KeyStore;
   clients: ClientStore;
+  logos: LogoStore;
 }
 
 export const indexes: IndexDeclaration[] = [...partnerIndexes, ...keyIndexes, ...clientIndexes];
 
 export function createPartnersStores(db: Db): PartnersStores {
-  return { partners: createPartnerStore(db), keys: createKeyStore(db), clients: createClientStore(db) };
+  return {
+    partners: createPartnerStore(db),
+    keys: createKeyStore(db),
+    clients: createClientStore(db),
+    logos: createLogoStore(db),
+  };
 }

@@ -9,8 +9,8 @@ import type { Partner } from './partner-store.ts';
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
 /** What operators see of each record: no hashes, no sealed secrets. */
-export function viewPartner({ _id, name, status, createdAt }: Partner): PartnerView {
-  return { id: _id, name, status, createdAt: createdAt.toISOString() };
+export function viewPartner({ _id, name, status, logo, createdAt }: Partner): PartnerView {
+  return { id: _id, name, status, logo: logo ?? null, createdAt: createdAt.toISOString() };
 }
 
 export function viewKey(key: ApiKey): KeyView {

@@ -55,6 +55,8 @@ interface Dependencies {
   oidcSources?: readonly OidcSettings[];
   /** How long claims hold. */
   claimLifetimes?: Lifetimes;
+  /** Logos of partners, by their id. */
+  findLogo?: (id: string) => Promise<Buffer | undefined>;
   /** Who runs this installation. */
   imprint?: Imprint;
   /** Takes a person out of what other features keep. */
@@ -122,6 +124,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       flow,
       joining: createJoining({ sessions, arriving, keyring, clock }),
       pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
+      findLogo: dependencies.findLogo ?? (async () => undefined),
       findSession: sessions.find,
       baseUrl,
     }),

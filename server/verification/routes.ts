@@ -15,6 +15,7 @@ import { linkRoutes } from './handoff/link-routes.ts';
 import { type Answering, createAnswering } from './pages/answering.ts';
 import { assetRoutes } from './pages/assets.ts';
 import { followChoice } from './pages/language-choice.ts';
+import { logoRoutes } from './pages/logo-routes.ts';
 import type { Pages } from './pages/pages.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './sessions.ts';
@@ -24,6 +25,7 @@ export interface PageDependencies {
   flow: ReturnType<typeof createFlow>;
   joining: Joining;
   pages: Pages;
+  findLogo: (id: string) => Promise<Buffer | undefined>;
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
   /** Root of all links, without a trailing slash. */
@@ -119,7 +121,7 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
  * `p/{link}` and `phone/{id}`, and `assets/…`. Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, joining, pages } = dependencies;
+  const { start, flow, joining, pages, findLogo } = dependencies;
   const answering = createAnswering(dependencies);
   const { secure, path, bind, sendError } = answering;
 
@@ -139,6 +141,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       throw new ApiError('method_not_allowed', { headers: { allow } });
     });
     await app.register(assetRoutes, { prefix: '/assets' });
+    await app.register(logoRoutes(findLogo), { prefix: '/assets' });
     await app.register(deviceRoutes('computer', flow, answering), { prefix: '/session' });
     await app.register(deviceRoutes('phone', flow, answering), { prefix: '/phone' });
     await app.register(linkRoutes({ joining, pages, answering }), { prefix: '/p' });

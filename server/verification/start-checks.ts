@@ -24,6 +24,7 @@ export interface Partner {
   _id: string;
   name: string;
   status: 'pending' | 'active' | 'suspended';
+  logo?: string;
 }
 
 /** Everything that the verdict depends on besides the query; absent where it does not exist. */

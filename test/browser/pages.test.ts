@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
@@ -135,6 +136,29 @@ describeInBrowser('the pages in a real browser', () => {
       await page.locator('summary').click();
       await page.getByRole('link', { name: 'Deutsch' }).waitFor();
     }));
+
+  it("shows the partner's logo, whatever its shape, in the place of a letter", async () => {
+    for (const [shape, width, height] of [
+      ['wide', 300, 100],
+      ['high', 40, 120],
+    ] as const) {
+      const image = new PNG({ width, height });
+      for (let at = 0; at < image.data.length; at += 4)
+        image.data.set([23, 89, 74, (at / 4) % width > width / 4 ? 255 : 0], at);
+      const { partnerId } = shop.partner;
+      await service.admin.partners.setLogo.mutate({
+        partnerId,
+        image: PNG.sync.write(image).toString('base64'),
+      });
+      await look(`consent-logo-${shape}`, async (page) => {
+        await page.goto(shop.link({ scope }));
+        const drawn =
+          "(({ naturalWidth, naturalHeight }) => [naturalWidth, naturalHeight])(document.querySelector('.logo'))";
+        expect(await page.evaluate(drawn)).toEqual([width, height]);
+      });
+    }
+    await service.admin.partners.removeLogo.mutate({ partnerId: shop.partner.partnerId });
+  });
 
   it("wears the client's name and colour, and quotes its purpose", async () => {
     const { clientId } = shop.partner;

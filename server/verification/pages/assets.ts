@@ -37,6 +37,7 @@ export function assetAddresses(prefix: string) {
     script: `${prefix}/${script.name}`,
     /** The style sheet of a partner's colour, `#rrggbb`. */
     brandStyle: (color: string) => `${prefix}/brand/${color.slice(1)}.css`,
+    logo: (id: string) => `${prefix}/logo/${id}.png`,
   };
 }
 

@@ -70,7 +70,7 @@ export interface Pages {
 export function createPages({ directory, baseUrl, clock, imprint, claimLifetime }: Dependencies): Pages {
   const eta = new Eta({ views: templates, cache: true });
   const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
-  const { brandStyle, ...files } = assetAddresses(`${basePath}/verify/assets`);
+  const { brandStyle, logo, ...files } = assetAddresses(`${basePath}/verify/assets`);
   const common = ({ language, choiceAddress }: Pick<PageContext, 'language' | 'choiceAddress'>) => ({
     ...files,
     m: languages[language],
@@ -89,6 +89,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       ...(own ? legalOf(imprint, m, own) : {}),
       partner: isolated(name, m),
       initial: Array.from(name)[0]?.toUpperCase() ?? '',
+      logo: partner?.logo && logo(partner.logo),
       brandStyle: client?.brandColor && brandStyle(client.brandColor),
       purpose: client?.purpose && unturned(client.purpose),
       origin,

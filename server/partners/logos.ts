@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { type Actor, auditEntry } from '../platform/audit-entry.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Directory } from './directory.ts';
+import { remakeLogo } from './logo.ts';
+import type { LogoStore } from './logo-store.ts';
+import type { Partner, PartnerStore } from './partner-store.ts';
+
+interface Dependencies {
+  store: Pick<PartnerStore, 'change' | 'find'>;
+  logos: LogoStore;
+  clock: Pick<Clock, 'now'>;
+  directory: Pick<Directory, 'forget'>;
+}
+
+/** Logos of partners. All methods throw ApiError. */
+export function createLogos({ store, logos, clock, directory }: Dependencies) {
+  async function change(partnerId: string, logo: string | undefined, actor: Actor): Promise<Partner> {
+    let replaced: string | undefined;
+    const partner = await store.change(partnerId, (current) => {
+      replaced = current.logo;
+      if (current.logo === logo) return undefined;
+      const difference = { before: { logo: current.logo ?? null }, after: { logo: logo ?? null } };
+      return {
+        set: { logo },
+        entry: auditEntry(actor, { id: partnerId, at: clock.now() }, difference),
+      };
+    });
+    directory.forget(partnerId);
+    if (replaced !== undefined && replaced !== logo) await logos.remove(replaced);
+    return partner;
+  }
+
+  return {
+    /** @param image the file in base64 */
+    async set(partnerId: string, image: string, actor: Actor): Promise<Partner> {
+      const png = remakeLogo(Buffer.from(image, 'base64'));
+      const id = createHash('sha256').update(partnerId).update(png).digest('hex').slice(0, 32);
+      // A partner that does not exist leaves no picture behind.
+      await store.change(partnerId, () => undefined);
+      await logos.keep(id, png);
+      return change(partnerId, id, actor);
+    },
+
+    remove: (partnerId: string, actor: Actor): Promise<Partner> => change(partnerId, undefined, actor),
+  };
+}
+export type Logos = ReturnType<typeof createLogos>;

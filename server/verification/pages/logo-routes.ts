@@ -1,0 +1,26 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ApiError } from '../../platform/errors.ts';
+
+/** A day: a logo that an operator removes is gone from browsers then. */
+const cacheControl = 'public, max-age=86400, immutable';
+
+/** Logos of partners, from our own origin: to be mounted at the prefix of the assets. */
+export function logoRoutes(findLogo: (id: string) => Promise<Buffer | undefined>): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/logo/:file',
+      { schema: { params: z.object({ file: z.string().max(64) }) } },
+      async ({ params }, reply) => {
+        const [, id] = /^([0-9a-f]{32})\.png$/.exec(params.file) ?? [];
+        const png = id === undefined ? undefined : await findLogo(id);
+        if (!png) throw new ApiError('route_not_found');
+        return reply
+          .header('cache-control', cacheControl)
+          .header('content-security-policy', "default-src 'none'; sandbox")
+          .type('image/png')
+          .send(png);
+      },
+    );
+  };
+}

@@ -1,0 +1,115 @@
+import { deflateSync } from 'node:zlib';
+import { encode as encodeJpeg } from 'jpeg-js';
+import { PNG } from 'pngjs';
+import { describe, expect, it } from 'vitest';
+import { largestLogo, remakeLogo } from '../../server/partners/logo.ts';
+
+/** As PNG has it (RFC 2083, section 15). */
+function crc32(data: Buffer): number {
+  let crc = -1;
+  for (const byte of data) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xed_b8_83_20 : 0);
+  }
+  return ~crc;
+}
+
+type Pixel = readonly [number, number, number, number];
+
+function picture(width: number, height: number, pixel: (x: number, y: number) => Pixel): PNG {
+  const image = new PNG({ width, height });
+  for (let y = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1) image.data.set(pixel(x, y), (y * width + x) * 4);
+  return image;
+}
+const png = (...of: Parameters<typeof picture>) => PNG.sync.write(picture(...of));
+const red: Pixel = [200, 10, 20, 255];
+const clear: Pixel = [0, 255, 0, 0];
+const noise = (): Pixel => [Math.random() * 256, Math.random() * 256, Math.random() * 256, 255];
+
+/** A PNG with this header whose pixels are as given. */
+function forged({ width = 64, height = 64, interlace = 0 }): Buffer {
+  const file = png(64, 64, () => red);
+  file.writeUInt32BE(width, 16);
+  file.writeUInt32BE(height, 20);
+  file[28] = interlace;
+  return file;
+}
+
+describe('a logo', () => {
+  it('is made smaller, keeps its shape, and stays what it shows', () => {
+    const made = PNG.sync.read(remakeLogo(png(600, 300, (x) => (x < 300 ? red : clear))));
+    expect([made.width, made.height]).toEqual([264, 132]);
+    expect([...made.data.subarray(0, 4)]).toEqual(red);
+    const last = made.data.subarray(-4);
+    expect(last[3]).toBe(0);
+  });
+
+  it('is not made larger', () => {
+    const made = PNG.sync.read(remakeLogo(png(20, 16, () => red)));
+    expect([made.width, made.height]).toEqual([20, 16]);
+  });
+
+  it('has no colour of transparent pixels at its edges', () => {
+    const made = PNG.sync.read(remakeLogo(png(528, 528, (x) => (x % 4 < 2 ? red : clear))));
+    expect([...made.data.subarray(0, 4)]).toEqual([200, 10, 20, 128]);
+  });
+
+  it('may be a JPEG', () => {
+    const { data } = encodeJpeg({ width: 300, height: 200, data: picture(300, 200, () => red).data }, 95);
+    const made = PNG.sync.read(remakeLogo(data));
+    expect([made.width, made.height]).toEqual([198, 132]);
+    for (const [channel, value] of red.entries())
+      expect(Math.abs((made.data[channel] ?? 0) - value)).toBeLessThan(6);
+  });
+
+  it('holds nothing of the file but its pixels', () => {
+    const plain = png(100, 100, () => red);
+    const comment = Buffer.from('tEXtComment\0<script>alert(1)</script>');
+    const chunk = Buffer.alloc(comment.length + 8);
+    chunk.writeUInt32BE(comment.length - 4, 0);
+    comment.copy(chunk, 4);
+    chunk.writeInt32BE(crc32(comment), comment.length + 4);
+    const file = Buffer.concat([plain.subarray(0, 33), chunk, plain.subarray(33)]);
+    expect(file.includes('<script>')).toBe(true);
+    expect(remakeLogo(file)).toEqual(remakeLogo(plain));
+  });
+
+  it.each([64, 264, 1024])('of %d × it, all noise, weighs no more than the bound', (side) => {
+    expect(remakeLogo(png(side, Math.min(side, 512), noise)).length).toBeLessThanOrEqual(largestLogo);
+  });
+});
+
+describe('a file is refused', () => {
+  const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+  const gif = Buffer.from('GIF89a'.padEnd(64, '\0'));
+  const jpeg = Buffer.from('ffd8ffe0', 'hex');
+  it.each([
+    ['that is an SVG', svg, 'PNG or JPEG'],
+    ['that is a GIF', gif, 'PNG or JPEG'],
+    ['that is empty', Buffer.alloc(0), 'PNG or JPEG'],
+    ['that ends early', png(64, 64, () => red).subarray(0, 60), 'could not be read'],
+    ['that ends in its header', png(64, 64, () => red).subarray(0, 20), 'not a whole PNG'],
+    ['with something after its end', Buffer.concat([png(64, 64, () => red), svg]), 'could not be read'],
+    ['of too many pixels', forged({ width: 50_000, height: 50_000 }), '1,048,576 pixels'],
+    ['of no height', forged({ height: 0 }), 'at least 16 pixels'],
+    ['that is as long as a line', png(400, 20, () => red), '3 times as wide'],
+    ['that is interlaced', forged({ interlace: 1 }), 'interlaced'],
+    ['of many scans', Buffer.concat([jpeg, Buffer.from('ffda'.repeat(41), 'hex')]), 'too many scans'],
+    ['that is half a JPEG', jpeg, 'could not be read'],
+  ])('%s', (_what, file, because) => {
+    expect(() => remakeLogo(file)).toThrow(because);
+  });
+
+  it('whose pixels unpack to more than its header says, without unpacking them', () => {
+    const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
+    const chunk = Buffer.alloc(bomb.length + 12);
+    chunk.writeUInt32BE(bomb.length, 0);
+    chunk.write('IDAT', 4);
+    bomb.copy(chunk, 8);
+    const header = png(64, 64, () => red).subarray(0, 33);
+    const before = process.memoryUsage().arrayBuffers;
+    expect(() => remakeLogo(Buffer.concat([header, chunk]))).toThrow('could not be read');
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { PNG } from 'pngjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+
+let service: TestServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  service = await startTestServer();
+  partner = await createPartner(service);
+});
+afterAll(() => service.stop());
+
+function file(shade: number): Buffer {
+  const image = new PNG({ width: 200, height: 100 });
+  image.data.fill(shade);
+  return PNG.sync.write(image);
+}
+
+/** A file of nearly the largest size: random pixels do not pack. */
+function largeFile(): Buffer {
+  const image = new PNG({ width: 300, height: 210 });
+  image.data = randomBytes(image.data.length);
+  return PNG.sync.write(image);
+}
+const set = (image: Buffer, partnerId = partner.partnerId) =>
+  service.admin.partners.setLogo.mutate({ partnerId, image: image.toString('base64') });
+const addressOf = (id: string | null) => `${service.baseUrl}/verify/assets/logo/${id}.png`;
+
+async function consentPage(): Promise<string> {
+  const { codeChallenge, state } = newVisit();
+  const { baseUrl } = service;
+  const scope = 'age_18_plus';
+  const start = await fetch(
+    startUrl({ baseUrl, clientId: partner.clientId, redirectUri, scope, state, codeChallenge }),
+    { redirect: 'manual' },
+  );
+  const cookie = start.headers.getSetCookie().map((each) => each.split(';')[0]);
+  const page = await fetch(start.headers.get('location') ?? '', {
+    headers: { cookie: cookie.join('; '), accept: 'text/html' },
+  });
+  return page.text();
+}
+
+describe('the logo of a partner', () => {
+  it('is shown on the hosted pages, from our own origin, with headers of its own', async () => {
+    expect(await consentPage()).not.toContain('<img class="logo"');
+    const { logo } = await set(file(90));
+    expect(await consentPage()).toContain(`<img class="logo" src="/verify/assets/logo/${logo}.png" alt=""`);
+    const answer = await fetch(addressOf(logo));
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'image/png',
+      'cache-control': 'public, max-age=86400, immutable',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+    });
+    const { width, height } = PNG.sync.read(Buffer.from(await answer.arrayBuffer()));
+    expect([width, height]).toEqual([200, 100]);
+  });
+
+  it('replaced or removed, is gone, and the audit log says so', async () => {
+    const { logo: first } = await set(file(10));
+    const { logo: second } = await set(file(20));
+    expect(second).not.toBe(first);
+    expect((await fetch(addressOf(first))).status).toBe(404);
+    expect((await fetch(addressOf(second))).status).toBe(200);
+    const { partnerId } = partner;
+    expect(await service.admin.partners.removeLogo.mutate({ partnerId })).toMatchObject({ logo: null });
+    expect((await fetch(addressOf(second))).status).toBe(404);
+    expect(await consentPage()).toContain('class="tile"');
+    await service.sweep();
+    const entries = await service.admin.auditLog.list.query({ target: partnerId });
+    expect(entries.map(({ action }) => action)).toContain('partners.removeLogo');
+  });
+
+  it('is the same again when the same file is set again', async () => {
+    const { logo } = await set(file(30));
+    expect((await set(file(30))).logo).toBe(logo);
+    expect((await fetch(addressOf(logo))).status).toBe(200);
+  });
+
+  it('of one partner stays when another removes the same picture', async () => {
+    const other = await createPartner(service);
+    const [mine, theirs] = await Promise.all([set(file(40)), set(file(40), other.partnerId)]);
+    await service.admin.partners.removeLogo.mutate({ partnerId: other.partnerId });
+    expect((await fetch(addressOf(mine.logo))).status).toBe(200);
+    expect((await fetch(addressOf(theirs.logo))).status).toBe(404);
+  });
+
+  it.each([
+    ['a text', Buffer.from('<svg/>'), 'PNG or JPEG'],
+    ['more than 256 KiB', Buffer.alloc(256 * 1024 + 3), '256 KiB'],
+  ])('cannot be %s', async (_what, image, because) => {
+    await expect(set(image)).rejects.toThrow(because);
+  });
+
+  it.each(['x.png', '../../etc/passwd', `${'0'.repeat(32)}.png`])('%s is not found', async (name) => {
+    const answer = await fetch(`${service.baseUrl}/verify/assets/logo/${encodeURIComponent(name)}`);
+    expect(answer.status).toBe(404);
+  });
+
+  it('may be as large as its bound', async () => {
+    const large = largeFile();
+    expect(large.length).toBeGreaterThan(250_000);
+    expect((await set(large)).logo).toMatch(/^[0-9a-f]{32}$/);
+  });
+});
