@@ -1,0 +1,81 @@
+// Builds what `npm start` and the other programs run into dist/, where anything has changed since the last build.
+// `npm run build -- --force` builds in any case.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const { include } = JSON.parse(readFileSync('tsconfig.build.json', 'utf8'));
+const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const steps = ['.config/build.mjs', '.config/copy-assets.mjs'];
+const stamp = 'dist/.built';
+const lock = 'dist/.building';
+
+function filesIn(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => filesIn(join(path, name)));
+}
+
+/** Changes with the name and the content of every file that a build reads. */
+function fingerprint() {
+  const hash = createHash('sha256').update(process.version);
+  for (const path of [...include, ...settings, ...steps].flatMap(filesIn))
+    hash.update(`\0${path}\0`).update(readFileSync(path));
+  return hash.digest('hex');
+}
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** Waits for a build that is under way in another terminal: two would write the same files. */
+async function takeLock() {
+  mkdirSync('dist', { recursive: true });
+  for (let told = false; ; ) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: 'wx' });
+      process.on('exit', () => rmSync(lock, { force: true }));
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const holder = Number(read(lock));
+    if (holder > 0 && !isAlive(holder)) rmSync(lock, { force: true });
+    else if (!told) process.stderr.write('Waiting for the build in another terminal …\n');
+    told = true;
+    await sleep(200);
+  }
+}
+
+async function build() {
+  await takeLock();
+  const wanted = fingerprint();
+  if (read(stamp) === wanted && !process.argv.includes('--force')) return;
+  const isFirst = read(stamp) === undefined;
+  process.stderr.write(`Building SVC Gateway${isFirst ? '; the first time takes about half a minute' : ''} …\n`);
+  const began = performance.now();
+  rmSync(stamp, { force: true });
+  const tsc = 'node_modules/typescript/bin/tsc';
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+  await import('./copy-assets.mjs');
+  writeFileSync(stamp, wanted);
+  process.stderr.write(`Built in ${Math.ceil((performance.now() - began) / 1000)} s.\n`);
+}
+
+await build();
