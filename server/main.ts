@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { type Demo, startDemo } from './demo/demo.ts';
 import { type Config, ConfigError, readConfig } from './platform/config.ts';
+import { StartFault } from './platform/http/listen.ts';
 import { createLogger } from './platform/logging.ts';
 import { type RunningServer, startServer } from './start.ts';
 
@@ -31,7 +32,9 @@ async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): 
     const quiet = logger.child({ part: 'demo' }, { level: 'warn' });
     return await startDemo({ port, baseUrl, adminUrl, adminToken, dataDir, logger: quiet });
   } catch (err) {
-    logger.info({ err, port }, 'no demo: its port is taken');
+    const isTaken = (err as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    if (isTaken) logger.warn({ port }, `no demo partner: port ${port} is taken, and SVC_DEMO_PORT names it`);
+    else logger.warn({ err }, 'no demo partner: it could not start');
     return undefined;
   }
 }
@@ -54,10 +57,8 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
       : '  Database      MONGODB_URI',
     ...(demo ? [`  Demo partner  ${demo.url}  (open it in a browser: "Verify my age")`] : []),
   ];
-  const there = ['SVC_PORT', 'SVC_ADMIN_PORT', 'SVC_BASE_URL', 'SVC_DATA_DIR'].flatMap((name) =>
-    process.env[name] ? [`${name}=${process.env[name]} `] : [],
-  );
-  const next = `${there.join('')}npm run journey`;
+  const there = process.env['SVC_DATA_DIR'];
+  const next = `${there ? `SVC_DATA_DIR=${there} ` : ''}npm run journey`;
   return `\nSVC Gateway is up.\n\n${lines.join('\n')}\n\nNext, in another terminal:\n\n  ${next}\n\n`;
 }
 
@@ -76,7 +77,9 @@ try {
   logger.info({ public: server.publicUrl, admin: server.adminUrl, roles: [...config.roles] }, 'listening');
   if (config.environment === 'development') process.stdout.write(greeting(server, demo));
 } catch (error) {
-  logger.fatal({ err: error }, 'the server could not start');
+  // A person at a terminal gets one sentence, a log the record as well.
+  if (!(error instanceof StartFault && config.environment === 'development'))
+    logger.fatal({ err: error }, 'the server could not start');
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }

@@ -11,6 +11,7 @@ import { type EmbeddedDatabase, startEmbedded } from './platform/database/embedd
 import { ensureIndexes } from './platform/database/indexes.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
+import { type Address, listenFault, requireFree } from './platform/http/listen.ts';
 import type { HttpServer } from './platform/http/server.ts';
 import { randomSecret } from './platform/ids.ts';
 import { loadKeyring } from './platform/keyring.ts';
@@ -85,10 +86,20 @@ async function openDatabase(
   return { database, patient, engine };
 }
 
-async function listen(app: HttpServer, { host, port }: { host: string; port: number }): Promise<string> {
-  await app.listen({ host, port });
+async function listen(app: HttpServer, address: Address): Promise<string> {
+  const { host, port } = address;
+  await app.listen({ host, port }).catch((error: unknown) => {
+    throw listenFault(error, address);
+  });
   const { port: actual } = app.server.address() as AddressInfo;
   return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
+}
+
+/** Where this process listens, by its roles. */
+function addressesOf({ roles, ...config }: Config): { api?: Address; admin?: Address } {
+  const api = { ...config.public, variables: { host: 'SVC_HOST', port: 'SVC_PORT' } };
+  const admin = { ...config.admin, variables: { host: 'SVC_ADMIN_HOST', port: 'SVC_ADMIN_PORT' } };
+  return { ...(roles.has('api') && { api }), ...(roles.has('admin') && { admin }) };
 }
 
 /** Lets requests under way end; a caller that does not end its own is cut off. */
@@ -110,6 +121,8 @@ export async function startServer(
   logger: Logger,
   replacements: Replacements = {},
 ): Promise<RunningServer> {
+  const addresses = addressesOf(config);
+  await Promise.all(Object.values(addresses).map(requireFree));
   const { database, patient, engine } = await openDatabase(config, logger);
   const { client, db, features } = database;
   const clock =
@@ -147,7 +160,7 @@ export async function startServer(
   const sweeper = createSweeper([...services.sweeps, expiry], logger);
   const surroundings = { config, db, clock, keyring, logger };
 
-  async function serve(app: Promise<HttpServer>, address: { host: string; port: number }): Promise<string> {
+  async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
     const server = await app;
     listeners.push(server);
     return listen(server, address);
@@ -155,13 +168,8 @@ export async function startServer(
 
   clock.start();
   await services.webhooks.start();
-  const { roles } = config;
-  const publicUrl = roles.has('api')
-    ? await serve(createPublicApp(services, surroundings), config.public)
-    : undefined;
-  const adminUrl = roles.has('admin')
-    ? await serve(createAdminApp(services, surroundings), config.admin)
-    : undefined;
+  const publicUrl = addresses.api && (await serve(createPublicApp(services, surroundings), addresses.api));
+  const adminUrl = addresses.admin && (await serve(createAdminApp(services, surroundings), addresses.admin));
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl) : undefined;
   if (!replacements.sweepsByHand) sweeper.start();
 

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** Where a listener is to be, and which variables say so. */
+export interface Address {
+  host: string;
+  port: number;
+  variables: { host: string; port: string };
+}
+
+/** A start that failed for a reason that one sentence explains. */
+export class StartFault extends Error {}
+
+/** What a failed `listen` means for the person who starts the server; other errors come back as they are. */
+export function listenFault(error: unknown, { host, port, variables }: Address): unknown {
+  const options = error instanceof Error ? { cause: error } : {};
+  const { code = '' } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EADDRINUSE':
+      return new StartFault(
+        `Port ${port} on ${host} is taken: end the program that listens there, or set ${variables.port} to another port.`,
+        options,
+      );
+    case 'EACCES':
+      return new StartFault(
+        `This process may not listen on port ${port}: set ${variables.port} to 1024 or more.`,
+        options,
+      );
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new StartFault(`${host} is not an address of this machine: correct ${variables.host}.`, options);
+    default:
+      return error;
+  }
+}
+
+/**
+ * Tries an address, so that a start fails before it opens a database.
+ * @throws StartFault where another program has the port, or the address cannot be used
+ */
+export async function requireFree(address: Address): Promise<void> {
+  const { host, port } = address;
+  const probe = createServer().listen({ host, port, exclusive: true });
+  try {
+    await once(probe, 'listening');
+  } catch (error) {
+    throw listenFault(error, address);
+  }
+  probe.close();
+  await once(probe, 'close');
+}
