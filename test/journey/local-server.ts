@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { StatusView } from '../../contracts/admin/status.ts';
+import { SvcadminError, svcadmin } from './svcadmin.ts';
 
 const program = fileURLToPath(
   new URL(
@@ -18,6 +22,9 @@ async function answers(baseUrl: string): Promise<boolean> {
 export interface LocalServer {
   /** Whether it ran before. */
   found: boolean;
+  baseUrl: string;
+  /** What `svcadmin` needs besides the environment of this process to find it. */
+  env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
 
@@ -28,17 +35,47 @@ function end(child: ChildProcess): Promise<void> {
   });
 }
 
-/** The server at `baseUrl`, started where none answers. @throws where it does not come up within 30 s */
-export async function findOrStartServer(baseUrl: string): Promise<LocalServer> {
-  if (await answers(baseUrl)) return { found: true, stop: async () => undefined };
+/** The server that `svcadmin` finds from here; undefined where it finds none, or none answers. */
+async function findServer(env: NodeJS.ProcessEnv): Promise<LocalServer | undefined> {
+  const isNamed = env['SVCADMIN_URL'] || env['SVCADMIN_PROFILE'];
+  try {
+    const { baseUrl, environment } = await svcadmin<StatusView>(['status'], env);
+    if (environment === 'production')
+      throw new Error(`${baseUrl} is a production server; the journey makes a partner, and is not for it`);
+    return { found: true, baseUrl, env: {}, stop: async () => undefined };
+  } catch (error) {
+    const isAbsent = error instanceof SvcadminError && absent.has(error.code);
+    if (isAbsent && !isNamed) return undefined;
+    throw error;
+  }
+}
+
+/** Codes of `svcadmin` that say that no server is there. */
+const absent = new Set(['no_token', 'unreachable', 'not_the_admin_api']);
+
+/** The running server, as `svcadmin` finds it, or one of our own. @throws where none comes up within 30 s */
+export async function findOrStartServer(env: NodeJS.ProcessEnv = process.env): Promise<LocalServer> {
+  const running = await findServer(env);
+  if (running) return running;
+  const dataDir = env['SVC_DATA_DIR'] ?? '.svc';
+  const baseUrl = (env['SVC_BASE_URL'] ?? `http://localhost:${env['SVC_PORT'] ?? 8080}`).replace(/\/+$/, '');
+  if (await answers(baseUrl))
+    throw new Error(
+      `A server answers at ${baseUrl}, but svcadmin does not find it: set SVC_DATA_DIR, or SVCADMIN_URL and SVCADMIN_TOKEN`,
+    );
   const child = spawn(process.execPath, [program], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, SVC_LOG_LEVEL: 'error' },
+    env: { ...env, SVC_LOG_LEVEL: 'error' },
   });
+  const line = (name: string) => readFileSync(join(dataDir, name), 'utf8').trim();
   for (const deadline = Date.now() + 30_000; Date.now() < deadline && child.exitCode === null; ) {
-    if (await answers(baseUrl)) return { found: false, stop: () => end(child) };
+    if (await answers(baseUrl)) {
+      const token = env['SVC_ADMIN_TOKEN'] ?? line('admin-token');
+      const reach = { SVCADMIN_URL: line('admin-url'), SVCADMIN_TOKEN: token };
+      return { found: false, baseUrl, env: reach, stop: () => end(child) };
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   child.kill('SIGKILL');
-  throw new Error(`no server answers at ${baseUrl}, and none could be started`);
+  throw new Error(`no server runs here, and none could be started at ${baseUrl}`);
 }

@@ -11,26 +11,19 @@ import { exchange, querySession, readUserinfo, revoke, walkHostedPages } from '.
  * pages, the exchange, the claims, revocation, the session query and the signed webhooks.
  */
 
-const baseUrl = (
-  process.env['SVC_BASE_URL'] ?? `http://localhost:${process.env['SVC_PORT'] ?? 8080}`
-).replace(/\/+$/, '');
 const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
-const priceCents = Number(process.env['SVC_PRICE_CENTS'] ?? 50);
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
 async function journey(): Promise<void> {
   const { step, note } = createReport();
 
   const server = await step('server', async () => {
-    const found = await findOrStartServer(baseUrl);
-    note(`${baseUrl} ${found.found ? 'was running' : 'was started for this journey'}`);
+    const found = await findOrStartServer();
+    note(`${found.baseUrl} ${found.found ? 'was running' : 'was started for this journey'}`);
     return found;
   });
-  const opened = openAccount({
-    file: join(dataDir, 'journey.json'),
-    baseUrl,
-    env: { SVC_DATA_DIR: dataDir },
-  });
+  const { baseUrl, env } = server;
+  const opened = openAccount({ file: join(dataDir, 'journey.json'), baseUrl, env });
   const { account, run, keep } = opened;
   const receiver = await startReceiver(opened.receiverPort ?? 0);
   const balance = async () =>
@@ -63,6 +56,8 @@ async function journey(): Promise<void> {
       keep({ receiverPort: receiver.port });
       note(`${url}, a new signing secret (shown once)`);
     });
+
+    const priceCents = (await run<{ token: number }>('prices', 'show', account.partnerId)).token;
 
     const before = await step('wallet', async () => {
       const funding = ['--mode', 'test', '--amount', '50.00', '--reference'];

@@ -12,10 +12,13 @@ const program = fileURLToPath(
 export class SvcadminError extends Error {
   /** design: 4 is "not found", 5 "refused". */
   readonly exitCode: number;
+  /** `not_found` and the like. */
+  readonly code: string;
   constructor(command: string, exitCode: number, stderr: string) {
     super(`svcadmin ${command} ended with ${exitCode}: ${stderr.trim()}`);
     this.name = 'SvcadminError';
     this.exitCode = exitCode;
+    this.code = /"code":"(\w+)"/.exec(stderr)?.[1] ?? '';
   }
 }
 
