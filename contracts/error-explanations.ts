@@ -74,7 +74,8 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     fix: 'Send the same request again after 1 s, then after 2 s: three attempts in all. Tell support the `X-Request-Id`.',
   },
   service_unavailable: {
-    cause: 'The database or the spend limits cannot be reached, so nothing is let through.',
+    cause:
+      'The database or the spend limits cannot be reached, or too many requests are in flight, so nothing is let through.',
     fix: `${wait} The same exchange is never charged twice.`,
   },
   invalid_token: {

@@ -1,3 +1,4 @@
+import type { Terms } from './charge.ts';
 import { type ClaimName, type Claims, isClaimName, resolveClaims } from './claims.ts';
 import type { Mode } from './identifiers.ts';
 import type { Rehearsal } from './verification.ts';
@@ -9,6 +10,8 @@ import type { Rehearsal } from './verification.ts';
 export interface Grant {
   sessionId: string;
   clientId: string;
+  /** The API key that owns the session. */
+  keyId: string;
   redirectUri: string;
   /** As asked at the start, in order. */
   scope: string[];
@@ -36,8 +39,8 @@ export interface ExchangingClient {
 /** The known claims of a grant's scope, in the order asked: `scope` of the token response. */
 export const grantedScope = ({ scope }: Pick<Grant, 'scope'>): ClaimName[] => scope.filter(isClaimName);
 
-/** What a code buys for the client that exchanges it: the claims as they are now, with their partition. */
-export function termsOf(grant: Grant, client: ExchangingClient) {
+/** What a code grants the client that exchanges it: the claims as they are now, with their partition. */
+export function termsOf(grant: Grant, client: ExchangingClient): Omit<Terms, 'lifetimeSeconds'> {
   const { sessionId, sub, returning, enrollment } = grant;
   return {
     partnerId: client.partnerId,
@@ -53,4 +56,3 @@ export function termsOf(grant: Grant, client: ExchangingClient) {
     rehearse: enrollment.rehearse,
   };
 }
-export type GrantTerms = ReturnType<typeof termsOf>;

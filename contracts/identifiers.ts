@@ -46,7 +46,7 @@ export function identifierKind(value: string): IdentifierKind | undefined {
   return kinds.find((kind) => value.startsWith(identifierPrefixes[kind]));
 }
 
-/** Ledger entries: `txn_…`, and `rev_txn_…` for the one reversal or refund that a charge can have. */
+/** Ledger entries: `txn_…`, and `rev_txn_…` for the one refund that a charge can have. */
 export const EntryId = z
   .string()
   .regex(/^(rev_)?txn_[0-9A-Za-z]{22}$/, { error: 'expected a ledger entry of the form txn_…' });

@@ -8,12 +8,16 @@ import type { Database } from './platform/database/connect.ts';
 import { healthRoutes } from './platform/health.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
 import { acceptForms } from './platform/http/forms.ts';
+import { boundInFlight } from './platform/http/in-flight.ts';
 import { describeApi } from './platform/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
 import type { Services } from './services.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
+
+/** Billable and OAuth requests that a process has in flight: about what it answers in 200 ms. */
+const mostInFlight = 256;
 
 interface Surroundings {
   config: Config;
@@ -33,17 +37,20 @@ export async function createPublicApp(services: Services, surroundings: Surround
   await app.register(guideRoutes, { prefix: '/docs/guides' });
   await app.register(healthRoutes({ db, clock }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
-  await app.register(
-    async (scope) => {
-      renderErrors(scope, asOAuth);
-      acceptForms(scope);
-      await scope.register(oauthRoutes(services.oauth));
-    },
-    { prefix: '/api/oauth' },
-  );
+  await app.register(async (bounded) => {
+    boundInFlight(bounded, { most: mostInFlight, onShed: services.onShed, logger });
+    await bounded.register(
+      async (scope) => {
+        renderErrors(scope, asOAuth);
+        acceptForms(scope);
+        await scope.register(oauthRoutes(services.oauth));
+      },
+      { prefix: '/api/oauth' },
+    );
+    await bounded.register(storefrontRoutes(services.storefront), { prefix: '/api/integrations/storefront' });
+    await bounded.register(checkboxRoutes(services.checkbox), { prefix: '/api/checkbox' });
+  });
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
-  await app.register(storefrontRoutes(services.storefront), { prefix: '/api/integrations/storefront' });
-  await app.register(checkboxRoutes(services.checkbox), { prefix: '/api/checkbox' });
   await app.register(
     async (scope) => {
       await scope.register(cookie);

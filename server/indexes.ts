@@ -1,5 +1,4 @@
 import { indexes as admin } from './admin/store.ts';
-import { indexes as erasure } from './billing/erasure-store.ts';
 import { indexes as billing } from './billing/store.ts';
 import { indexes as partners } from './partners/store.ts';
 import type { IndexDeclaration } from './platform/database/indexes.ts';
@@ -15,7 +14,6 @@ export const indexes: readonly IndexDeclaration[] = [
   ...partners,
   ...verification,
   ...billing,
-  ...erasure,
   ...integrations,
   ...events,
   ...deliveries,

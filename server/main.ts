@@ -77,6 +77,10 @@ try {
   logger.info({ public: server.publicUrl, admin: server.adminUrl, roles: [...config.roles] }, 'listening');
   if (config.environment === 'development') process.stdout.write(greeting(server, demo));
 } catch (error) {
+  if (error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exit(badConfiguration);
+  }
   // A person at a terminal gets one sentence, a log the record as well.
   if (!(error instanceof StartFault && config.environment === 'development'))
     logger.fatal({ err: error }, 'the server could not start');

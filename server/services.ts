@@ -1,14 +1,9 @@
-import type { Mode } from '../contracts/identifiers.ts';
 import { createAdmin } from './admin/feature.ts';
 import { createMetrics } from './admin/metrics.ts';
 import { createAdminStores } from './admin/store.ts';
-import { createAccessErasure } from './billing/erasure-store.ts';
 import { createBillingFeature } from './billing/feature.ts';
-import { type PriceOverrides, priceOf } from './billing/prices.ts';
-import type { Order, Purchase } from './billing/purchase.ts';
+import { createStatementSigner } from './billing/signed-statement.ts';
 import { createBillingStores } from './billing/store.ts';
-import type { BillableKind } from './billing/wallet-model.ts';
-import { walletIdOf } from './billing/wallet-store.ts';
 import { createCheckboxResolve } from './checkbox/resolve.ts';
 import { createUnbilledLimit } from './checkbox/unbilled.ts';
 import { existingNames } from './existing-names.ts';
@@ -43,6 +38,8 @@ import { createWebhookProcedures } from './webhooks/admin.ts';
 import { createEventErasure } from './webhooks/erasure-store.ts';
 import { checkWebhookUrl } from './webhooks/url.ts';
 import { createWebhooks, type WebhookSettings } from './webhooks/webhooks.ts';
+import { accessOf, chargingOf } from './wiring/charging.ts';
+import { createErasureElsewhere } from './wiring/erasure.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
 export interface Foundation {
@@ -59,16 +56,8 @@ export interface Foundation {
   /** Ports that no webhook may reach by way of localhost: our own and the database's. */
   ownPorts: () => Iterable<number>;
   stores?: Partial<Stores>;
-  /** Milliseconds until an uncommitted hold may be reversed. */
-  holdLifetime?: number;
   /** Webhooks with their parts wrapped, or with shorter times. */
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
-}
-
-/** Who is charged, and in which mode. */
-interface Payer {
-  client: { mode: Mode };
-  partner: { _id: string; prices?: PriceOverrides };
 }
 
 export type Stores = ReturnType<typeof createStores>;
@@ -77,18 +66,18 @@ export type Stores = ReturnType<typeof createStores>;
 export function createStores(db: Database['db'], patient = db) {
   return {
     admin: createAdminStores(db, patient),
-    billing: createBillingStores(db, patient),
+    billing: createBillingStores(db),
     partners: createPartnersStores(db),
     integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
     verification: createVerificationStores(db),
-    erasure: { accesses: createAccessErasure(db), events: createEventErasure(db) },
+    eventErasure: createEventErasure(db),
   };
 }
 
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
   const { config, db, patient, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
-  const { holdLifetime, stores: replaced } = foundation;
+  const { stores: replaced } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
@@ -124,8 +113,9 @@ export function createServices(foundation: Foundation) {
       set: async (partnerId, price, actor) =>
         (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
     },
-    ...(holdLifetime === undefined ? {} : { holdLifetime }),
+    signStatement: createStatementSigner({ keyring, issuer: config.baseUrl, clock }),
   });
+  const { charges } = billing;
 
   const partners = createPartnersFeature({
     stores: stores.partners,
@@ -159,31 +149,16 @@ export function createServices(foundation: Foundation) {
     claimLifetimes: config.claimLifetimes,
     imprint: config.imprint,
     findLogo: stores.partners.logos.find,
-    isCodeUsed: async (codeHash) => (await billing.purchases.history(codeHash)).state !== 'open',
-    async chargeOf(codeHash) {
-      const history = await billing.purchases.history(codeHash);
-      return history.state === 'used' ? { id: history.access._id, at: history.access.at } : undefined;
-    },
-    async eraseElsewhere({ subs, enrollmentIds, codeHashes, sessionIds }) {
-      await stores.admin.requests.forgetAddresses(sessionIds);
-      const histories = await Promise.all(codeHashes.map(billing.purchases.history));
-      const ids = histories.flatMap((history) => (history.state === 'used' ? history.access._id : []));
-      const accesses = await stores.erasure.accesses.erase({ ids, enrollmentIds }, new Date(clock.now()));
-      return { accesses, events: await stores.erasure.events.erase(subs) };
-    },
+    isCodeUsed: async ({ codeHash, ...payer }) =>
+      (await charges.past({ ...payer, cause: codeHash })) !== undefined,
+    chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
+    eraseElsewhere: createErasureElsewhere({
+      charges,
+      eraseAccesses: billing.eraseAccesses,
+      eraseEvents: stores.eventErasure.erase,
+      forgetAddresses: stores.admin.requests.forgetAddresses,
+    }),
   });
-
-  /** The exchange core, with the wallet that pays and the price that is in force. */
-  const buyAs =
-    (kind: BillableKind) =>
-    <Facts>({ client, partner, ...purchase }: Payer & Omit<Purchase<Facts>, keyof Order>) =>
-      billing.purchases.buy({
-        ...purchase,
-        kind,
-        mode: client.mode,
-        walletId: walletIdOf(partner._id, client.mode),
-        cents: priceOf(kind, partner.prices, config.priceCents),
-      });
 
   const tokens = createAccessTokens({ keyring, issuer: config.baseUrl, clock });
   const clients = createClientAuthentication({
@@ -192,20 +167,20 @@ export function createServices(foundation: Foundation) {
     keyStatus: directory.keyStatus,
     limit,
   });
-  const revoke = (accessId: string) => billing.accesses.revoke(accessId, new Date(clock.now()));
+  const { revoke } = charges;
 
   const oauth = {
     exchange: createTokenExchange({
       clients,
       grants: verification.grants,
-      buy: buyAs('token'),
+      charges: chargingOf(charges, 'token', config.priceCents),
       revoke,
       tokens,
       clock,
     }),
     userinfo: createUserinfo({
       tokens,
-      findAccess: billing.accesses.find,
+      findAccess: accessOf(charges),
       findClient: directory.client,
       limit,
       clock,
@@ -224,7 +199,7 @@ export function createServices(foundation: Foundation) {
     }),
     exchange: createStorefrontExchange({
       loadGrant: verification.grants.load,
-      buy: buyAs('storefront'),
+      charges: chargingOf(charges, 'storefront', config.priceCents),
       rememberCustomer: verification.rememberCustomer,
       idKey: keyring.id,
       clock,
@@ -243,7 +218,7 @@ export function createServices(foundation: Foundation) {
     resolve: createCheckboxResolve({
       findEnrolled: verification.enrolled,
       findClient: freshClient,
-      buy: buyAs('checkbox'),
+      charges: chargingOf(charges, 'checkbox', config.priceCents),
       admitUnbilled,
       clock,
     }),
@@ -275,6 +250,8 @@ export function createServices(foundation: Foundation) {
   });
 
   return {
+    /** Counts a request that was refused because too many were in flight. */
+    onShed: metrics.shed,
     oauth,
     storefront,
     checkbox,
@@ -282,7 +259,7 @@ export function createServices(foundation: Foundation) {
     admin,
     billing,
     webhooks,
-    sweeps: [billing.sweep, verification.sweep, verification.erasureSweep, webhooks.sweep, admin.sweep],
+    sweeps: [...billing.sweeps, verification.sweep, verification.erasureSweep, webhooks.sweep, admin.sweep],
   };
 }
 export type Services = ReturnType<typeof createServices>;

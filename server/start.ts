@@ -9,6 +9,7 @@ import type { Config } from './platform/config.ts';
 import { connect, type Database } from './platform/database/connect.ts';
 import { type EmbeddedDatabase, startEmbedded } from './platform/database/embedded.ts';
 import { ensureIndexes } from './platform/database/indexes.ts';
+import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
 import { type Address, listenFault, requireFree } from './platform/http/listen.ts';
@@ -29,7 +30,7 @@ const longestScan = 600_000;
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
-  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'holdLifetime' | 'webhooks'>>;
+  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;
   /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
   sweepsByHand?: boolean;
 }
@@ -127,6 +128,7 @@ export async function startServer(
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ?? createDatabaseClock({ readServerTime: () => readServerTime(db) });
+  await requireSchema(patient.db);
   await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));
   const keyring = await loadKeyring(db, sealing);
@@ -151,6 +153,7 @@ export async function startServer(
     ownPorts,
     ...replacements.foundation?.(database),
   });
+  client.on('topologyDescriptionChanged', services.billing.forgetHeads);
   const expiry = {
     name: 'expired documents',
     sweep: async () => {

@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
-import type { LedgerEntry } from '../../server/billing/ledger.ts';
-import { walletIdOf } from '../../server/billing/wallet-store.ts';
+import { walletIdOf } from '../../server/billing/ledger-page.ts';
 import { expectEqual } from '../contenders/our-books.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import { capPerMinute, type Partners } from './partners.ts';
@@ -11,9 +10,11 @@ export type Granted = ReadonlyMap<Owner, number>;
 /** Charges of this partner in each minute in which it had any. */
 async function chargesByMinute(db: Db, { partnerId }: Owner): Promise<number[]> {
   const minutes = await db
-    .collection<LedgerEntry>('ledger')
+    .collection('ledger')
     .aggregate<{ charges: number }>([
-      { $match: { walletId: walletIdOf(partnerId, 'test'), kind: 'token' } },
+      { $match: { walletId: walletIdOf(partnerId, 'test') } },
+      { $unwind: '$entries' },
+      { $match: { 'entries.kind': 'token' } },
       { $group: { _id: { $dateTrunc: { date: '$at', unit: 'minute' } }, charges: { $sum: 1 } } },
     ])
     .toArray();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { BillableKind } from '../charge.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { reference } from './references.ts';
 
@@ -47,16 +48,22 @@ export const RefundCharge = z.strictObject({ entryId: reference('entry'), reason
 
 export const FindEntry = z.strictObject({ entryId: reference('entry') });
 
-export const BillableKind = z.enum(['token', 'storefront', 'checkbox']);
-export type BillableKind = z.infer<typeof BillableKind>;
-
-const EntryKind = z.enum([...BillableKind.options, 'funding', 'adjustment', 'refund', 'reversal']);
+const EntryKind = z.enum([
+  ...BillableKind.options,
+  'funding',
+  'adjustment',
+  'refund',
+  'opening',
+  'caps',
+  'fence',
+]);
 
 /** A ledger entry. Amounts are signed cents as the wallet sees them. */
 export const EntryView = z.strictObject({
   id: z.string(),
   walletId: z.string(),
-  seq: cents,
+  /** Position in the statement; null for an entry that moves no money. */
+  seq: z.number().int().nullable(),
   kind: EntryKind,
   amount: cents,
   balanceAfter: cents,
@@ -65,7 +72,7 @@ export const EntryView = z.strictObject({
   reference: z.string().nullable(),
   reason: z.string().nullable(),
   actor: z.string().nullable(),
-  /** The charge that a refund or reversal gives back. */
+  /** The charge that a refund gives back. */
   of: z.string().nullable(),
 });
 export type EntryView = z.infer<typeof EntryView>;
@@ -74,7 +81,9 @@ export type EntryView = z.infer<typeof EntryView>;
 export const EntryDetail = EntryView.extend({
   partnerId: z.string(),
   mode: Mode,
-  /** The refund or reversal that gave it back. */
+  /** The account on the other side of the wallet, which moves by the same amount the other way; null where none does. */
+  counterAccount: z.enum(['revenue', 'funding', 'adjustments']).nullable(),
+  /** The refund that gave it back. */
   givenBackBy: z.string().nullable(),
   /** Whether it is a charge that cost money and was not given back. */
   refundable: z.boolean(),
@@ -114,20 +123,48 @@ export const StatementView = z.strictObject({
 });
 export type StatementView = z.infer<typeof StatementView>;
 
+/** `typ` of a signed statement's JWS. */
+export const statementType = 'svc-statement+jwt';
+
+export const SignStatement = ReadStatement.pick({ partnerId: true, mode: true, from: true, to: true });
+
+/** A whole statement as it is signed. `ledger` names the page that holds its last line, with the digest of the chain up to it. */
+export const SignedStatement = StatementView.omit({ more: true }).extend({
+  iss: z.string(),
+  iat: z.number().int(),
+  ledger: z.strictObject({ page: z.number().int(), digest: z.string() }),
+});
+export type SignedStatement = z.infer<typeof SignedStatement>;
+
+/** A compact JWS. */
+export const SignedStatementView = z.strictObject({ jws: z.string() });
+
 /** All wallets in the order of their ids, or one partner's. */
 export const AuditWallets = z.strictObject({
   partnerId: reference('partner').optional(),
+  /** Only what was written since the last audit that found everything in order. */
+  sinceCheckpoint: z.boolean().default(false),
   limit: z.number().int().min(1).max(100).default(20),
   after: z.string().optional(),
 });
 
 export const AuditView = z.strictObject({
   walletId: z.string(),
+  /** First and last page of the ledger that were looked at. */
+  fromPage: z.number().int(),
+  lastPage: z.number().int(),
+  /** Entries that were looked at. */
   entries: z.number().int(),
   balance: cents,
-  oldestHoldSeconds: z.number().int().nullable(),
-  /** Empty where everything agrees; otherwise the lowest `seq` first. */
-  findings: z.array(z.strictObject({ seq: z.number().int().optional(), problem: z.string() })),
+  /** Empty where everything agrees; otherwise the first bad page first. */
+  findings: z.array(
+    z.strictObject({
+      page: z.number().int().optional(),
+      entry: z.string().optional(),
+      seq: z.number().int().optional(),
+      problem: z.string(),
+    }),
+  ),
 });
 export type AuditView = z.infer<typeof AuditView>;
 
@@ -136,9 +173,9 @@ export const WalletView = z.strictObject({
   mode: Mode,
   balance: cents,
   currency: z.literal('USD'),
-  /** Charges that are held and not yet in the ledger. */
-  openHolds: z.number().int(),
+  /** Entries of the statement, and pages of the ledger. */
   entries: z.number().int(),
+  pages: z.number().int(),
 });
 export type WalletView = z.infer<typeof WalletView>;
 

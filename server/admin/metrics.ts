@@ -12,6 +12,8 @@ export interface Metrics {
   contentType: string;
   /** Counts an answer of the public listener. */
   answered(answer: Answer): void;
+  /** Counts a request that was refused because too many were in flight. */
+  shed(): void;
   /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
   sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
   /** The page that Prometheus reads. */
@@ -45,6 +47,11 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
     labelNames: ['bucket'],
     registers,
   });
+  const shedRequests = new Counter({
+    name: 'svc_shed_requests_total',
+    help: 'Requests refused with 503 because too many were in flight in this process',
+    registers,
+  });
   const deliveries = new Gauge({
     name: 'svc_deliveries',
     help: 'Webhook deliveries of the last 30 days by status',
@@ -63,9 +70,9 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
     buckets: lagBuckets,
     registers,
   });
-  const pendingCharge = gauge(
-    'svc_oldest_pending_charge_seconds',
-    'Age of the oldest hold that is not settled',
+  const unpublishedPage = gauge(
+    'svc_oldest_unpublished_page_seconds',
+    'Age of the oldest ledger page whose events are still to be published',
   );
   const schedulerLag = gauge(
     'svc_scheduler_lag_seconds',
@@ -86,17 +93,19 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
       if (bucket) capRefusals.inc({ bucket });
     },
 
+    shed: () => shedRequests.inc(),
+
     sending({ lane, lag }) {
       sendLag.observe({ lane }, lag);
     },
 
-    async render({ at, deliveries: { byStatus, oldestDueAt }, jobs, oldestHoldAt }) {
+    async render({ at, deliveries: { byStatus, oldestDueAt }, jobs, oldestUnpublishedAt }) {
       const age = (since: Date | undefined): number =>
         since ? Math.max(0, (at.getTime() - since.getTime()) / 1000) : 0;
       deliveries.reset();
       for (const [status, count] of Object.entries(byStatus)) deliveries.set({ status }, count);
       deliveryLag.set(age(oldestDueAt));
-      pendingCharge.set(age(oldestHoldAt));
+      unpublishedPage.set(age(oldestUnpublishedAt));
       schedulerLag.set(age(jobs.oldestDueAt));
       const tick = tickAge();
       if (tick === undefined) schedulerTick.remove();

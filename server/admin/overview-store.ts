@@ -12,7 +12,8 @@ export interface Overview {
   lowWallets: { walletId: string; balance: number }[];
   /** Wallets whose cap is reached in the present minute or hour. */
   cappedWallets: { walletId: string; bucket: 'minute' | 'hour'; limit: number }[];
-  oldestHoldAt?: Date;
+  /** When the oldest ledger page was written whose events are still to be published. */
+  oldestUnpublishedAt?: Date;
 }
 
 const day = 86_400_000;
@@ -22,10 +23,36 @@ const lateAfter = 5_000;
 const lowBalance = 1_000;
 const mostRows = 20;
 
+/** The last page of a wallet's ledger. */
 interface Wallet {
   _id: string;
-  balance: number;
+  state: {
+    balance: number;
+    seq: number;
+    minute: { start: Date; used: number };
+    hour: { start: Date; used: number };
+    caps: { perMinute: number; perHour: number };
+  };
 }
+
+/** Last pages, one index look-up a wallet; the first pages name the wallets. */
+const lastPages = [
+  { $match: { n: 0 } },
+  {
+    $lookup: {
+      from: 'ledger',
+      let: { first: { $concat: ['$walletId', '/'] }, beyond: { $concat: ['$walletId', '0'] } },
+      pipeline: [
+        { $match: { $expr: { $and: [{ $gte: ['$_id', '$$first'] }, { $lt: ['$_id', '$$beyond'] }] } } },
+        { $sort: { _id: -1 } },
+        { $limit: 1 },
+        { $project: { _id: 0, state: 1 } },
+      ],
+      as: 'last',
+    },
+  },
+  { $project: { _id: '$walletId', state: { $first: '$last.state' } } },
+];
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
@@ -34,7 +61,7 @@ export function createOverviewStore(db: Db) {
   const jobs = db.collection<{ nextRunAt: Date | null; lockedAt?: Date | null; failReason?: string | null }>(
     'jobs',
   );
-  const wallets = db.collection<Wallet>('wallets');
+  const ledger = db.collection<{ at: Date }>('ledger');
 
   async function readDeliveries(at: Date): Promise<Overview['deliveries']> {
     const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfter) } };
@@ -95,49 +122,33 @@ export function createOverviewStore(db: Db) {
 
   async function readWallets(
     at: Date,
-  ): Promise<Pick<Overview, 'lowWallets' | 'cappedWallets' | 'oldestHoldAt'>> {
-    const window = (length: number) => new Date(windowStart(at.getTime(), length));
-    const full = (bucket: 'minute' | 'hour', cap: string, length: number) => ({
-      $and: [{ $eq: [`$${bucket}.start`, window(length)] }, { $gte: [`$${bucket}.used`, `$caps.${cap}`] }],
-    });
-    const [low, minutes, hours, held] = await Promise.all([
-      wallets
-        .find(
-          { _id: /:live$/, seq: { $gt: 0 }, balance: { $lt: lowBalance } },
-          { projection: { balance: 1 }, sort: { balance: 1 }, limit: mostRows },
-        )
-        .toArray(),
-      wallets
-        .find({ $expr: full('minute', 'perMinute', minute) }, { projection: { caps: 1 }, limit: mostRows })
-        .toArray(),
-      wallets
-        .find({ $expr: full('hour', 'perHour', hour) }, { projection: { caps: 1 }, limit: mostRows })
-        .toArray(),
-      wallets
-        .aggregate<{ at: Date }>([
-          { $match: { 'holds.0': { $exists: true } } },
-          { $project: { at: { $min: '$holds.at' } } },
-          { $sort: { at: 1 } },
-          { $limit: 1 },
-        ])
-        .toArray(),
+  ): Promise<Pick<Overview, 'lowWallets' | 'cappedWallets' | 'oldestUnpublishedAt'>> {
+    const [wallets, unpublished] = await Promise.all([
+      ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray(),
+      ledger
+        .find({ unpublished: true }, { projection: { at: 1 } })
+        .sort({ at: 1 })
+        .limit(1)
+        .next(),
     ]);
-    const caps = (wallet: object) => (wallet as { caps: { perMinute: number; perHour: number } }).caps;
+    const isFull = ({ start, used }: Wallet['state']['minute'], length: number, cap: number) =>
+      start.getTime() === windowStart(at.getTime(), length) && used >= cap;
+    const low = wallets.filter(
+      ({ _id, state }) => _id.endsWith(':live') && state.seq > 0 && state.balance < lowBalance,
+    );
+    const capped = wallets.flatMap(({ _id: walletId, state: { minute: m, hour: h, caps } }) => [
+      ...(isFull(m, minute, caps.perMinute)
+        ? [{ walletId, bucket: 'minute' as const, limit: caps.perMinute }]
+        : []),
+      ...(isFull(h, hour, caps.perHour) ? [{ walletId, bucket: 'hour' as const, limit: caps.perHour }] : []),
+    ]);
     return {
-      lowWallets: low.map(({ _id, balance }) => ({ walletId: _id, balance: Number(balance) })),
-      cappedWallets: [
-        ...minutes.map((wallet) => ({
-          walletId: wallet._id,
-          bucket: 'minute' as const,
-          limit: caps(wallet).perMinute,
-        })),
-        ...hours.map((wallet) => ({
-          walletId: wallet._id,
-          bucket: 'hour' as const,
-          limit: caps(wallet).perHour,
-        })),
-      ],
-      ...(held[0] && { oldestHoldAt: held[0].at }),
+      lowWallets: low
+        .map(({ _id, state }) => ({ walletId: _id, balance: state.balance }))
+        .sort((a, b) => a.balance - b.balance)
+        .slice(0, mostRows),
+      cappedWallets: capped.slice(0, mostRows),
+      ...(unpublished && { oldestUnpublishedAt: unpublished.at }),
     };
   }
 

@@ -47,6 +47,7 @@ export const permissions: Readonly<Record<string, Row>> = {
   'webhooks.relay': support,
   'wallets.show': everybody,
   'wallets.statement': everybody,
+  'wallets.signedStatement': everybody,
   'wallets.entry': everybody,
   'wallets.fund': { support: 'test' },
   'wallets.adjust': ownersOnly,

@@ -14,31 +14,33 @@ import {
   SetLimits,
   SetPrice,
   ShowPrices,
+  SignedStatementView,
+  SignStatement,
   StatementView,
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
+import type { BillableKind } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import { procedure, router } from '../admin/procedures.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
-import type { Auditing } from './auditing.ts';
-import { reversalIdOf } from './ledger.ts';
+import type { WalletAudit } from './audit/audit-wallet.ts';
+import { type LedgerPage, refundIdOf, walletIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import type { Movements } from './movements.ts';
+import type { ManualEntries } from './manual-entries.ts';
 import { type PriceOverrides, viewPrices } from './prices.ts';
+import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement } from './statement.ts';
 import { viewEntryDetail, viewLimits, viewMoved, viewStatement, viewWallet } from './views.ts';
-import type { BillableKind } from './wallet-model.ts';
-import { type Wallet, type WalletStore, walletIdOf } from './wallet-store.ts';
 
 export interface BillingAdmin {
-  wallets: Pick<WalletStore, 'find' | 'ids' | 'setCaps'>;
-  ledger: Pick<LedgerStore, 'find' | 'page' | 'firstSeqFrom'>;
-  auditing: Auditing;
-  movements: Movements;
+  store: Pick<LedgerStore, 'head' | 'summary' | 'pages' | 'findEntry' | 'walletIds'>;
+  audit: WalletAudit;
+  manualEntries: ManualEntries;
+  signStatement: Sign;
   clock: Pick<Clock, 'now'>;
   /** Configured price of a billable event in cents. */
   standardPrice: number;
@@ -53,14 +55,30 @@ export interface BillingAdmin {
   };
 }
 
+type Wallet = Omit<LedgerPage, 'entries'>;
+
+/** Entries of a signed statement: some 4 MB. */
+const longestSigned = 10_000;
+
+const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefined }) => ({
+  from: from === undefined ? undefined : new Date(from),
+  to: to === undefined ? undefined : new Date(to),
+});
+
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
 export function createBillingProcedures(dependencies: BillingAdmin) {
-  const { wallets, ledger, auditing, movements, clock, standardPrice, prices } = dependencies;
+  const { store, audit, manualEntries, signStatement, clock, standardPrice, prices } = dependencies;
 
+  /** A wallet as the last page of its ledger has it. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
-    const wallet = await wallets.find(walletIdOf(partnerId, mode));
-    if (!wallet) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
-    return wallet;
+    const head = await store.head(walletIdOf(partnerId, mode));
+    if (!head) throw new ApiError('not_found', { description: `No partner ${partnerId}` });
+    return head;
+  }
+
+  async function statementOf(wallet: WalletReference, range: Parameters<typeof readStatement>[1]) {
+    const head = await walletOf(wallet);
+    return readStatement({ walletId: head.walletId, head }, range, store);
   }
 
   /** Who moves the money, for the books and for the audit log. */
@@ -78,51 +96,62 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
       .input(FundWallet)
       .output(MovedView)
       .mutation(async ({ input: { amount, reference, ...wallet }, ctx }) => {
-        const { id } = await walletOf(wallet);
-        const memo = { reference, ...actBy(ctx.actor, id, { amount, reference }) };
-        return viewMoved(await movements.fund(id, amount, memo));
+        const { walletId } = await walletOf(wallet);
+        const memo = { reference, ...actBy(ctx.actor, walletId, { amount, reference }) };
+        return viewMoved(await manualEntries.fund(walletId, amount, memo));
       }),
     adjust: procedure
       .input(AdjustWallet)
       .output(MovedView)
       .mutation(async ({ input: { amount, reason, reference = randomRequestId(), ...wallet }, ctx }) => {
-        const { id } = await walletOf(wallet);
-        const memo = { reference, reason, ...actBy(ctx.actor, id, { amount, reference, reason }) };
-        return viewMoved(await movements.adjust(id, amount, memo));
+        const { walletId } = await walletOf(wallet);
+        const memo = { reference, reason, ...actBy(ctx.actor, walletId, { amount, reference, reason }) };
+        return viewMoved(await manualEntries.adjust(walletId, amount, memo));
       }),
     refund: procedure
       .input(RefundCharge)
       .output(MovedView)
       .mutation(async ({ input: { entryId, reason }, ctx }) =>
-        viewMoved(await movements.refund(entryId, { reason, ...actBy(ctx.actor, entryId, { reason }) })),
+        viewMoved(await manualEntries.refund(entryId, { reason, ...actBy(ctx.actor, entryId, { reason }) })),
       ),
     entry: procedure
       .input(FindEntry)
       .output(EntryDetail)
       .query(async ({ input: { entryId } }) => {
-        const [entry, reversal] = await Promise.all([entryId, reversalIdOf(entryId)].map(ledger.find));
-        if (!entry) throw new ApiError('not_found', { description: `No settled ledger entry ${entryId}` });
-        return viewEntryDetail(entry, reversal);
+        const entry = await manualEntries.find(entryId);
+        const refund = await store.findEntry({ walletId: entry.walletId, id: refundIdOf(entryId) });
+        return viewEntryDetail(entry, refund);
       }),
     statement: procedure
       .input(ReadStatement)
       .output(StatementView)
       .query(async ({ input: { partnerId, mode, from, to, ...page } }) => {
-        const wallet = await walletOf({ partnerId, mode });
-        const time = (text: string | undefined) => (text === undefined ? undefined : new Date(text));
-        const statement = await readStatement(wallet, { from: time(from), to: time(to), ...page }, ledger);
-        return viewStatement({ partnerId, mode }, statement);
+        const wallet = { partnerId, mode };
+        return viewStatement(wallet, await statementOf(wallet, { ...timesOf({ from, to }), ...page }));
+      }),
+    signedStatement: procedure
+      .input(SignStatement)
+      .output(SignedStatementView)
+      .query(async ({ input: { from, to, ...wallet } }) => {
+        const statement = await statementOf(wallet, { ...timesOf({ from, to }), limit: longestSigned });
+        const view = viewStatement(wallet, statement);
+        if (view.more) {
+          throw new ApiError('bad_input', {
+            description: `A signed statement has at most ${longestSigned} entries; choose a shorter period`,
+          });
+        }
+        return { jws: signStatement(view, statement.chain) };
       }),
     audit: procedure
       .input(AuditWallets)
       .output(z.array(AuditView))
-      .query(async ({ input: { partnerId, ...page } }) => {
+      .query(async ({ input: { partnerId, sinceCheckpoint, ...page } }) => {
         const ids = partnerId
           ? Mode.options.map((mode) => walletIdOf(partnerId, mode))
-          : await wallets.ids(page);
+          : await store.walletIds(page);
         const reports: AuditView[] = [];
         for (const id of ids) {
-          const report = await auditing.audit(id);
+          const report = await audit.audit(id, { sinceCheckpoint });
           if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
           reports.push(report);
         }
@@ -134,25 +163,20 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
     show: procedure
       .input(WalletReference)
       .output(LimitsView)
-      .query(async ({ input }) => viewLimits(input, await walletOf(input), new Date(clock.now()))),
+      .query(async ({ input }) => viewLimits(input, await walletOf(input), clock.now())),
     set: procedure
       .input(SetLimits)
       .output(LimitsView)
       .mutation(async ({ input: { perMinute, perHour, ...wallet }, ctx }) => {
-        const { id, caps } = await walletOf(wallet);
+        const { walletId, state } = await walletOf(wallet);
         const after = {
           ...(perMinute === undefined ? {} : { perMinute }),
           ...(perHour === undefined ? {} : { perHour }),
         };
-        await wallets.setCaps(id, after, {
-          ...ctx.actor,
-          id: `${ctx.actor.requestId}:${id}`,
-          at: new Date(clock.now()),
-          target: wallet.partnerId,
-          before: caps,
-          after,
-        });
-        return viewLimits(wallet, await walletOf(wallet), new Date(clock.now()));
+        const target = { id: wallet.partnerId, at: clock.now() };
+        const entry = auditEntry(ctx.actor, target, { before: state.caps, after });
+        await manualEntries.setCaps(walletId, after, { ...entry, id: `${ctx.actor.requestId}:${walletId}` });
+        return viewLimits(wallet, await walletOf(wallet), clock.now());
       }),
   });
 

@@ -2,72 +2,83 @@ import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Publish } from '../platform/outbox.ts';
+import { createAccessRemoval } from './access-removal.ts';
 import { type BillingAdmin, createBillingProcedures } from './admin.ts';
-import { createAuditing } from './auditing.ts';
-import { createMovements } from './movements.ts';
-import { createPurchases } from './purchase.ts';
-import { createSettlement } from './settlement.ts';
+import { createWalletAudit } from './audit/audit-wallet.ts';
+import { createCharges } from './charge.ts';
+import { createHeads } from './heads.ts';
+import { walletIdOf } from './ledger-page.ts';
+import { createLedgerWriter } from './ledger-writer.ts';
+import { createManualEntries } from './manual-entries.ts';
+import { openingPage } from './page-builder.ts';
+import { createPublishing } from './publishing.ts';
+import type { SignStatement } from './signed-statement.ts';
 import type { BillingStores } from './store.ts';
-import { createBillingSweep } from './sweep.ts';
-import { createWallet } from './wallet.ts';
-import { walletIdOf } from './wallet-store.ts';
 
 interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
   stores: BillingStores;
   clock: Clock;
-  /** Derives the ids of charges and movements. */
+  /** Derives the ids of charges and manual entries. */
   idKey: Uint8Array;
   publish: Publish;
-  /** Adds entries to the audit log; twice is once. */
+  /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
+  signStatement: SignStatement;
   logger: Logger;
-  /** Milliseconds until an uncommitted hold may be reversed. */
-  holdLifetime?: number;
 }
 
-/** Wallets, the exchange core that charges them, the ledger, and what support does with them. */
+const uptime = () => performance.now();
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Wallets, the charges of the three billable endpoints, and what support does with money. */
 export function createBillingFeature(dependencies: Dependencies) {
-  const { stores, clock, idKey, publish, record, logger, holdLifetime, prices, standardPrice } = dependencies;
-  const { wallets, accesses, ledger } = stores;
-  const wallet = createWallet({ wallets });
-  const settlement = createSettlement({ ledger, wallet, publish, record });
-  const movements = createMovements({ wallet, ledger, settlement, clock, idKey });
+  const { stores, clock, idKey, publish, record, signStatement, logger, prices, standardPrice } =
+    dependencies;
+  const { ledger: store, grants, revocations, checkpoints } = stores;
+  const publishing = createPublishing({ store, publish, record, clock, logger });
+  const heads = createHeads(store, uptime);
+  const writer = createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
+  const charges = createCharges({ writer, store, revocations, clock, idKey });
+  const manualEntries = createManualEntries({ writer, store, idKey, uptime });
+  const removal = createAccessRemoval({ grants, revocations, clock });
+  const audit = createWalletAudit({
+    store,
+    revocations,
+    checkpoints,
+    key: idKey,
+    clock,
+  });
 
   return {
-    purchases: createPurchases({
-      wallet,
-      accesses,
-      ledger,
-      settlement,
-      clock,
-      idKey,
-      logger,
-      ...(holdLifetime === undefined ? {} : { holdLifetime }),
-    }),
-    accesses,
-    movements,
+    charges,
+    eraseAccesses: removal.erase,
     procedures: createBillingProcedures({
-      wallets,
-      ledger,
-      auditing: createAuditing({ wallets, ledger, accesses, clock }),
-      movements,
+      store,
+      audit,
+      manualEntries,
+      signStatement,
       clock,
       prices,
       standardPrice,
     }),
-    sweep: createBillingSweep({ wallets, wallet, accesses, ledger, settlement, movements, clock, logger }),
+    sweeps: [publishing.sweep, removal.retention],
 
+    /** To be called when the database's primary has changed or is away. */
+    forgetHeads: heads.clear,
+
+    /** Opens both wallets of a partner. Idempotent. */
     async openWallets(partnerId: string): Promise<void> {
-      await Promise.all([
-        wallets.open(walletIdOf(partnerId, 'test')),
-        wallets.open(walletIdOf(partnerId, 'live')),
+      const at = new Date(clock.now());
+      await store.insert([
+        openingPage(walletIdOf(partnerId, 'test'), at),
+        openingPage(walletIdOf(partnerId, 'live'), at),
       ]);
     },
 
-    /** Writes what answered requests still owe; for a graceful stop. */
+    /** Ends what is under way; for a graceful stop. */
     async drain(): Promise<void> {
-      await settlement.drain();
-      await wallet.drain();
+      await writer.drain();
+      await publishing.drain();
     },
   };
 }

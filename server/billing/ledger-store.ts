@@ -1,110 +1,224 @@
-import { type Db, type Filter, Long, MongoBulkWriteError } from 'mongodb';
-import { isDuplicateKey } from '../platform/database/connect.ts';
+import { type Db, type Document, Long } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { minute } from '../platform/windows.ts';
-import { type LedgerEntry, reversalIdOf } from './ledger.ts';
+import { createStage } from '../platform/stage.ts';
+import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
+
+const collection = 'ledger';
 
 export const indexes: IndexDeclaration[] = [
-  { collection: 'ledger', key: { walletId: 1, seq: 1 }, unique: true },
+  // One entry of an id in a wallet, over all its pages: exactly-once.
+  { collection, key: { walletId: 1, 'entries.id': 1 }, unique: true },
+  { collection, key: { unpublished: 1, at: 1 }, partialFilterExpression: { unpublished: true } },
+  { collection, key: { purgeGrantsAt: 1 }, sparse: true },
+  // All wallets, by their first page.
+  { collection, key: { n: 1, walletId: 1 }, partialFilterExpression: { n: 0 } },
+  // Accesses that no code leads to, for erasure.
+  {
+    collection,
+    key: { walletId: 1, 'entries.grant.enrollmentId': 1 },
+    partialFilterExpression: { 'entries.kind': 'checkbox' },
+  },
 ];
 
-/** Whether a bulk insert failed for nothing but ids that stand already. */
-function onlyDuplicates(error: unknown): boolean {
-  if (!(error instanceof MongoBulkWriteError)) return isDuplicateKey(error);
-  const failures = [error.writeErrors].flat();
-  return (
-    failures.length > 0 &&
-    failures.every(({ code }) => code === 11_000) &&
-    !error.result.getWriteConcernError()
-  );
+const duplicateKey = 11_000;
+
+/** What became of one page of an insert. */
+export type Inserted =
+  | 'inserted'
+  /** Another page has this number. */
+  | 'page stands'
+  /** At least one of the page's ids has an entry already; the server does not say which. */
+  | 'entry stands'
+  /** The database will never take it; a fault of this build. */
+  | 'refused';
+
+interface InsertReply {
+  writeErrors?: { index: number; code: number; keyPattern?: Document }[];
 }
 
-const int64 = (cents: number) => Long.fromNumber(cents);
+const int64 = (value: number) => Long.fromNumber(value);
 
-/** The `ledger` collection: entries are inserted and read, never changed. */
+/** int64 for everything that adds up, whatever the size of the number. */
+function stored(page: LedgerPage): Document {
+  const entries = page.entries.map((entry) => ({
+    ...entry,
+    amount: int64(entry.amount),
+    balanceAfter: int64(entry.balanceAfter),
+    ...(entry.seq === undefined ? {} : { seq: int64(entry.seq) }),
+  }));
+  const { balance, seq, ...state } = page.state;
+  return { ...page, entries, state: { balance: int64(balance), seq: int64(seq), ...state } };
+}
+
+function outcomeOf({ code, keyPattern }: NonNullable<InsertReply['writeErrors']>[number]): Inserted {
+  if (code !== duplicateKey) return 'refused';
+  return keyPattern?.['_id'] === undefined ? 'entry stands' : 'page stands';
+}
+
+/** The pages of one wallet: their ids, in order, lie between these. '0' follows '/' in ASCII. */
+const chainOf = (walletId: string) => ({
+  walletId,
+  _id: { $gte: `${walletId}/`, $lt: `${walletId}0` },
+});
+
+interface EntryKey {
+  walletId: string;
+  id: string;
+}
+
+const byWallet = (keys: readonly EntryKey[]): Map<string, string[]> => {
+  const ids = new Map<string, string[]>();
+  for (const { walletId, id } of keys) ids.set(walletId, [...(ids.get(walletId) ?? []), id]);
+  return ids;
+};
+
+const entriesAmong = (ids: readonly string[]): Document => ({
+  $filter: { input: '$entries', cond: { $in: ['$$this.id', ids] } },
+});
+
+/** The `ledger` collection. Pages are inserted and read; only grants and outbox marks are ever changed. */
 export function createLedgerStore(db: Db) {
-  const ledger = db.collection<LedgerEntry>('ledger');
+  const ledger = db.collection<LedgerPage>(collection);
+  // A bare command takes nothing from the connection's options.
+  const writeConcern = { w: db.writeConcern?.w ?? 1, j: true };
 
-  /** int64 in the database whatever the size of the number. */
-  function stored(entry: LedgerEntry): LedgerEntry {
-    const legs = entry.legs.map(({ account, amount }) => ({ account, amount: int64(amount) }));
-    const numbers = {
-      amount: int64(entry.amount),
-      balanceAfter: int64(entry.balanceAfter),
-      seq: int64(entry.seq),
-    };
-    return { ...entry, ...numbers, legs } as unknown as LedgerEntry;
+  /** Just the entries asked for, never whole pages: these can be large. */
+  async function entriesOf(
+    walletIds: readonly string[],
+    ids: readonly string[],
+  ): Promise<Map<string, LedgerEntry>> {
+    const found = await ledger
+      .aggregate<{ walletId: string; entries: LedgerEntry[] }>([
+        { $match: { walletId: { $in: walletIds }, 'entries.id': { $in: ids } } },
+        { $project: { walletId: 1, entries: entriesAmong(ids) } },
+      ])
+      .toArray();
+    return new Map(
+      found.flatMap(({ walletId, entries }) =>
+        entries.map((entry) => [`${walletId}/${entry.id}`, entry] as const),
+      ),
+    );
   }
 
-  /** Lowest seq first. */
-  const first = (filter: Filter<LedgerEntry>) => ledger.find(filter).sort({ seq: 1 }).limit(1).next();
-
-  /** Highest seq in the ledger; 0 where there is none. */
-  async function lastSeq(walletId: string): Promise<number> {
-    return (await ledger.find({ walletId }).sort({ seq: -1 }).limit(1).next())?.seq ?? 0;
-  }
+  const findEntry = createStage<EntryKey, LedgerEntry | undefined>({
+    async run(keys) {
+      const found = await entriesOf(
+        [...new Set(keys.map(({ walletId }) => walletId))],
+        [...new Set(keys.map(({ id }) => id))],
+      );
+      return keys.map(({ walletId, id }) => found.get(`${walletId}/${id}`));
+    },
+  });
 
   return {
     /**
-     * Appends entries; those that stand already are left as they are.
-     * @throws where another entry stands in an entry's place: nothing may be taken for written that is not
+     * Inserts pages of different wallets in one durable command. The driver's `insertMany` would drop the key pattern of a
+     * refusal, and a driver that sends the command again by itself would hide a lost reply.
+     * @returns what became of each page, in their order
+     * @throws where the result of the whole command is unknown
      */
-    async append(entries: readonly LedgerEntry[]): Promise<void> {
-      if (entries.length === 0) return;
-      try {
-        await ledger.insertMany(entries.map(stored), { ordered: false });
-      } catch (error) {
-        if (!onlyDuplicates(error)) throw error;
-        const standing = await ledger.find({ _id: { $in: entries.map(({ _id }) => _id) } }).toArray();
-        const seqs = new Map(standing.map(({ _id, seq }) => [_id, seq]));
-        if (entries.some(({ _id, seq }) => seqs.get(_id) !== seq)) throw error;
-      }
+    async insert(pages: readonly LedgerPage[]): Promise<Inserted[]> {
+      const reply = (await db.command(
+        { insert: collection, documents: pages.map(stored), ordered: false, writeConcern },
+        { ignoreUndefined: true },
+      )) as InsertReply;
+      const results: Inserted[] = pages.map(() => 'inserted');
+      for (const error of reply.writeErrors ?? []) results[error.index] = outcomeOf(error);
+      return results;
     },
-
-    async find(id: string): Promise<LedgerEntry | undefined> {
-      return (await ledger.findOne({ _id: id })) ?? undefined;
-    },
-
-    /** Entries with `after` < seq ≤ `until`, in the order of seq. */
-    page(walletId: string, { after, until }: { after: number; until: number }): Promise<LedgerEntry[]> {
-      return ledger
-        .find({ walletId, seq: { $gt: after, $lte: until } })
-        .sort({ seq: 1 })
-        .toArray();
-    },
-
-    lastSeq,
 
     /**
-     * Lowest seq of an entry at or after `time`; undefined where there is none. But for seconds, entries are in the
-     * order of their time: the place is found by halves, and only from a minute before it on every entry is looked at.
+     * The last page of a wallet without its entries; undefined where the wallet was never opened. It is durable: a later page on
+     * top of one that is lost would leave a gap. A lone server also shows what its journal does not have yet, so an update
+     * without effect waits for the journal.
      */
-    async firstSeqFrom(walletId: string, time: Date): Promise<number | undefined> {
-      const before = new Date(time.getTime() - minute);
-      let from = 1;
-      let to = await lastSeq(walletId);
-      while (from < to) {
-        const middle = Math.floor((from + to) / 2);
-        const entry = await first({ walletId, seq: { $gte: middle } });
-        if (entry && entry.at < before) from = entry.seq + 1;
-        else to = middle;
+    async head(walletId: string): Promise<Omit<LedgerPage, 'entries'> | undefined> {
+      if (writeConcern.w !== 'majority') {
+        const durable = await ledger.findOneAndUpdate(
+          chainOf(walletId),
+          { $max: { version: 0 } },
+          { sort: { _id: -1 }, hint: { _id: 1 }, projection: { entries: 0 }, writeConcern },
+        );
+        return durable ?? undefined;
       }
-      return (await first({ walletId, seq: { $gte: from }, at: { $gte: time } }))?.seq;
-    },
-
-    /** Those of `ids` that have an entry. */
-    async existing(ids: readonly string[]): Promise<Set<string>> {
-      const found = await ledger.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } }).toArray();
-      return new Set(found.map(({ _id }) => _id));
-    },
-
-    /** Ids of the reversals (not refunds) of these charges. */
-    async reversalsAmong(chargeIds: readonly string[]): Promise<Set<string>> {
-      const ids = chargeIds.map(reversalIdOf);
       const found = await ledger
-        .find({ _id: { $in: ids }, kind: 'reversal' }, { projection: { _id: 1 } })
+        .find(chainOf(walletId), { projection: { entries: 0 } })
+        .sort({ _id: -1 })
+        .hint({ _id: 1 })
+        .limit(1)
+        .next();
+      return found ?? undefined;
+    },
+
+    /** One page by its number. */
+    async page(walletId: string, n: number): Promise<LedgerPage | undefined> {
+      return (
+        (await ledger.findOne({ walletId, _id: pageIdOf(walletId, n) }, { hint: { _id: 1 } })) ?? undefined
+      );
+    },
+
+    /** A page without its entries. */
+    async summary(walletId: string, n: number): Promise<Omit<LedgerPage, 'entries'> | undefined> {
+      const filter = { walletId, _id: pageIdOf(walletId, n) };
+      return (await ledger.findOne(filter, { hint: { _id: 1 }, projection: { entries: 0 } })) ?? undefined;
+    },
+
+    /** Pages `from` to `to`, both included, in order. */
+    pages: (walletId: string, { from, to }: { from: number; to: number }): AsyncIterable<LedgerPage> =>
+      ledger
+        .find({ walletId, _id: { $gte: pageIdOf(walletId, from), $lte: pageIdOf(walletId, to) } })
+        .sort({ _id: 1 })
+        .hint({ _id: 1 })
+        .batchSize(100),
+
+    /** One entry; lookups of the same moment are one read. */
+    findEntry,
+
+    /** Those of `keys` that have an entry. */
+    async standing(keys: readonly EntryKey[]): Promise<Set<string>> {
+      const found = await Promise.all(
+        [...byWallet(keys)].map(([walletId, ids]) => entriesOf([walletId], ids)),
+      );
+      return new Set(found.flatMap((entries) => [...entries.keys()]));
+    },
+
+    /** An entry of whichever wallet. `walletIds` are tried in groups. */
+    async findAnywhere(
+      id: string,
+      walletIds: readonly string[],
+    ): Promise<(LedgerEntry & { walletId: string }) | undefined> {
+      for (let first = 0; first < walletIds.length; first += 1_000) {
+        const found = await entriesOf(walletIds.slice(first, first + 1_000), [id]);
+        for (const [key, entry] of found) return { ...entry, walletId: key.slice(0, key.indexOf('/')) };
+      }
+      return undefined;
+    },
+
+    /** Ids of all wallets, in order, after `after`. */
+    async walletIds({ after = '', limit }: { after?: string | undefined; limit: number }): Promise<string[]> {
+      const first = await ledger
+        .find({ n: 0, walletId: { $gt: after } }, { projection: { walletId: 1 } })
+        .sort({ walletId: 1 })
+        .limit(limit)
         .toArray();
-      return new Set(found.map(({ _id }) => _id));
+      return first.map(({ walletId }) => walletId);
+    },
+
+    /** Pages whose event or audit entry must follow, the oldest first. */
+    unpublished: (before: Date, limit: number): Promise<LedgerPage[]> =>
+      ledger
+        .find({ unpublished: true, at: { $lt: before } })
+        .sort({ at: 1 })
+        .limit(limit)
+        .toArray(),
+
+    async markPublished(pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]): Promise<void> {
+      if (pages.length === 0) return;
+      const due = {
+        walletId: { $in: pages.map(({ walletId }) => walletId) },
+        _id: { $in: pages.map(({ _id }) => _id) },
+      };
+      await ledger.updateMany(due, { $unset: { unpublished: '' } }, { hint: { _id: 1 } });
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { PricesView } from '../../contracts/admin/wallets.ts';
-import { type BillableKind, billableKinds } from './wallet-model.ts';
+import { BillableKind } from '../../contracts/charge.ts';
 
 /** Cents per billable event where a partner's price differs from the configured one. */
 export type PriceOverrides = Partial<Record<BillableKind, number>>;
@@ -21,6 +21,6 @@ export function viewPrices(
     token: price('token'),
     storefront: price('storefront'),
     checkbox: price('checkbox'),
-    overridden: billableKinds.filter((kind) => overrides[kind] !== undefined),
+    overridden: BillableKind.options.filter((kind) => overrides[kind] !== undefined),
   };
 }

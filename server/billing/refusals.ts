@@ -1,20 +1,21 @@
+import type { BillableKind } from '../../contracts/charge.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
-import type { BillableKind, Verdict } from './wallet-model.ts';
+import type { Refusal } from './wallet-rules.ts';
 
 const length = { minute, hour };
 
 /**
- * Interface 7.4 and section 8: what the caller is told when money was not moved. `RateLimit` fields as in
+ * Interface 7.4 and section 8: the answer where no money was moved. `RateLimit` fields as in
  * draft-ietf-httpapi-ratelimit-headers: the bucket, what remains of it, seconds until it resets.
  */
-export function refusalOf(verdict: Exclude<Verdict, { outcome: 'held' | 'settled' | 'stale' }>): ApiError {
-  switch (verdict.outcome) {
+export function refusalOf(refusal: Refusal): ApiError {
+  switch (refusal.outcome) {
     case 'insufficient':
       return new ApiError('payment_required');
     case 'capped': {
-      const { bucket, limit, retryAfter } = verdict;
+      const { bucket, limit, retryAfter } = refusal;
       return new ApiError('rate_limited', {
         description: `Spend limit exceeded: ${bucket} bucket`,
         retryAfter,
@@ -24,8 +25,6 @@ export function refusalOf(verdict: Exclude<Verdict, { outcome: 'held' | 'settled
         },
       });
     }
-    case 'full':
-      return unavailable();
   }
 }
 
@@ -45,6 +44,6 @@ export function rehearse(mark: Rehearsal, kind: BillableKind, now: number): ApiE
     case 'hour-cap':
       return capped('hour', 1000);
     case 'unavailable':
-      return refusalOf({ outcome: 'full' });
+      return unavailable();
   }
 }

@@ -1,6 +1,6 @@
-import { entryOf, type LedgerEntry } from './ledger.ts';
+import type { Head } from './heads.ts';
+import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import type { Wallet } from './wallet-store.ts';
 
 interface Range {
   /** Entries from this time on; from the first where undefined. */
@@ -13,49 +13,70 @@ interface Range {
   limit: number;
 }
 
-/** A part of a statement: `opening` plus its lines is `closing`, whatever happens meanwhile. */
+/** A part of a statement: `opening` plus its lines is `closing`. */
 export interface Statement {
   opening: number;
   closing: number;
   entries: LedgerEntry[];
-  /** Last entry of the whole statement; more pages follow while the last line here is before it. */
+  /** Last entry of the whole statement; more lines follow while the last one here is before it. */
   untilSeq: number;
+  /** The page of the ledger that holds the last line here, or the state before it. */
+  chain: Pick<LedgerPage, 'n' | 'digest'>;
 }
 
-type Ledger = Pick<LedgerStore, 'page' | 'firstSeqFrom'>;
+interface Wallet {
+  walletId: string;
+  head: Pick<Head, 'n' | 'state'>;
+}
+
+type Store = Pick<LedgerStore, 'summary' | 'pages'>;
+type Summary = NonNullable<Awaited<ReturnType<Store['summary']>>>;
+
+/** Number of the first page that `isBeyond`, by halves; one more than the last page where none is. It must hold for all later ones. */
+async function firstPage(
+  { walletId, head }: Wallet,
+  store: Store,
+  isBeyond: (page: Summary) => boolean,
+): Promise<number> {
+  let from = 0;
+  let to = head.n + 1;
+  while (from < to) {
+    const middle = Math.floor((from + to) / 2);
+    const page = await store.summary(walletId, middle);
+    if (page && isBeyond(page)) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+}
 
 /**
- * The lines of a wallet in the order of `seq`. A time cuts the ledger before the first entry at or after it,
- * at both ends, so that what closes one month opens the next: `at` is taken before entries of several
- * processes get their `seq`, and neighbours may differ by milliseconds. Money that has moved but is not in
- * the ledger yet is read from the wallet, so nothing is missing.
+ * The lines of a wallet in the order of `seq`. Time never goes back along the pages, so a time cuts the ledger exactly, and the
+ * closing balance of one period opens the next.
  */
-export async function readStatement(wallet: Wallet, range: Range, ledger: Ledger): Promise<Statement> {
-  const held = wallet.holds.map((hold) => entryOf(wallet.id, hold));
+export async function readStatement(wallet: Wallet, range: Range, store: Store): Promise<Statement> {
+  const { walletId, head } = wallet;
 
   /** Last seq before `time`. */
-  async function cut(time: Date): Promise<number> {
-    const later = held.filter(({ at }) => at >= time).map(({ seq }) => seq);
-    const written = await ledger.firstSeqFrom(wallet.id, time);
-    return Math.min(
-      wallet.seq,
-      ...[...later, ...(written === undefined ? [] : [written])].map((seq) => seq - 1),
-    );
+  async function seqBefore(time: Date): Promise<number> {
+    const first = await firstPage(wallet, store, ({ at }) => at >= time);
+    return first === 0 ? 0 : ((await store.summary(walletId, first - 1))?.state.seq ?? 0);
   }
 
-  /** Entries with `after` < seq ≤ `until`. */
-  async function lines(after: number, until: number): Promise<LedgerEntry[]> {
-    if (after >= until) return [];
-    const written = await ledger.page(wallet.id, { after, until });
-    const ids = new Set(written.map(({ _id }) => _id));
-    const open = held.filter(({ _id, seq }) => seq > after && seq <= until && !ids.has(_id));
-    return [...written, ...open].sort((a, b) => a.seq - b.seq);
+  const untilSeq = range.untilSeq ?? (range.to ? await seqBefore(range.to) : head.state.seq);
+  const after = range.afterSeq ?? (range.from ? await seqBefore(range.from) : 0);
+  const last = Math.min(untilSeq, after + range.limit);
+  const entries: LedgerEntry[] = [];
+  let opening = 0;
+  let chain: Statement['chain'] = { n: 0, digest: '' };
+  // Begins with the page of the line before, whose balance opens the statement.
+  const from = await firstPage(wallet, store, ({ state }) => state.seq >= after);
+  for await (const page of store.pages(walletId, { from: Math.min(from, head.n), to: head.n })) {
+    chain = { n: page.n, digest: page.digest };
+    for (const entry of page.entries) {
+      if (entry.seq === after) opening = entry.balanceAfter;
+      if (entry.seq !== undefined && entry.seq > after && entry.seq <= last) entries.push(entry);
+    }
+    if (page.state.seq >= last) break;
   }
-
-  const untilSeq = range.untilSeq ?? (range.to ? await cut(range.to) : wallet.seq);
-  const after = range.afterSeq ?? (range.from ? await cut(range.from) : 0);
-  const entries = await lines(after, Math.min(untilSeq, after + range.limit));
-  const [before] = after === 0 ? [] : await lines(after - 1, after);
-  const opening = before?.balanceAfter ?? 0;
-  return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq };
+  return { opening, closing: entries.at(-1)?.balanceAfter ?? opening, entries, untilSeq, chain };
 }

@@ -1,16 +1,18 @@
 import type { Db } from 'mongodb';
-import { indexes as accessIndexes, createAccessStore } from './access-store.ts';
+import { createCheckpointStore } from './audit/checkpoint-store.ts';
+import { createGrantStore } from './grant-store.ts';
 import { createLedgerStore, indexes as ledgerIndexes } from './ledger-store.ts';
-import { createWalletStore, indexes as walletIndexes } from './wallet-store.ts';
+import { createRevocationStore, indexes as revocationIndexes } from './revocation-store.ts';
 
-export const indexes = [...walletIndexes, ...accessIndexes, ...ledgerIndexes];
+export const indexes = [...ledgerIndexes, ...revocationIndexes];
 
-/** Everything of this feature that is kept: wallets, what they bought, and the ledger. */
-export function createBillingStores(db: Db, patient: Db = db) {
+/** What this feature keeps: the ledgers of all wallets, and which accesses were revoked. */
+export function createBillingStores(db: Db) {
   return {
-    wallets: createWalletStore(db, patient),
-    accesses: createAccessStore(db, patient),
     ledger: createLedgerStore(db),
+    grants: createGrantStore(db),
+    revocations: createRevocationStore(db),
+    checkpoints: createCheckpointStore(db),
   };
 }
 export type BillingStores = ReturnType<typeof createBillingStores>;

@@ -9,14 +9,17 @@ import type {
 } from '../../contracts/admin/wallets.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import { hour, minute } from '../platform/windows.ts';
-import type { LedgerEntry } from './ledger.ts';
-import type { Moved } from './movements.ts';
+import type { Head } from './heads.ts';
+import { counterAccount, type LedgerEntry, walletIdOf } from './ledger-page.ts';
+import type { Moved } from './manual-entries.ts';
 import type { Statement } from './statement.ts';
-import { isBillable, windowAt } from './wallet-model.ts';
-import type { Wallet } from './wallet-store.ts';
+import { isBillable, windowAt } from './wallet-rules.ts';
+
+/** An entry with the wallet whose ledger it is in. */
+type WalletEntry = LedgerEntry & { walletId: string };
 
 export function viewEntry({
-  _id,
+  id,
   walletId,
   seq,
   kind,
@@ -24,11 +27,11 @@ export function viewEntry({
   balanceAfter,
   at,
   memo,
-}: LedgerEntry): EntryView {
+}: WalletEntry): EntryView {
   return {
-    id: _id,
+    id,
     walletId,
-    seq,
+    seq: seq ?? null,
     kind,
     amount,
     balanceAfter,
@@ -41,16 +44,17 @@ export function viewEntry({
   };
 }
 
-/** @param reversal the refund or reversal of this entry, where there is one */
-export function viewEntryDetail(entry: LedgerEntry, reversal: LedgerEntry | undefined): EntryDetail {
+/** @param refund the refund of this entry, where there is one */
+export function viewEntryDetail(entry: WalletEntry, refund: LedgerEntry | undefined): EntryDetail {
   const [partnerId = '', mode] = entry.walletId.split(':');
   const isCharge = entry.amount < 0 && isBillable(entry.kind);
   return {
     ...viewEntry(entry),
     partnerId,
     mode: Mode.parse(mode),
-    givenBackBy: reversal?._id ?? null,
-    refundable: isCharge && reversal === undefined,
+    counterAccount: counterAccount(entry.kind) ?? null,
+    givenBackBy: refund?.id ?? null,
+    refundable: isCharge && refund === undefined,
   };
 }
 
@@ -58,18 +62,24 @@ export function viewMoved({ entry, repeated }: Moved): MovedView {
   return { ...viewEntry(entry), repeated, balanceBefore: entry.balanceAfter - entry.amount };
 }
 
-export function viewWallet({ partnerId, mode }: WalletReference, wallet: Wallet): WalletView {
-  const { balance, currency, holds, seq } = wallet;
-  return { partnerId, mode, balance, currency, openHolds: holds.length, entries: seq };
+export function viewWallet(
+  { partnerId, mode }: WalletReference,
+  { n, state }: Pick<Head, 'n' | 'state'>,
+): WalletView {
+  return { partnerId, mode, balance: state.balance, currency: 'USD', entries: state.seq, pages: n + 1 };
 }
 
-/** `now` on the database's clock: a window of the past counts as empty. */
-export function viewLimits({ partnerId, mode }: WalletReference, wallet: Wallet, now: Date): LimitsView {
+/** `now` in milliseconds on the database's clock: a window of the past counts as empty. */
+export function viewLimits(
+  { partnerId, mode }: WalletReference,
+  { state }: Pick<Head, 'state'>,
+  now: number,
+): LimitsView {
   const used = {
-    minute: windowAt(wallet.minute, minute, now).used,
-    hour: windowAt(wallet.hour, hour, now).used,
+    minute: windowAt(state.minute, minute, now).used,
+    hour: windowAt(state.hour, hour, now).used,
   };
-  return { partnerId, mode, ...wallet.caps, used };
+  return { partnerId, mode, ...state.caps, used };
 }
 
 export function viewStatement({ partnerId, mode }: WalletReference, statement: Statement): StatementView {
@@ -81,7 +91,7 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
     currency: 'USD',
     opening,
     closing,
-    entries: entries.map(viewEntry),
+    entries: entries.map((entry) => viewEntry({ ...entry, walletId: walletIdOf(partnerId, mode) })),
     untilSeq,
     more,
   };

@@ -1,3 +1,4 @@
+import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import {
   type CheckboxRequest,
   type CheckboxResponse,
@@ -10,7 +11,6 @@ import {
   isClaimName,
   resolveClaims,
 } from '../../contracts/claims.ts';
-import type { GrantTerms } from '../../contracts/grant.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -48,32 +48,16 @@ interface Facts {
   client: Client;
 }
 
-/** A resolve that was billed: what a repeated one answers. */
-interface BoughtAccess extends ClaimsSnapshot {
-  sub: string;
-  at: Date;
-  expiresAt: Date;
-  fingerprint?: string;
+/** Whose mode decides which wallet of the partner pays. */
+interface Payer {
+  client: Account['key'];
+  partner: Account['partner'];
 }
 
-/** What happened under an `Idempotency-Key` before this request. */
-type History<Access> = { state: 'open' } | { state: 'used'; access: Access } | { state: 'exhausted' };
-
-type Terms = GrantTerms & { lifetime: number; fingerprint: string };
-
-interface Dependencies<Access extends BoughtAccess> {
+interface Dependencies {
   findEnrolled: (enrollmentId: string) => Promise<Enrolled | undefined>;
   findClient: (clientId: string) => Promise<{ client: Client } | undefined>;
-  /** Charges the wallet of the key's partner once for `cause`: the exchange core in billing. */
-  buy: (purchase: {
-    /** Whose mode decides which wallet of the partner pays. */
-    client: Account['key'];
-    partner: Account['partner'];
-    cause: string;
-    waiting: Waiting;
-    read: () => Promise<Facts | undefined>;
-    decide: (facts: Facts | undefined, history: History<Access>) => Promise<Terms | { replay: Access }>;
-  }) => Promise<Access>;
+  charges: Charging<Payer>;
   /** @throws ApiError rate_limited */
   admitUnbilled: AdmitUnbilled;
   clock: { now(): number };
@@ -99,18 +83,41 @@ function requireOwn(facts: Facts | undefined, key: Account['key']): Facts {
   return facts;
 }
 
+const conflict = (description?: string) =>
+  new ApiError('idempotency_conflict', description === undefined ? {} : { description });
+
 /** The stored answer, for the same body and 24 hours. */
-function requireSame<Access extends BoughtAccess>(access: Access, fingerprint: string, now: number): Access {
-  if (access.fingerprint !== fingerprint) throw new ApiError('idempotency_conflict');
-  if (access.expiresAt.getTime() > now) return access;
-  throw new ApiError('idempotency_conflict', {
-    description: 'This Idempotency-Key was used more than 24 hours ago; send a new one',
-  });
+function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now: number): Access {
+  if (access && access.fingerprint !== fingerprint) throw conflict();
+  if (access && !revoked && access.expiresAt.getTime() > now) return access;
+  throw conflict(
+    'This Idempotency-Key was used before, and an answer is kept for 24 hours at most; send a new one',
+  );
+}
+
+/** What is charged for, and what it grants. */
+function termsOf(request: CheckboxRequest, facts: Facts, key: Account['key']) {
+  const snapshot = snapshotOf(request, facts);
+  const { enrolled } = facts;
+  return {
+    ...snapshot,
+    partnerId: key.partnerId,
+    mode: key.mode,
+    clientId: enrolled.clientId,
+    keyId: key._id,
+    sessionId: enrolled.firstSession,
+    enrollmentId: enrolled.id,
+    sub: enrolled.sub,
+    returning: true,
+    scope: Object.keys(snapshot.claims).join(' '),
+    rehearse: enrolled.rehearse,
+    lifetimeSeconds: storedAnswerLifetime,
+  };
 }
 
 /** `POST /api/checkbox/resolve` (provisional; interface 4.8): claims of a user who is not there. */
-export function createCheckboxResolve<Access extends BoughtAccess>(dependencies: Dependencies<Access>) {
-  const { findEnrolled, findClient, buy, admitUnbilled, clock } = dependencies;
+export function createCheckboxResolve(dependencies: Dependencies) {
+  const { findEnrolled, findClient, charges, admitUnbilled, clock } = dependencies;
 
   async function read(enrollmentId: string): Promise<Facts | undefined> {
     const enrolled = await findEnrolled(enrollmentId);
@@ -123,41 +130,25 @@ export function createCheckboxResolve<Access extends BoughtAccess>(dependencies:
     { key, partner, idempotencyKey, waiting }: Account & { idempotencyKey: string; waiting: Waiting },
   ): Promise<CheckboxResponse> => {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
+    const cause = sha256(JSON.stringify(['checkbox', key._id, idempotencyKey]));
+    const payer = { client: key, partner, cause };
 
-    const access = await buy({
-      client: key,
-      partner,
-      cause: sha256(JSON.stringify(['checkbox', key._id, idempotencyKey])),
-      waiting,
-      read: () => read(request.enrollment_id),
-      async decide(found, history) {
-        if (history.state === 'used') {
-          const replay = requireSame(history.access, fingerprint, clock.now());
-          await admitUnbilled(key._id);
-          return { replay };
-        }
-        if (history.state === 'exhausted') throw new ApiError('idempotency_conflict');
-        const facts = requireOwn(found, key);
-        const snapshot = snapshotOf(request, facts);
-        const { enrolled } = facts;
-        return {
-          ...snapshot,
-          partnerId: key.partnerId,
-          mode: key.mode,
-          clientId: enrolled.clientId,
-          keyId: key._id,
-          sessionId: enrolled.firstSession,
-          enrollmentId: enrolled.id,
-          sub: enrolled.sub,
-          returning: true,
-          scope: Object.keys(snapshot.claims).join(' '),
-          rehearse: enrolled.rehearse,
-          lifetime: storedAnswerLifetime,
-          fingerprint,
-        };
-      },
-    });
-    const { sub, at, claims, meta } = access;
+    /** An answer that was stored is not billed, and limited for that. */
+    async function replayed(past: PastCharge): Promise<Access> {
+      const access = storedAnswer(past, fingerprint, clock.now());
+      await admitUnbilled(key._id);
+      return access;
+    }
+
+    async function buy(): Promise<Access> {
+      const [found, past] = await Promise.all([read(request.enrollment_id), charges.past(payer)]);
+      if (past) return replayed(past);
+      const terms = { ...termsOf(request, requireOwn(found, key), key), fingerprint };
+      const charged = await charges.charge({ ...payer, terms, waiting }, (access) => access);
+      return charged.outcome === 'used' ? replayed(charged.past) : charged.answer;
+    }
+
+    const { sub, at, claims, meta } = await buy();
     return { success: true, sub, evaluated_at: at.toISOString(), claims, meta };
   };
 }

@@ -1,9 +1,9 @@
-import { sign as signBytes } from 'node:crypto';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
 import { createBoundedMap } from '../platform/bounded-map.ts';
 import { sha256 } from '../platform/ids.ts';
+import { createSigner } from '../platform/jws.ts';
 import type { Keyring } from '../platform/keyring.ts';
 
 /** What we read back out of our own tokens. */
@@ -17,7 +17,7 @@ interface TokenSettings {
 }
 
 interface Issued {
-  _id: string;
+  id: string;
   sub: string;
   clientId: string;
   scope: string;
@@ -36,25 +36,16 @@ interface Known {
 const remembered = 20_000;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
-const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
 
 /** Access tokens: JWTs of RFC 9068 whose `jti` is the charge that paid for them. */
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   const keys = createLocalJWKSet({ keys: [...keyring.publicKeys] });
-  const { kid, privateKey } = keyring.signing;
-  const header = encode({ alg: 'ES256', typ: 'at+jwt', kid });
+  const signed = createSigner(keyring, 'at+jwt');
   /** What was signed or verified once is not verified again. */
   const ours = createBoundedMap<Known>(remembered);
 
-  /** A compact JWS (RFC 7515 7.1). Not by `jose`, which signs on another thread: going there costs twice the signature. */
-  function signed(payload: object): string {
-    const input = `${header}.${encode(payload)}`;
-    const signature = signBytes('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-    return `${input}.${signature.toString('base64url')}`;
-  }
-
   return {
-    sign({ _id: id, clientId, scope, sub, at, expiresAt }: Issued): string {
+    sign({ id, clientId, scope, sub, at, expiresAt }: Issued): string {
       const exp = seconds(expiresAt);
       const about = { client_id: clientId, scope, sub, jti: id };
       const token = signed({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });

@@ -106,8 +106,11 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       throw new ApiError('client_inactive');
     },
 
-    /** Whether `admit` would refuse this client now, as far as this process knows. */
-    isAtLimit: (client: OAuthClient) => limit.isFull('token', client._id, mostRequests(client)),
+    /** Whose webhook URL gets the events of a session: its key's; where that is revoked, the client's present one's. */
+    async eventKey(sessionKeyId: string, client: OAuthClient): Promise<string> {
+      if (sessionKeyId === client.keyId) return sessionKeyId;
+      return (await keyStatus(sessionKeyId)) === 'active' ? sessionKeyId : client.keyId;
+    },
 
     /** The client as it is now, where the one in hand may not ask for `scope`: a no is read again before it is sent. */
     async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {

@@ -19,31 +19,32 @@ export function requireOwnCode(grant: Grant | undefined, client: OAuthClient): G
   return grant;
 }
 
-export function requireLive(grant: Grant, now: number): void {
-  if (grant.wrongVerifiers >= largestWrongVerifiers)
-    throw invalidGrant('Too many wrong code_verifiers for this code');
-  if (grant.expiresAt.getTime() <= now) throw invalidGrant('The authorization code has expired');
-}
-
-/** Byte for byte, including a trailing slash (interface 2.2). */
-export function requireSameRedirect(grant: Grant, request: TokenRequest): void {
-  if (grant.redirectUri !== request.redirect_uri) throw new ApiError('invalid_redirect_uri');
-}
-
 /** RFC 7636 4.6, S256. */
-export function verifierMatches(grant: Grant, request: TokenRequest): boolean {
+function verifierMatches(grant: Grant, request: TokenRequest): boolean {
   return sameText(sha256(request.code_verifier), grant.codeChallenge);
 }
 
-/** The client may have lost a claim between start and exchange. */
-export function requirePermittedScope(grant: Grant, client: OAuthClient): void {
+/**
+ * What is wrong with an unused code, in the order of decisions.md; undefined where it may be exchanged.
+ * @param client as it is now: it may have lost a claim since the start
+ * @param now milliseconds
+ */
+export function codeFault(
+  grant: Grant,
+  request: TokenRequest,
+  { client, now }: { client: OAuthClient; now: number },
+): ApiError | 'wrong verifier' | undefined {
+  if (grant.wrongVerifiers >= largestWrongVerifiers)
+    return invalidGrant('Too many wrong code_verifiers for this code');
+  if (grant.expiresAt.getTime() <= now) return invalidGrant('The authorization code has expired');
+  // Byte for byte, including a trailing slash (interface 2.2).
+  if (grant.redirectUri !== request.redirect_uri) return new ApiError('invalid_redirect_uri');
+  if (!verifierMatches(grant, request)) return 'wrong verifier';
   const lost = grantedScope(grant).filter((name) => !client.claims.includes(name));
-  if (lost.length === 0) return;
-  throw new ApiError('invalid_scope', {
-    description: `This client may no longer ask for ${lost.join(', ')}`,
-  });
-}
-
-export function requireActiveEnrollment(grant: Grant): void {
-  if (grant.enrollment.status !== 'active') throw new ApiError('access_denied');
+  if (lost.length > 0) {
+    return new ApiError('invalid_scope', {
+      description: `This client may no longer ask for ${lost.join(', ')}`,
+    });
+  }
+  return grant.enrollment.status === 'active' ? undefined : new ApiError('access_denied');
 }

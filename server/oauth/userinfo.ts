@@ -1,26 +1,14 @@
-import type { ClaimsSnapshot } from '../../contracts/claims.ts';
+import type { Access } from '../../contracts/charge.ts';
 import type { UserinfoResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
 import type { AccessTokens } from './access-token.ts';
-import type { FindClient } from './client-authentication.ts';
-
-/** An access as its token shows it; `void` for a charge that granted nothing. */
-export type StoredAccess =
-  | ({
-      state: 'live';
-      kind: string;
-      clientId: string;
-      sub: string;
-      at: Date;
-      expiresAt: Date;
-      revokedAt?: Date;
-    } & ClaimsSnapshot)
-  | { state: 'void' };
+import type { FindClient, OAuthClient } from './client-authentication.ts';
 
 interface Dependencies {
   tokens: Pick<AccessTokens, 'verify'>;
-  findAccess: (id: string) => Promise<StoredAccess | undefined>;
+  /** An access that was not revoked, by the client that bought it. */
+  findAccess: (client: OAuthClient, id: string) => Promise<Access | undefined>;
   findClient: FindClient;
   limit: RequestLimit;
   clock: { now(): number };
@@ -43,10 +31,9 @@ export function bearerToken(header: string | undefined): string | undefined {
 
 /** `GET /api/oauth/userinfo` (interface 4.3): the claims as they were when the token was issued. */
 export function createUserinfo({ tokens, findAccess, findClient, limit, clock }: Dependencies) {
-  async function requireAllowance(clientId: string): Promise<void> {
-    const found = await findClient(clientId);
-    const max = found?.client.userinfoRequestsPerMinute ?? userinfoRequestsPerMinute;
-    const { allowed, retryAfter } = await limit('userinfo', clientId, max);
+  async function requireAllowance(client: OAuthClient): Promise<void> {
+    const max = client.userinfoRequestsPerMinute ?? userinfoRequestsPerMinute;
+    const { allowed, retryAfter } = await limit('userinfo', client._id, max);
     if (!allowed) {
       throw new ApiError('rate_limited', { description: 'Userinfo rate limit exceeded', retryAfter });
     }
@@ -55,11 +42,14 @@ export function createUserinfo({ tokens, findAccess, findClient, limit, clock }:
   return async (authorization: string | undefined): Promise<UserinfoResponse> => {
     const token = bearerToken(authorization);
     const verified = token && (await tokens.verify(token));
-    if (!verified) throw refusal(authorization);
+    const found = verified ? await findClient(verified.clientId) : undefined;
+    if (!verified || !found) throw refusal(authorization);
 
-    const [access] = await Promise.all([findAccess(verified.id), requireAllowance(verified.clientId)]);
-    const live = access?.state === 'live' && access.kind === 'token' && !access.revokedAt;
-    if (!live || access.expiresAt.getTime() <= clock.now()) throw refusal(authorization);
+    const [access] = await Promise.all([
+      findAccess(found.client, verified.id),
+      requireAllowance(found.client),
+    ]);
+    if (access?.kind !== 'token' || access.expiresAt.getTime() <= clock.now()) throw refusal(authorization);
     const { sub, at, claims, meta } = access;
     return { sub, evaluated_at: at.toISOString(), claims, meta };
   };

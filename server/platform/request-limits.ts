@@ -12,12 +12,8 @@ export interface Allowance {
   remaining: number;
 }
 
-export interface RequestLimit {
-  /** Counts one request of `id` against `max` a minute of what `name` names. */
-  (name: string, id: string, max: number): Promise<Allowance>;
-  /** Whether this process knows that the next one is refused, without asking the database. */
-  isFull(name: string, id: string, max: number): boolean;
-}
+/** Counts one request of `id` against `max` a minute of what `name` names. */
+export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
 
 /** All counters that one name has in one minute: a batch of requests is one operation, whosever they are. */
 interface CountersDocument {
@@ -127,7 +123,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     return { start, key, used: seenFull.used.get(key) ?? 0 };
   }
 
-  async function limit(name: string, id: string, max: number): Promise<Allowance> {
+  return async function limit(name: string, id: string, max: number): Promise<Allowance> {
     const now = clock.now();
     const { start, key, used: known } = knownAt(now, name, id);
     const retryAfter = secondsUntilRollover(start, minute, now);
@@ -135,9 +131,5 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const used = await count(name, counterOf(name, id, start / minute));
     if (used >= max && seenFull.start === start) seenFull.used.set(key, used);
     return { allowed: used <= max, retryAfter, limit: max, remaining: Math.max(0, max - used) };
-  }
-
-  return Object.assign(limit, {
-    isFull: (name: string, id: string, max: number) => knownAt(clock.now(), name, id).used >= max,
-  });
+  };
 }

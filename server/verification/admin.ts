@@ -15,7 +15,7 @@ import type { Enrollment, EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
 import type { IsFresh } from './people/freshness.ts';
 import type { UserStore } from './people/user-store.ts';
-import type { SessionStore } from './session-store.ts';
+import type { CodeOfSession, SessionStore } from './session-store.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {
@@ -26,7 +26,7 @@ interface Dependencies {
   erasure: Erasure;
   isFresh: IsFresh;
   /** The charge that the exchange of a code made, where there was one. */
-  chargeOf: (codeHash: string) => Promise<Charge | undefined>;
+  chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   clock: { now(): number };
 }
 
@@ -42,7 +42,8 @@ export function createVerificationProcedures(dependencies: Dependencies) {
         .query(async ({ input: { sessionId } }) => {
           const session = await sessions.find(sessionId);
           if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
-          const charge = session.code && (await chargeOf(session.code.hash));
+          const { partnerId, mode, code } = session;
+          const charge = code && (await chargeOf({ partnerId, mode, codeHash: code.hash }));
           return viewSession(session, { charge, now: clock.now() });
         }),
     }),

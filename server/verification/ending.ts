@@ -3,6 +3,7 @@ import { deriveSecret, sha256 } from '../platform/ids.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { backingOf, type FindStanding } from './people/backing.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
+import type { CodeOfSession } from './session-store.ts';
 import {
   claimsAskedFor,
   completed,
@@ -18,7 +19,7 @@ interface Dependencies {
   findStanding: FindStanding;
   directory: Pick<ClientDirectory, 'client'>;
   keyring: Pick<Keyring, 'code'>;
-  isCodeUsed: (codeHash: string) => Promise<boolean>;
+  isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
   /** `iss` of the redirect. */
   issuer: string;
   clock: { now(): number };
@@ -64,9 +65,10 @@ export function createEnding({ directory, keyring, findStanding, isCodeUsed, iss
   }
 
   /** The code of a completed session, while it is of use to anybody. */
-  async function usableCode({ _id, code }: Session): Promise<string | undefined> {
+  async function usableCode({ _id, partnerId, mode, code }: Session): Promise<string | undefined> {
     const key = code && keyring.code.byId(code.keyId);
-    if (!key || clock.now() >= code.expiresAt.getTime() || (await isCodeUsed(code.hash))) return undefined;
+    if (!key || clock.now() >= code.expiresAt.getTime()) return undefined;
+    if (await isCodeUsed({ partnerId, mode, codeHash: code.hash })) return undefined;
     return deriveSecret(key.bytes, 'code', [_id]);
   }
 

@@ -24,6 +24,7 @@ import { createFreshness, type Lifetimes, longestLifetime } from './people/fresh
 import { createRevising } from './people/revising.ts';
 import { pageRoutes } from './routes.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session-query.ts';
+import type { CodeOfSession } from './session-store.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSandbox } from './sources/sandbox.ts';
 import { type ClientDirectory, createStart } from './start.ts';
@@ -46,9 +47,9 @@ interface Dependencies {
   /** Sessions that one address may start with one client in a minute; undefined for no limit. */
   startsPerMinute?: number | undefined;
   /** Whether the code with this SHA-256 has been exchanged. */
-  isCodeUsed: (codeHash: string) => Promise<boolean>;
+  isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
   /** The charge that the exchange of a code made. */
-  chargeOf: (codeHash: string) => Promise<Charge | undefined>;
+  chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   /** Whether some integration exchanges the codes of a storefront client. */
   hasIntegration?: (clientId: string) => Promise<boolean>;
   /** OpenID providers that vouch for users, besides the sandbox. */

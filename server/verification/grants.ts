@@ -35,6 +35,7 @@ export function createGrants({ sessions, findStanding }: Dependencies): Grants {
     const {
       _id: sessionId,
       clientId,
+      keyId,
       redirectUri,
       scope,
       codeChallenge,
@@ -45,7 +46,7 @@ export function createGrants({ sessions, findStanding }: Dependencies): Grants {
     const found = code && sub && (await behind(session));
     if (!found) return undefined;
     const { expiresAt, wrongVerifiers } = code;
-    const asked = { sessionId, clientId, redirectUri, scope, codeChallenge };
+    const asked = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };
     return { ...asked, expiresAt, wrongVerifiers, sub, returning, ...found };
   }
 

@@ -23,6 +23,7 @@ const keepUnfinished = day;
 /** What an exchange needs to know of the session that issued the code: not its history. */
 const ofCode = [
   'clientId',
+  'keyId',
   'redirectUri',
   'scope',
   'codeChallenge',
@@ -35,6 +36,11 @@ const ofCode = [
 ] as const;
 const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1]));
 export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
+
+/** A code, and the wallet that pays for its exchange. */
+export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
+  codeHash: string;
+}
 
 /** Whose sessions: a user's, all of them or those with one client. */
 export interface Whose {

@@ -5,12 +5,14 @@ import { createMetrics } from '../../server/admin/metrics.ts';
 import type { AdminRouter } from '../../server/admin/router.ts';
 import { createAdminStores } from '../../server/admin/store.ts';
 import { createBillingFeature } from '../../server/billing/feature.ts';
+import { createStatementSigner } from '../../server/billing/signed-statement.ts';
 import { createBillingStores } from '../../server/billing/store.ts';
 import { indexes } from '../../server/indexes.ts';
 import { createPartnersFeature } from '../../server/partners/feature.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
+import { loadKeyring } from '../../server/platform/keyring.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { createRecordStore } from '../../server/platform/records.ts';
 import { createScheduler } from '../../server/platform/scheduler.ts';
@@ -71,6 +73,11 @@ export async function startAdminServer(): Promise<AdminServer> {
     userAgent: 'SVC-Webhooks/test',
   });
   const billing = createBillingFeature({
+    signStatement: createStatementSigner({
+      keyring: await loadKeyring(database.db, sealing),
+      issuer: 'http://localhost:8080',
+      clock,
+    }),
     stores: createBillingStores(database.db),
     clock,
     idKey,

@@ -1,50 +1,51 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf, type LedgerPage } from '../../server/billing/ledger-page.ts';
+import { draftPage } from '../../server/billing/page-builder.ts';
 import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { readLedger } from './ledger-snapshot.ts';
 
+const clock = manualClock(Date.UTC(2026, 0, 5, 10, 30));
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ clock });
 });
 afterAll(() => server.stop());
 
-type Row = { _id: string; seq: number; amount: number; balanceAfter: number; kind: string };
-const rows = () => server.db.collection<Row>('ledger');
-const accesses = () => server.db.collection<{ _id: string }>('accesses');
-const wallets = () => server.db.collection<{ _id: string }>('wallets');
-const cents = (value: number) => Long.fromNumber(value) as unknown as number;
+const pages = () => server.db.collection<LedgerPage>('ledger');
+const cents = (value: number) => Long.fromNumber(value);
 
-/** A partner with a funding, three settled charges and a refund in its test wallet. */
-async function busyPartner(): Promise<TestPartner & { walletId: string; charges: Row[] }> {
+/** Pages: opening, funding, three charges, a refund. */
+interface Busy extends TestPartner {
+  walletId: string;
+  pages: LedgerPage[];
+}
+
+const charge = async (partner: TestPartner) => {
+  const form = tokenForm(partner, await visit(server, partner));
+  expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+};
+
+async function busyPartner(): Promise<Busy> {
   const partner = await createPartner(server);
   const walletId = `${partner.partnerId}:test`;
-  for (let n = 0; n < 3; n += 1) {
-    const answer = await post(
-      `${server.baseUrl}/api/oauth/token`,
-      tokenForm(partner, await visit(server, partner)),
-    );
-    expect(answer.status).toBe(200);
-  }
-  await expect.poll(() => rows().countDocuments({ walletId }), { timeout: 5_000 }).toBe(4);
-  const charges = await rows()
-    .find({ walletId, kind: 'token' } as never)
-    .sort({ seq: 1 })
-    .toArray();
-  await server.admin.wallets.refund.mutate({ entryId: charges[0]?._id ?? '', reason: 'goodwill' });
-  // What is still held would be written again after it is deleted.
-  await expect.poll(() => wallets().countDocuments({ _id: walletId, holds: [] }), { timeout: 5_000 }).toBe(1);
-  return { ...partner, walletId, charges };
+  for (let n = 0; n < 3; n += 1) await charge(partner);
+  const { charges } = await readLedger(server.db, walletId);
+  await server.admin.wallets.refund.mutate({ entryId: charges[0]?.id ?? '', reason: 'goodwill' });
+  return { ...partner, walletId, pages: (await readLedger(server.db, walletId)).pages };
 }
 
-async function findings(partner: TestPartner) {
-  const reports = await server.admin.wallets.audit.query({ partnerId: partner.partnerId });
-  return reports.flatMap((report) => report.findings);
+async function audit({ partnerId }: TestPartner, { sinceCheckpoint = false } = {}) {
+  const reports = await server.admin.wallets.audit.query({ partnerId, sinceCheckpoint });
+  return reports.find(({ walletId }) => walletId.endsWith(':test')) ?? expect.unreachable();
 }
+const findings = async (partner: TestPartner, options = {}) => (await audit(partner, options)).findings;
 
 describe('wallets audit', () => {
   it('finds nothing in a wallet that was only ever used', async () => {
-    expect(await findings(await busyPartner())).toEqual([]);
+    const report = await audit(await busyPartner());
+    expect(report).toMatchObject({ fromPage: 0, lastPage: 5, entries: 6, balance: 9_900, findings: [] });
   });
 
   it('raises no false alarm while the wallet is charged', async () => {
@@ -58,152 +59,245 @@ describe('wallets audit', () => {
     expect(await findings(partner)).toEqual([]);
   });
 
-  /** Each plants one corruption; the audit has to name the wallet's first bad entry, or the wallet as a whole. */
-  const corruptions: Record<
-    string,
-    { seq?: number; plant: (partner: Awaited<ReturnType<typeof busyPartner>>) => Promise<unknown> }
-  > = {
-    'an edited amount': {
-      seq: 2,
-      plant: ({ charges }) =>
-        rows().updateOne({ _id: charges[0]?._id ?? '' }, { $set: { amount: cents(-40) } }),
-    },
-    'an edited balance': {
-      seq: 3,
-      plant: ({ charges }) =>
-        rows().updateOne({ _id: charges[1]?._id ?? '' }, { $inc: { balanceAfter: cents(7) } }),
-    },
-    'a deleted entry': { seq: 3, plant: ({ charges }) => rows().deleteOne({ _id: charges[1]?._id ?? '' }) },
-    'a deleted last entry': {
-      seq: 5,
-      plant: ({ charges }) => rows().deleteOne({ _id: `rev_${charges[0]?._id}` }),
-    },
-    'an entry that was added': {
-      seq: 6,
-      plant: async ({ walletId, charges }) =>
-        rows().insertOne({
-          ...(charges[2] as Row),
-          _id: 'txn_0000000000000000000000',
-          seq: 9,
-          walletId,
-        } as never),
-    },
-    'two entries that changed places': {
-      seq: 3,
-      plant: async ({ charges: [, second, third] }) => {
-        await rows().updateOne({ _id: second?._id ?? '' }, { $set: { seq: cents(99) } });
-        await rows().updateOne({ _id: third?._id ?? '' }, { $set: { seq: cents(second?.seq ?? 0) } });
-        await rows().updateOne({ _id: second?._id ?? '' }, { $set: { seq: cents(third?.seq ?? 0) } });
-      },
-    },
-    'an edited wallet balance': {
-      seq: 5,
-      plant: ({ walletId }) => wallets().updateOne({ _id: walletId }, { $inc: { balance: cents(100) } }),
-    },
-    'an edited wallet seq': {
-      seq: 6,
-      plant: ({ walletId }) => wallets().updateOne({ _id: walletId }, { $inc: { seq: cents(1) } }),
-    },
-    'legs that do not add up': {
-      seq: 2,
-      plant: ({ charges }) =>
-        rows().updateOne({ _id: charges[0]?._id ?? '' }, { $set: { 'legs.1.amount': cents(49) } }),
-    },
-    'a leg on another account': {
-      seq: 2,
-      plant: ({ charges }) =>
-        rows().updateOne({ _id: charges[0]?._id ?? '' }, { $set: { 'legs.1.account': 'adjustments' } }),
-    },
-    'an edited kind': {
-      seq: 1,
-      plant: ({ walletId }) => rows().updateOne({ walletId, seq: 1 } as never, { $set: { kind: 'token' } }),
-    },
-    'a fraction of a cent': {
-      seq: 2,
-      plant: ({ charges }) => rows().updateOne({ _id: charges[0]?._id ?? '' }, { $set: { amount: -50.5 } }),
-    },
-    'a deleted access': {
-      seq: 4,
-      plant: ({ charges }) => accesses().deleteOne({ _id: charges[2]?._id ?? '' }),
-    },
-    'an access that nobody paid for': {
-      plant: async ({ charges }) => {
-        const paid = await accesses().findOne({ _id: charges[1]?._id ?? '' });
-        await accesses().insertOne({ ...paid, _id: 'txn_1111111111111111111111' });
-      },
-    },
-    'a tombstone without a reversal': {
-      seq: 3,
-      plant: ({ charges }) =>
-        accesses().updateOne({ _id: charges[1]?._id ?? '' }, { $set: { state: 'void' } }),
-    },
-  };
-
-  for (const [name, { seq, plant }] of Object.entries(corruptions)) {
-    it(`finds ${name}`, async () => {
-      const partner = await busyPartner();
-      await plant(partner);
-      const [first] = await findings(partner);
-      expect(first).toBeDefined();
-      expect(first?.seq).toBe(seq);
+  it('goes on from the last clean audit where it is asked to, and reads the whole chain where not', async () => {
+    const partner = await busyPartner();
+    expect(await audit(partner, { sinceCheckpoint: true })).toMatchObject({ fromPage: 0, entries: 6 });
+    await charge(partner);
+    expect(await audit(partner, { sinceCheckpoint: true })).toMatchObject({
+      fromPage: 6,
+      lastPage: 6,
+      entries: 1,
     });
-  }
+    expect(await audit(partner, { sinceCheckpoint: true })).toMatchObject({
+      fromPage: 7,
+      lastPage: 6,
+      entries: 0,
+    });
+    expect(await audit(partner)).toMatchObject({ fromPage: 0, lastPage: 6, entries: 7, findings: [] });
+  });
 });
 
-describe('wallets statement', () => {
-  it('opens, moves and closes to the cent for any range', async () => {
-    const partner = await busyPartner();
-    const read = (range: { from?: string; to?: string }) =>
-      server.admin.wallets.statement.query({ partnerId: partner.partnerId, ...range });
-    const whole = await read({});
-    expect(whole.entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
-    expect([whole.opening, whole.closing]).toEqual([0, 9_900]);
+/** Changes fields of one page in the database. */
+const edit = (page: LedgerPage | undefined, set: Record<string, unknown>) =>
+  pages().updateOne({ _id: page?._id ?? '' }, { $set: set as never });
 
-    const times = [...whole.entries.map(({ at }) => at), new Date(Date.now() + 60_000).toISOString()];
-    for (const from of times) {
-      for (const to of times.filter((time) => time >= from)) {
-        const { opening, closing, entries } = await read({ from, to });
-        expect(opening + entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(closing);
-      }
-    }
-  });
+/** Puts a changed page in the place of one, and mends all digests after it, as an attacker who can write everything would. */
+async function forge(partner: Busy, n: number, change: (page: LedgerPage) => LedgerPage): Promise<void> {
+  let previous = partner.pages[n - 1]?.digest ?? '';
+  for (const page of partner.pages.slice(n)) {
+    const changed = { ...(page.n === n ? change(page) : page), previous };
+    const forged = { ...changed, digest: digestOf(changed) };
+    await pages().replaceOne({ _id: page._id }, forged);
+    previous = forged.digest;
+  }
+}
 
-  it('opens a month with what closed the month before, though times of neighbours are crossed', async () => {
-    const partner = await busyPartner();
-    const walletId = `${partner.walletId}`;
-    const cut = new Date(Date.now() - 60_000);
-    const shift = (seq: number, ms: number) =>
-      rows().updateOne({ walletId, seq } as never, { $set: { at: new Date(cut.getTime() + ms) } });
-    for (const [seq, ms] of [
-      [1, -9],
-      [2, 2],
-      [3, -2],
-      [4, 5],
-      [5, 9],
-    ] as const)
-      await shift(seq, ms);
-    const read = (range: { from?: string; to?: string }) =>
-      server.admin.wallets.statement.query({ partnerId: partner.partnerId, ...range });
-    const [before, after] = await Promise.all([
-      read({ to: cut.toISOString() }),
-      read({ from: cut.toISOString() }),
-    ]);
-    expect(before.closing).toBe(after.opening);
-    expect([...before.entries, ...after.entries].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
-  });
+const withEntry = (page: LedgerPage, set: object): LedgerPage => ({
+  ...page,
+  entries: page.entries.map((entry) => ({ ...entry, ...set })),
+});
 
-  it('goes on page by page, each opening where the one before closed', async () => {
-    const partner = await busyPartner();
-    const first = await server.admin.wallets.statement.query({ partnerId: partner.partnerId, limit: 2 });
-    expect(first.more).toBe(true);
-    const second = await server.admin.wallets.statement.query({
-      partnerId: partner.partnerId,
-      limit: 100,
-      afterSeq: first.entries.at(-1)?.seq,
-      untilSeq: first.untilSeq,
+interface Corruption {
+  page: number;
+  problem: string;
+  plant: (partner: Busy) => Promise<unknown>;
+}
+
+const corruptions: Record<string, Corruption> = {
+  'an edited amount': {
+    page: 2,
+    problem: 'its content does not match its digest',
+    plant: (partner) => edit(partner.pages[2], { 'entries.0.amount': cents(-40) }),
+  },
+  'an edited balance after an entry': {
+    page: 3,
+    problem: 'the balance is 99.07, but follows as 99.00',
+    plant: (partner) => edit(partner.pages[3], { 'entries.0.balanceAfter': cents(9_907) }),
+  },
+  'an edited balance of the wallet': {
+    page: 5,
+    problem: 'the page ends with a balance of 100.00, its entries with 99.00',
+    plant: (partner) => edit(partner.pages[5], { 'state.balance': cents(10_000) }),
+  },
+  'an edited seq': {
+    page: 2,
+    problem: 'its seq is 9, but follows as 2',
+    plant: (partner) => edit(partner.pages[2], { 'entries.0.seq': cents(9) }),
+  },
+  'a deleted page': {
+    page: 4,
+    problem: 'page 3 is missing',
+    plant: (partner) => pages().deleteOne({ _id: partner.pages[3]?._id ?? '' }),
+  },
+  'a page under the number of another': {
+    page: 7,
+    problem: 'its id is not that of its wallet and number',
+    plant: (partner) => edit(partner.pages[5], { n: 7 }),
+  },
+  'two pages that changed places': {
+    page: 3,
+    problem: 'its content does not match its digest',
+    async plant({ pages: [, , , third, fourth] }) {
+      await pages().deleteMany({ _id: { $in: [third?._id ?? '', fourth?._id ?? ''] } });
+      await pages().insertMany([
+        { ...(fourth as LedgerPage), _id: third?._id ?? '', n: 3 },
+        { ...(third as LedgerPage), _id: fourth?._id ?? '', n: 4 },
+      ]);
+    },
+  },
+  'an edited kind': {
+    page: 1,
+    problem: 'a charge without the seal of its grant',
+    plant: (partner) => edit(partner.pages[1], { 'entries.0.kind': 'token' }),
+  },
+  'a fraction of a cent': {
+    page: 2,
+    problem: 'an amount is not a whole number of cents',
+    plant: (partner) => edit(partner.pages[2], { 'entries.0.amount': -50.5 }),
+  },
+  'an edited time': {
+    page: 4,
+    problem: 'its time is before that of the page before',
+    plant: (partner) => edit(partner.pages[4], { at: new Date(0) }),
+  },
+  'an edited spend window': {
+    page: 4,
+    problem: `the minute window has 0 from ${new Date(clock.now()).toISOString().slice(0, 17)}00.000Z, its entries 3 from`,
+    plant: (partner) => edit(partner.pages[4], { 'state.minute.used': 0 }),
+  },
+  'edited spend caps': {
+    page: 3,
+    problem: 'the spend caps are not those that its entries set',
+    plant: (partner) => edit(partner.pages[3], { 'state.caps.perMinute': 1_000_000 }),
+  },
+  'edited claims of a grant': {
+    page: 2,
+    problem: 'the grant does not match its seal',
+    plant: (partner) => edit(partner.pages[2], { 'entries.0.grant.claims.age_18_plus': false }),
+  },
+  'a removed grant': {
+    page: 3,
+    problem: 'the grant of a charge is missing',
+    plant: (partner) =>
+      pages().updateOne({ _id: partner.pages[3]?._id ?? '' }, { $unset: { 'entries.0.grant': '' } }),
+  },
+  'a removed seal of a grant': {
+    page: 3,
+    problem: 'a charge without the seal of its grant',
+    plant: (partner) =>
+      pages().updateOne({ _id: partner.pages[3]?._id ?? '' }, { $unset: { 'entries.0.grantSeal': '' } }),
+  },
+  'an edited reason': {
+    page: 5,
+    problem: 'its content does not match its digest',
+    plant: (partner) => edit(partner.pages[5], { 'entries.0.memo.reason': 'another' }),
+  },
+  'a charge that exceeds its cap, with all digests made again': {
+    page: 7,
+    problem: 'it exceeds the spend cap of the minute',
+    async plant({ partnerId, walletId, pages: known }) {
+      await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 3 });
+      const [before] = (await readLedger(server.db, walletId)).pages.slice(-1);
+      const terms = known[2]?.entries[0]?.grant;
+      if (!before || !terms) return;
+      const caps = { perMinute: 60, perHour: 1_000 };
+      const head = { ...before, state: { ...before.state, caps }, asOf: 0 };
+      const posting = {
+        walletId,
+        id: 'txn_over',
+        kind: 'token' as const,
+        amount: -50,
+        grant: { terms, lifetimeSeconds: 60 },
+      };
+      const { page } = draftPage(head, [posting], clock.now());
+      const over = { ...page, state: { ...page.state, caps: before.state.caps } };
+      await pages().insertOne({ ...over, digest: digestOf(over) });
+    },
+  },
+  'a refund of another amount, with all digests made again': {
+    page: 5,
+    problem: 'a refund of 5.00 for a charge of 0.50',
+    plant: (partner) =>
+      forge(partner, 5, (page) => ({
+        ...withEntry(page, { amount: 500, balanceAfter: 10_350 }),
+        state: { ...page.state, balance: 10_350 },
+      })),
+  },
+  'a refund of a charge that was never made': {
+    page: 5,
+    problem: 'a refund of txn_none, which is no charge before it',
+    plant: (partner) => forge(partner, 5, (page) => withEntry(page, { memo: { of: 'txn_none' } })),
+  },
+  'an overdrawn wallet, with all digests made again': {
+    page: 2,
+    problem: 'the balance falls below zero',
+    plant: (partner) =>
+      forge(partner, 2, (page) => ({
+        ...withEntry(page, { amount: -20_000, balanceAfter: -10_000 }),
+        state: { ...page.state, balance: -10_000 },
+      })),
+  },
+  'an id that stands twice in a page': {
+    page: 2,
+    problem: 'its id stands twice',
+    plant: (partner) =>
+      forge(partner, 2, (page) => ({ ...page, entries: [...page.entries, ...page.entries] })),
+  },
+  'a page without entries': {
+    page: 4,
+    problem: 'it has 0 entries',
+    plant: (partner) => forge(partner, 4, (page) => ({ ...page, entries: [] })),
+  },
+  'events that are never published': {
+    page: 3,
+    problem: 'its events were not published: is a sweeper running?',
+    async plant(partner) {
+      await edit(partner.pages[3], { unpublished: true, at: new Date(clock.now() - 61_000) });
+    },
+  },
+};
+
+describe('wallets audit names the first bad page and what is wrong with it', () => {
+  for (const [name, { page, problem, plant }] of Object.entries(corruptions)) {
+    it(`for ${name}`, async () => {
+      const partner = await busyPartner();
+      await plant(partner);
+      const found = await findings(partner);
+      expect(found.map((finding) => finding.problem)).toContainEqual(expect.stringContaining(problem));
+      expect(found.find((finding) => finding.problem.includes(problem))?.page).toBe(page);
+      expect(found[0]?.page).toBeLessThanOrEqual(page);
     });
-    expect(second.opening).toBe(first.closing);
-    expect(second.entries.map(({ seq }) => seq)).toEqual([3, 4, 5]);
-    expect(second.more).toBe(false);
+  }
+
+  it('for a history that was written again from the beginning, after an audit had seen it', async () => {
+    const partner = await busyPartner();
+    expect(await findings(partner)).toEqual([]);
+    await forge(partner, 1, (page) => ({ ...page, attempt: 'another' }));
+    expect((await findings(partner))[0]).toMatchObject({
+      page: 5,
+      problem: expect.stringContaining('is not the one that the audit of'),
+    });
+    expect((await findings(partner, { sinceCheckpoint: true }))[0]?.problem).toContain('is not the one');
+  });
+
+  it('for a last page that was removed, after an audit had seen it', async () => {
+    const partner = await busyPartner();
+    expect(await findings(partner)).toEqual([]);
+    await pages().deleteOne({ _id: partner.pages[5]?._id ?? '' });
+    expect((await findings(partner))[0]).toMatchObject({
+      page: 5,
+      problem: expect.stringContaining('is missing'),
+    });
+  });
+
+  it('for a checkpoint that was moved', async () => {
+    const partner = await busyPartner();
+    expect(await findings(partner)).toEqual([]);
+    const checkpoints = server.db.collection<{ _id: string }>('ledgerCheckpoints');
+    await checkpoints.updateOne(
+      { _id: partner.walletId },
+      { $set: { n: 3, digest: partner.pages[3]?.digest } },
+    );
+    expect((await findings(partner))[0]?.problem).toBe("the checkpoint's seal does not match");
   });
 });

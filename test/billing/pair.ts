@@ -1,7 +1,7 @@
 import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
-import { manualClock, startTestServer } from '../harness/server.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
-import { soundBooks } from './books.ts';
+import { soundLedger } from './ledger-snapshot.ts';
 
 type CreateOptions = NonNullable<Parameters<typeof createPartner>[1]>;
 
@@ -12,8 +12,18 @@ export async function startPair() {
   const first = await startTestServer({ clock, env: { SVC_MASTER_KEY: masterKey } });
   const shared = { SVC_MASTER_KEY: masterKey, MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
   const second = await startTestServer({ clock, env: shared });
-  const addresses = [first, second].map(({ config }) => `http://127.0.0.1:${config.public.port}`);
   let turn = 0;
+
+  async function exchangeAt(
+    { config }: TestServer,
+    partner: TestPartner,
+    { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>,
+  ) {
+    const url = `http://127.0.0.1:${config.public.port}/api/oauth/token`;
+    const response = await post(url, tokenForm(partner, { code, codeVerifier }));
+    const body = (await response.json()) as { access_token?: string; error_description?: string };
+    return { status: response.status, token: body.access_token, description: body.error_description };
+  }
 
   return {
     clock,
@@ -38,15 +48,13 @@ export async function startPair() {
       Promise.all(Array.from({ length: count }, () => visit(first, partner))),
 
     /** One exchange, at the two servers by turns. */
-    async exchange(partner: TestPartner, { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>) {
+    exchange(partner: TestPartner, of: Pick<Visit, 'code' | 'codeVerifier'>) {
       turn += 1;
-      const url = `${addresses[turn % 2]}/api/oauth/token`;
-      const response = await post(url, tokenForm(partner, { code, codeVerifier }));
-      const body = (await response.json()) as { access_token?: string; error_description?: string };
-      return { status: response.status, token: body.access_token, description: body.error_description };
+      return exchangeAt(turn % 2 ? second : first, partner, of);
     },
+    exchangeAt,
 
-    books: ({ partnerId }: TestPartner) => soundBooks(first.db, `${partnerId}:test`),
+    ledger: ({ partnerId }: TestPartner) => soundLedger(first.db, `${partnerId}:test`),
 
     async stop(): Promise<void> {
       await second.stop();

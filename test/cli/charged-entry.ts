@@ -1,33 +1,40 @@
 import { onTestFinished } from 'vitest';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { type LedgerPage, walletIdOf } from '../../server/billing/ledger-page.ts';
 import { createLedgerStore } from '../../server/billing/ledger-store.ts';
+import { draftPage } from '../../server/billing/page-builder.ts';
 import { randomId } from '../../server/platform/ids.ts';
 import type { AdminServer } from '../admin/admin-server.ts';
 
-/**
- * A charge of 0.50 USD as the only entry of a new wallet, which it left empty. No access stands behind it, so the
- * wallet goes when the test ends. @returns its id
- */
+const terms = {
+  claims: {},
+  meta: { claims_requested: [], claims_resolved: [], claims_null: [], claims_ignored: [] },
+  clientId: 'cli_0000000000000000000000',
+  keyId: 'key_0000000000000000000000',
+  sessionId: 'ses_0000000000000000000000',
+  enrollmentId: 'enr_0000000000000000000000',
+  sub: 'somebody',
+  returning: false,
+  scope: '',
+};
+
+/** A charge of 0.50 USD in a new wallet, whose ledger goes when the test ends. @returns its id */
 export async function chargedEntry(
   { database }: AdminServer,
   partnerId: string,
   mode: Mode,
 ): Promise<string> {
+  const walletId = walletIdOf(partnerId, mode);
+  const store = createLedgerStore(database.db);
+  const opened = await store.head(walletId);
+  if (!opened) throw new Error(`no wallet ${walletId}`);
   const id = randomId('entry');
-  const walletId = `${partnerId}:${mode}`;
-  const charge = { kind: 'token' as const, amount: -50, balanceAfter: 0, seq: 1 };
-  const legs = [
-    { account: `wallet:${walletId}`, amount: -50 },
-    { account: 'revenue', amount: 50 },
-  ];
-  await createLedgerStore(database.db).append([
-    { _id: id, walletId, ...charge, at: new Date(), legs, memo: null },
-  ]);
-  const wallets = database.db.collection<{ _id: string }>('wallets');
-  await wallets.updateOne({ _id: walletId }, { $set: { seq: 1 } });
+  const head = { ...opened, state: { ...opened.state, balance: 50 }, asOf: 0 };
+  const grant = { terms: { ...terms, partnerId, mode }, lifetimeSeconds: 3_600 };
+  const { page } = draftPage(head, [{ walletId, id, kind: 'token', amount: -50, grant }], Date.now());
+  await store.insert([page]);
   onTestFinished(async () => {
-    await database.db.collection('ledger').deleteMany({ walletId });
-    await wallets.deleteOne({ _id: walletId });
+    await database.db.collection<LedgerPage>('ledger').deleteMany({ walletId, n: { $gt: 0 } });
   });
   return id;
 }

@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decimal, renderCsv } from '../../cli/output/csv.ts';
 import type { EntryView, StatementView } from '../../contracts/admin/wallets.ts';
+import { loadKeyring } from '../../server/platform/keyring.ts';
+import { createSealing } from '../../server/platform/sealing.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
@@ -42,6 +47,34 @@ describe('wallets statement', () => {
     expect(funding).toMatch(/^1,\d{4}-\S+Z,txn_\w+,funding,100\.00,100\.00,USD,'=cmd\(\),$/);
     expect(adjustment).toMatch(/^2,\S+,txn_\w+,adjustment,-12\.50,87\.50,USD,[^,]*,"double, ""funding"""$/);
     expect(closing).toBe(',,,closing,,87.50,USD,,');
+  });
+});
+
+describe('a signed statement', () => {
+  const files = mkdtempSync(join(tmpdir(), 'svc-statement-'));
+  const [jws, jwks] = [join(files, 'june.jws'), join(files, 'keys.json')];
+  afterAll(() => rmSync(files, { recursive: true }));
+
+  it('is verified offline with the published keys; a changed one, and one of another service, exit 5', async () => {
+    const id = await busyWallet();
+    const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--signed']);
+    const keyring = await loadKeyring(server.database.db, createSealing([new Uint8Array(32).fill(7)]));
+    writeFileSync(jws, stdout);
+    writeFileSync(jwks, JSON.stringify({ keys: keyring.publicKeys }));
+    const verify = (...more: string[]) => svcadmin.run(['wallets', 'verify', jws, '--jwks', jwks, ...more]);
+    expect(await verify()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('2 entries, 0.00 → 87.50 USD'),
+    });
+    expect(await verify('--issuer', 'https://another.example')).toMatchObject({ code: 5 });
+
+    const [header, payload = '', signature] = stdout.trim().split('.');
+    const changed = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    changed.closing += 1;
+    const text = Buffer.from(JSON.stringify(changed)).toString('base64url');
+    writeFileSync(jws, [header, text, signature].join('.'));
+    expect(await verify()).toMatchObject({ code: 5, stderr: expect.stringContaining('not genuine') });
+    expect((await svcadmin.run(['wallets', 'verify', jws])).code).toBe(2);
   });
 });
 
@@ -87,22 +120,25 @@ describe('wallets adjust and refund', () => {
 });
 
 describe('wallets audit', () => {
-  it('exits 0 where all agree, and 5 where a wallet does not, naming it', async () => {
+  it('exits 0 where all is in order, and 5 where a ledger is not, naming wallet and page', async () => {
     const id = await busyWallet();
     expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
-    const wallets = server.database.db.collection<{ _id: string }>('wallets');
-    await wallets.updateOne({ _id: `${id}:test` }, { $inc: { balance: 1 } });
+    const pages = server.database.db.collection<{ _id: string }>('ledger');
+    const second = { _id: `${id}:test/0000000001` };
+    await pages.updateOne(second, { $inc: { 'state.balance': 1 } });
     const audit = await svcadmin.run(['wallets', 'audit', id]);
     expect(audit.code).toBe(5);
-    expect(audit.stdout).toContain(`${id}:test`);
-    await wallets.updateOne({ _id: `${id}:test` }, { $inc: { balance: -1 } });
+    expect(audit.stdout).toContain(`${id}:test page 1: `);
+    await pages.updateOne(second, { $inc: { 'state.balance': -1 } });
+    const since = await svcadmin.run(['wallets', 'audit', id, '--since-checkpoint']);
+    expect(since).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing new') });
   });
 
   it('reads all wallets page by page', async () => {
     for (let made = 0; made < 12; made += 1)
       await server.api.partners.create.mutate({ name: `Partner ${made}` });
     const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');
-    expect(reports.length).toBe(await server.database.db.collection('wallets').countDocuments());
+    expect(reports.length).toBe(await server.database.db.collection('ledger').countDocuments({ n: 0 }));
     expect(new Set(reports.map(({ walletId }) => walletId)).size).toBe(reports.length);
   });
 });

@@ -135,7 +135,7 @@ describe('token endpoint errors', () => {
 
   row('7.4 500 / server_error', async () => {
     const visit = await world.visit(partner);
-    fault.break('accesses', 'fault');
+    fault.break('ledger', 'fault');
     const answer = await expectRefused(() => world.exchange(partner, visit), '500 server_error');
     // Nothing of what went wrong inside.
     expect(answer.text).not.toContain('bug');
@@ -148,7 +148,7 @@ describe('token endpoint errors', () => {
     world.trust(false);
     const untrusted = await world.exchange(partner, visit);
     world.trust(true);
-    fault.break('wallets', 'outage');
+    fault.break('ledger', 'outage');
     const away = await world.exchange(partner, visit);
     fault.mend();
     const rehearsed = await world.exchange(partner, await world.visit(partner, 'unavailable'));

@@ -205,7 +205,7 @@ describe('other endpoints', () => {
     world.trust(false);
     expect((await world.storefront(shop, body)).status).toBe(503);
     world.trust(true);
-    fault.break('wallets', 'outage');
+    fault.break('ledger', 'outage');
     expect((await world.storefront(shop, body)).status).toBe(503);
     fault.mend();
     expect((await world.storefront(shop, body)).status).toBe(200);

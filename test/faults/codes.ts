@@ -12,11 +12,11 @@ export interface Code {
   code: string;
   codeVerifier: string;
   sessionId: string;
-  /** A returning user's exchange owes the event `vae.resolved`. */
+  /** The exchange of a returning user's code has the event `vae.resolved`. */
   returning: boolean;
 }
 
-/** Longer ago than the sweep leaves to the process that made the change. */
+/** Old enough for the sweep, which leaves younger changes to the process that made them. Milliseconds. */
 const overdue = 10_000;
 const lifetime = 1_800_000;
 
@@ -65,16 +65,16 @@ function sessionOf(enrollment: Enrollment, { codeVerifier, code, sessionId, retu
 
 /**
  * Codes of as many users, written as the hosted flow would have left them; every second user is a returning one.
- * @param owing whether their sessions and enrollments still owe their events, for the next sweep to publish
+ * @param unpublished whether the events of their sessions and enrollments are left to the next sweep
  */
 export async function createCodes(
   db: Db,
   partner: Partner,
-  { count, owing = false }: { count: number; owing?: boolean },
+  { count, unpublished = false }: { count: number; unpublished?: boolean },
 ): Promise<Code[]> {
   const at = new Date(Date.now() - overdue);
-  const debt = owing ? { outboxAt: at } : { outbox: [] };
-  const visits = Array.from({ length: count }, (_, index) => {
+  const outbox = unpublished ? { outboxAt: at } : { outbox: [] };
+  const people = Array.from({ length: count }, (_, index) => {
     const code: Code = {
       code: randomSecret('code'),
       codeVerifier: randomBytes(32).toString('base64url'),
@@ -92,11 +92,11 @@ export async function createCodes(
     return { code, user, enrollment, session: sessionOf(enrollment, code) };
   });
   await Promise.all([
-    db.collection<User>('users').insertMany(visits.map(({ user }) => user)),
+    db.collection<User>('users').insertMany(people.map(({ user }) => user)),
     db
       .collection<Enrollment>('enrollments')
-      .insertMany(visits.map(({ enrollment }) => ({ ...enrollment, ...debt }))),
-    db.collection<Session>('sessions').insertMany(visits.map(({ session }) => ({ ...session, ...debt }))),
+      .insertMany(people.map(({ enrollment }) => ({ ...enrollment, ...outbox }))),
+    db.collection<Session>('sessions').insertMany(people.map(({ session }) => ({ ...session, ...outbox }))),
   ]);
-  return visits.map(({ code }) => code);
+  return people.map(({ code }) => code);
 }

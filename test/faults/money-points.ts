@@ -1,139 +1,190 @@
-import type { FaultPoint, Step } from './fault.ts';
+import type { KillPoint, Step } from './kill-points.ts';
 import type { Command } from './messages.ts';
 import type { MoneyPoint } from './money-run.ts';
-import type { Action } from './proxy.ts';
+import type { Action, Rule } from './proxy.ts';
 
-/** From the charge to the answer, and the settlement after it. */
-const exchange: Step[] = ['charge', 'commit', 'answer', 'ledger', 'event', 'release'];
-/** `reversal:before` is between the charge's row and its reversal. */
-const sweep: Step[] = ['tombstone', 'reversal', 'reversal-row'];
 type Side = 'before' | 'after';
-/** These go out in batches: their moment may come but once. */
-const once: readonly Step[] = ['release', 'reversal', 'reversal-row', 'event', 'ledger'];
+type Killed = 'server' | 'database' | 'stopping server' | 'frozen server';
 
-function killing(kills: 'server' | 'database', sides: readonly Side[]): MoneyPoint[] {
-  const points = (steps: readonly Step[]) =>
-    steps.flatMap((step) =>
-      sides.map((side) => {
-        const point: FaultPoint = `${step}:${side}`;
-        return { point, moments: once.includes(step) ? 1 : 3 };
-      }),
-    );
-  const during = points(exchange).map(
-    ({ point, moments }): MoneyPoint => ({
-      name: `${kills} dies, ${point}`,
-      strike: { kills, point },
-      moments,
-    }),
-  );
-  const after = points(sweep).map(
-    ({ point, moments }): MoneyPoint => ({
-      name: `${kills} dies, sweep, ${point}`,
-      strike: { kills, point },
-      during: 'sweep',
-      moments,
-    }),
-  );
-  return [...during, ...after];
-}
+const sides: readonly Side[] = ['before', 'after'];
+/** From the session to the answer, and the outbox after it. */
+const exchange: readonly Step[] = ['session', 'page', 'answer', 'event', 'unset'];
+const operations: readonly Step[] = ['funding', 'refund', 'caps'];
+const outbox: readonly Step[] = ['event', 'unset'];
+/** Their moment comes several times in each run, so that each can be the one. */
+const frequent: readonly Step[] = ['session', 'page', 'answer'];
 
-const stopping = (['commit:before', 'ledger:before', 'release:before'] as const).map(
-  (point): MoneyPoint => ({
-    name: `shutdown, ${point}`,
-    strike: { kills: 'stopping server', point },
-    moments: 1,
-  }),
-);
-
-const onWallet = (text: RegExp) => (command: Command) =>
-  command.collection === 'wallets' &&
-  ['findAndModify', 'update'].includes(command.name) &&
-  text.test(command.text);
-const inserting = (collection: string, text = /./) => {
-  return (command: Command) =>
-    command.name === 'insert' && command.collection === collection && text.test(command.text);
+const verbs: Record<Killed, string> = {
+  server: 'server dies',
+  database: 'database dies',
+  'stopping server': 'server dies as it stops',
+  'frozen server': 'server freezes',
 };
 
+function killing(kills: Killed, step: Step, side: Side): MoneyPoint {
+  const point: KillPoint = `${step}:${side}`;
+  return {
+    name: `${verbs[kills]}, ${point}`,
+    fault: { kills, point },
+    moments: frequent.includes(step) ? 3 : 1,
+  };
+}
+
+const both = (kills: Killed, steps: readonly Step[]): MoneyPoint[] =>
+  steps.flatMap((step) => sides.map((side) => killing(kills, step, side)));
+
+const among = (servers: number, point: MoneyPoint): MoneyPoint => ({
+  ...point,
+  name: `${servers} servers: ${point.name}`,
+  servers,
+});
+
+const swept = (point: MoneyPoint): MoneyPoint => ({
+  ...point,
+  name: `sweep: ${point.name}`,
+  during: 'sweep',
+});
+const operated = (point: MoneyPoint): MoneyPoint => ({ ...point, operated: true });
+
+const deaths: MoneyPoint[] = [
+  ...both('server', exchange),
+  ...both('database', exchange),
+  ...both('server', operations).map(operated),
+  ...both('database', operations).map(operated),
+  ...both('server', outbox).map(swept),
+  ...both('database', outbox).map(swept),
+  ...(['page', 'event', 'unset'] as const).map((step) => ({
+    ...killing('stopping server', step, 'before'),
+    moments: 1,
+  })),
+  { ...killing('stopping server', 'page', 'after'), moments: 1 },
+];
+
+const hotWallet: MoneyPoint[] = [
+  ...both('server', ['page', 'event']).map((point) => among(2, point)),
+  ...both('database', ['page']).map((point) => among(2, point)),
+  ...both('frozen server', ['page']).map((point) => among(2, point)),
+  among(4, killing('server', 'page', 'after')),
+  among(4, killing('database', 'page', 'after')),
+  among(4, killing('frozen server', 'page', 'before')),
+];
+
+const inserting =
+  (collection: string, text = /./) =>
+  ({ name, ...command }: Command) =>
+    name === 'insert' && command.collection === collection && text.test(command.text);
+
 const messages = {
-  charge: onWallet(/"kind":"token"/),
-  release: onWallet(/"release":\["txn_/),
-  reversal: onWallet(/"kind":"reversal"/),
-  commit: inserting('accesses', /"state":"live"/),
-  tombstone: inserting('accesses', /"state":"void"/),
-  ledger: inserting('ledger', /"kind":"token"/),
+  session: ({ name, collection, text }: Command) =>
+    name === 'find' && collection === 'sessions' && text.includes('"code.hash"'),
+  head: ({ name, collection, text }: Command) =>
+    name === 'find' && collection === 'ledger' && text.includes('"sort":{"_id":-1}'),
+  page: inserting('ledger', /"kind":"token"/),
+  funding: inserting('ledger', /"kind":"funding"/),
+  refund: inserting('ledger', /"kind":"refund"/),
+  caps: inserting('ledger', /"kind":"caps"/),
+  fence: inserting('ledger', /"kind":"fence"/),
   event: inserting('events'),
+  unset: ({ name, collection, text }: Command) =>
+    name === 'update' && collection === 'ledger' && text.includes('"$unset":{"unpublished"'),
 };
 type Message = keyof typeof messages;
 
+const titleOf = (action: Action): string => {
+  switch (action.do) {
+    case 'double':
+      return `double, ${action.after} ms apart`;
+    case 'delay-request':
+    case 'delay-reply':
+      return `${action.do} by ${action.by} ms`;
+    case 'hold':
+    case 'lose-reply':
+    case 'lose-request':
+      return action.do;
+  }
+};
+
 const interfering = (message: Message, action: Action): MoneyPoint => ({
-  name: `${message}: ${action.do}`,
-  strike: { interferes: { matches: messages[message], action } },
+  name: `${message}: ${titleOf(action)}`,
+  fault: { interferes: [{ matches: messages[message], action }] },
   moments: 1,
 });
 
-/** Long enough for a sweep to come first. */
-const overtaken = (message: Message, action: Action): MoneyPoint => ({
-  ...interfering(message, action),
-  name: `${message}: ${action.do}, swept meanwhile`,
-  swept: 'meanwhile',
-});
-
-const commitReply = (name: string, documents: (count: number) => boolean): MoneyPoint => ({
-  name: `commit: lose-reply, ${name}`,
-  strike: {
-    interferes: {
-      matches: (command) => messages.commit(command) && documents(command.documents),
-      action: { do: 'lose-reply' },
-    },
-  },
-  moments: 1,
-});
-
-const held = (message: Message, release: 'after the exchange' | 'after settlement' | 'past the ring') => ({
+const held = (message: Message, release: 'after the exchanges' | 'after the sweep'): MoneyPoint => ({
   name: `${message}: held back, arrives ${release}`,
-  strike: {
-    interferes: { matches: messages[message], action: { do: 'hold' as const, driver: 'broken' as const } },
-    release,
+  fault: { interferes: [{ matches: messages[message], action: { do: 'hold' } }], release },
+  moments: 1,
+});
+
+/** Every insert of a page meets this, until the server gives up and sends its fence. */
+const untilFence = (action: Action): Rule => ({
+  matches: messages.page,
+  action,
+  until: messages.fence,
+});
+
+const fenced = (pages: Action, fence?: Action): MoneyPoint => ({
+  name: `page: ${titleOf(pages)} until its fence${fence ? `, fence: ${titleOf(fence)}` : ''}`,
+  fault: {
+    interferes: [untilFence(pages), ...(fence ? [{ matches: messages.fence, action: fence }] : [])],
+    release: 'after the exchanges',
   },
   moments: 1,
 });
 
-/** Longer than a hold lives. */
-const tooLate = 900;
+const fenceDeath = (kills: 'server' | 'database', side: Side): MoneyPoint => ({
+  name: `${verbs[kills]}, fence:${side}`,
+  fault: { kills, point: `fence:${side}`, meanwhile: [untilFence({ do: 'lose-request' })] },
+  moments: 1,
+});
+
+/** Longer than the driver waits for an answer. Milliseconds. */
+const tooLate = 2_200;
+const [lostRequest, lostReply] = [{ do: 'lose-request' }, { do: 'lose-reply' }] as const;
+const doubled = (after: number): Action => ({ do: 'double', after });
 
 const network: MoneyPoint[] = [
-  interfering('charge', { do: 'lose-request' }),
-  interfering('charge', { do: 'lose-reply' }),
-  overtaken('charge', { do: 'delay-reply', by: tooLate }),
-  held('charge', 'after settlement'),
-  held('charge', 'after the exchange'),
-  held('charge', 'past the ring'),
-  interfering('commit', { do: 'lose-request' }),
-  { ...commitReply('alone', (count) => count === 1), spread: 500 },
-  overtaken('commit', { do: 'delay-reply', by: tooLate }),
-  commitReply('in a batch', (count) => count > 1),
-  held('commit', 'after settlement'),
-  {
-    name: 'commit: held back, arrives after its tombstone',
-    strike: {
-      interferes: { matches: messages.commit, action: { do: 'hold', driver: 'silent' } },
-      release: 'after settlement',
-    },
-    swept: 'meanwhile',
-    moments: 1,
-  },
-  ...(['ledger', 'event', 'release'] as const).map((message) => interfering(message, { do: 'lose-reply' })),
-  held('release', 'after settlement'),
-  ...(['tombstone', 'reversal'] as const).flatMap((message) => [
-    { ...interfering(message, { do: 'lose-reply' }), during: 'sweep' as const },
-    { ...held(message, 'after settlement'), during: 'sweep' as const },
+  interfering('session', lostRequest),
+  interfering('session', lostReply),
+  interfering('session', { do: 'delay-reply', by: tooLate }),
+  interfering('session', doubled(0)),
+  interfering('page', lostRequest),
+  interfering('page', lostReply),
+  interfering('page', { do: 'delay-request', by: tooLate }),
+  interfering('page', { do: 'delay-reply', by: tooLate }),
+  interfering('page', doubled(0)),
+  interfering('page', doubled(700)),
+  held('page', 'after the exchanges'),
+  held('page', 'after the sweep'),
+  fenced({ do: 'hold' }),
+  fenced(lostReply),
+  fenced(lostRequest, lostReply),
+  fenced(lostReply, lostRequest),
+  ...(['server', 'database'] as const).flatMap((kills) => sides.map((side) => fenceDeath(kills, side))),
+  ...outbox.flatMap((step) => {
+    const message = step === 'event' ? 'event' : 'unset';
+    return [
+      interfering(message, lostRequest),
+      interfering(message, lostReply),
+      interfering(message, { do: 'delay-reply', by: tooLate }),
+      interfering(message, doubled(700)),
+      held(message, 'after the sweep'),
+      swept(interfering(message, lostReply)),
+      swept(interfering(message, doubled(0))),
+    ];
+  }),
+  ...(['funding', 'refund', 'caps'] as const).flatMap((message) => [
+    operated(interfering(message, lostReply)),
+    operated(interfering(message, doubled(700))),
   ]),
+  among(2, interfering('page', lostReply)),
+  among(2, interfering('page', { do: 'delay-request', by: 300 })),
+  among(2, held('page', 'after the exchanges')),
+  among(2, fenced({ do: 'hold' })),
+  among(2, interfering('head', { do: 'delay-reply', by: 500 })),
+  among(2, interfering('head', lostReply)),
+  among(4, interfering('page', lostReply)),
 ];
 
-/** Everything that is done to an exchange, its settlement and the sweep. */
-export const moneyPoints: readonly MoneyPoint[] = [
-  ...killing('server', ['before', 'after']),
-  ...killing('database', ['after', 'before']),
-  ...stopping,
-  ...network,
-];
+/** All faults around an exchange, operators' commands, the outbox and the sweep. */
+export const moneyPoints: readonly MoneyPoint[] = [...deaths, ...hotWallet, ...network];

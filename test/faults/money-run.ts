@@ -1,103 +1,118 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buyAll } from './buyers.ts';
-import type { MoneyFindings } from './judgement.ts';
-import { afterwards, createGate, whichever } from './patience.ts';
-import { deadlines, fundMore, judge, release, setScene } from './scene.ts';
-import type { Site } from './site.ts';
-import { prepare, type Strike } from './strike.ts';
+import { exchangeAll } from './clients.ts';
+import type { Environment } from './environment.ts';
+import { type Fault, type InjectedFault, inject } from './injection.ts';
+import type { MoneyFindings } from './money-findings.ts';
+import { afterwards, createGate, firstOf } from './retry.ts';
+import {
+  type Bound,
+  clientsForEachCode,
+  exchangeLater,
+  judge,
+  openScenario,
+  operate,
+  type Scenario,
+  sweepAll,
+} from './scenario.ts';
 
-/** One way to hurt the exchange. */
+/** One fault around the exchange, an operator's command or the sweep. */
 export interface MoneyPoint {
   name: string;
-  strike: Strike;
-  /** Whether it strikes the sweep that follows a crash, rather than the exchange. */
+  fault: Fault;
+  /** Whether it happens to the sweep that follows a crash, rather than to the exchange. */
   during?: 'sweep';
-  /** Sweeps go on while clients exchange codes, as another process's might. */
-  swept?: 'meanwhile';
-  /** Milliseconds within which clients begin; default 30. */
+  /** How many servers write to the one wallet; default 1. */
+  servers?: number;
+  /** Milliseconds within which clients begin; default 60. */
   spread?: number;
   /** How often its moment surely comes within a run; default 3. */
   moments?: number;
+  /** Whether the balance must suffice in every run: an operator's command is what the fault happens to. */
+  operated?: true;
 }
 
-/** The `run`-th run of a point, struck at the `hit`-th time that its moment comes. */
+/** The `run`-th run of a point, with the fault at the `hit`-th time that its moment comes. */
 export interface Attempt<Point> {
   point: Point;
   run: number;
   hit: number;
 }
 
-const racingClients = 2;
-/** The holds of a run begin a little later than its clients. */
-const usualSpread = 30;
-/** Milliseconds in which what follows an answer has happened: settlement, and ids that leave the wallet. */
-const aftermath = 1_500;
-/** Leaves holds behind: a few with an access, most without. */
-const crash: Strike = { kills: 'server', point: 'commit:before' };
-const crashAt = 4;
+const usualSpread = 60;
+/** Milliseconds in which the outbox follows an answer. */
+const aftermath = 500;
+/** Leaves pages unpublished. */
+const crash: Fault = { kills: 'server', point: 'event:before' };
+/** From one run of a point to the next. */
+const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
 
-async function sweepUntil(over: Promise<unknown>, site: Site): Promise<void> {
-  let isOver = false;
-  void whichever(over).then(() => {
-    isOver = true;
+const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
+  point.operated ? 'none' : (bounds[run % bounds.length] ?? 'none');
+
+/** Sends held messages on when their moment has come. */
+async function release(scenario: Scenario, fault: Fault, injected: InjectedFault): Promise<void> {
+  if ('interferes' in fault && fault.release === 'after the sweep') await sweepAll(scenario, 1);
+  await injected.release();
+}
+
+/** The fault happens while clients exchange codes; afterwards each gets what is due to it. */
+async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoint>) {
+  const { point, run, hit } = attempt;
+  const scenario = await openScenario(environment, boundOf(attempt));
+  const { partner, codes } = scenario;
+  const { fault, spread = usualSpread } = point;
+  const injected = await inject(fault, environment, hit);
+  const exchanging = exchangeAll({ publicUrls: environment.publicUrls, partner }, codes, {
+    clients: clientsForEachCode,
+    spread,
   });
-  while (!isOver) {
-    await site.sweep(2);
-    await sleep(50);
-  }
-}
-
-/** Strikes while clients exchange codes; afterwards each has what is due to it. */
-async function strikeExchange(site: Site, { point, run, hit }: Attempt<MoneyPoint>) {
-  const scene = await setScene(site);
-  const { partner, codes } = scene;
-  const { strike, swept, spread = usualSpread } = point;
-  const blow = await prepare(strike, site, hit);
-  const buying = buyAll({ publicUrl: site.publicUrl, partner }, codes, { clients: racingClients, spread });
-  const work = Promise.all([buying, fundMore(scene)]);
-  if (swept) await sweepUntil(work, site);
-  if ('kills' in strike && strike.kills === 'stopping server') {
+  const work = Promise.all([exchanging, operate(scenario)]);
+  if ('kills' in fault && fault.kills === 'stopping server') {
     await sleep(Math.random() * spread);
-    site.server().signal('SIGTERM');
+    environment.server().signal('SIGTERM');
   }
-  await whichever(blow.struck, afterwards(work, aftermath));
-  const struck = blow.hasStruck();
-  await blow.recover();
+  await firstOf(injected.fired, afterwards(work, aftermath));
+  const fired = injected.hasFired();
+  await injected.recover();
   const [outcomes] = await work;
-  await release(scene, strike, blow.release);
-  site.lane.proxy.disarm();
-  return struck ? judge(scene, outcomes, run) : undefined;
+  environment.worker.proxy.disarm();
+  await release(scenario, fault, injected);
+  outcomes.push(...(await exchangeLater(scenario)));
+  return fired ? judge(scenario, outcomes, run) : undefined;
 }
 
-/** A crash first; then strikes the sweep that clears up after it, while the clients come back. */
-async function strikeSweep(site: Site, { point, run, hit }: Attempt<MoneyPoint>) {
-  const scene = await setScene(site);
-  const { partner, codes } = scene;
-  const { strike } = point;
-  const death = await prepare(crash, site, crashAt);
+/** A crash first; then the fault happens to the sweep that publishes what it left, and clients come back after it. */
+async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>) {
+  const { point, run, hit } = attempt;
+  const scenario = await openScenario(environment, boundOf(attempt));
+  const { partner, codes } = scenario;
+  const death = await inject(crash, environment, 1);
   const gate = createGate();
-  const wish = { publicUrl: site.publicUrl, partner, mayRetry: gate.opened };
-  const buying = buyAll(wish, codes, { clients: racingClients, spread: 0 });
-  const work = Promise.all([buying, fundMore(scene)]);
-  await whichever(death.struck, afterwards(work, 0));
+  const settings = { publicUrls: environment.publicUrls, partner, mayRetry: gate.opened };
+  const exchanging = exchangeAll(settings, codes, { clients: clientsForEachCode, spread: usualSpread });
+  const work = Promise.all([exchanging, operate(scenario)]);
+  await firstOf(death.fired, afterwards(work, aftermath));
   await death.recover();
-  const blow = await prepare(strike, site, hit);
-  await deadlines(scene);
-  const sweeping = site.sweep(1 + (run % 2)).catch(() => undefined);
+  await sleep(500);
+  const injected = await inject(point.fault, environment, hit);
+  const sweeping = environment.sweep(1 + (run % 2)).catch(() => undefined);
+  await firstOf(injected.fired, sweeping);
+  const fired = injected.hasFired();
   gate.open();
-  await whichever(blow.struck, sweeping);
-  const struck = blow.hasStruck();
-  await blow.recover();
+  await injected.recover();
   const [outcomes] = await work;
-  if ('interferes' in strike) await site.sweep();
-  await release(scene, strike, blow.release);
-  site.lane.proxy.disarm();
-  return struck ? judge(scene, outcomes, run) : undefined;
+  environment.worker.proxy.disarm();
+  await release(scenario, point.fault, injected);
+  outcomes.push(...(await exchangeLater(scenario)));
+  return fired ? judge(scenario, outcomes, run) : undefined;
 }
 
 /**
- * One run: a fresh partner, several codes with several clients each, one strike, and the books after it.
- * @returns undefined where the strike's moment did not come, so that the run says nothing
+ * One run: a new partner, several codes with several clients each, one fault, and the ledger after it.
+ * @returns undefined where the fault's moment did not come, so that the run says nothing
  */
-export const runMoney = (site: Site, attempt: Attempt<MoneyPoint>): Promise<MoneyFindings | undefined> =>
-  (attempt.point.during === 'sweep' ? strikeSweep : strikeExchange)(site, attempt);
+export const runMoney = (
+  environment: Environment,
+  attempt: Attempt<MoneyPoint>,
+): Promise<MoneyFindings | undefined> =>
+  (attempt.point.during === 'sweep' ? faultSweep : faultExchange)(environment, attempt);

@@ -1,27 +1,42 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import type { AdminRouter } from '../../server/admin/router.ts';
-import { adminToken, type Site } from './site.ts';
+import { adminToken, type Environment } from './environment.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
-const plenty = 1_000_000;
+/** Far above what a run needs. */
+export const unlimited = 1_000_000;
+/** Cents that an exchange costs. */
+export const price = 1_000;
 
-/** What the operator of a partner types, as `svcadmin` sends it. */
-export function operatorAt({ adminUrl }: Pick<Site, 'adminUrl'>) {
+/** An operator's commands, as `svcadmin` sends them. */
+export function operatorAt({ adminUrl }: Pick<Environment, 'adminUrl'>) {
   const headers = { authorization: `Bearer ${adminToken}` };
   return createTRPCClient<AdminRouter>({ links: [httpLink({ url: `${adminUrl}/trpc`, headers })] });
 }
 
-/** A partner that nobody has used: active, with a key, a client without limits, and `funds` cents. */
-export async function createPartner(site: Site, { funds, webhook }: { funds: number; webhook?: string }) {
-  const { partners, keys, clients, webhooks, wallets, limits } = operatorAt(site);
+interface PartnerSettings {
+  /** Cents. */
+  funds: number;
+  /** Spend cap. */
+  perHour?: number;
+  webhook?: string;
+}
+
+/** A new partner: active, with a key, a client without request limits, and `funds` cents. */
+export async function createPartner(
+  environment: Environment,
+  { funds, perHour = unlimited, webhook }: PartnerSettings,
+) {
+  const { partners, keys, clients, webhooks, wallets, limits, prices } = operatorAt(environment);
   const { id: partnerId } = await partners.create.mutate({ name: 'Acme Cinema' });
   const wallet = { partnerId, mode: 'test' as const };
   const [key] = await Promise.all([
     keys.create.mutate(wallet),
     partners.activate.mutate({ partnerId }),
     wallets.fund.mutate({ ...wallet, amount: funds, reference: 'opening' }),
-    limits.set.mutate({ ...wallet, perMinute: plenty, perHour: plenty }),
+    limits.set.mutate({ ...wallet, perMinute: unlimited, perHour }),
   ]);
+  await prices.set.mutate({ partnerId, kind: 'token', cents: price });
   if (webhook) await webhooks.set.mutate({ keyId: key.id, url: webhook });
   const client = await clients.create.mutate({
     partnerId,
@@ -30,8 +45,8 @@ export async function createPartner(site: Site, { funds, webhook }: { funds: num
     redirectUris: [redirectUri],
     claims: ['age_18_plus'],
     kind: 'oauth',
-    tokenRequestsPerMinute: plenty,
-    userinfoRequestsPerMinute: plenty,
+    tokenRequestsPerMinute: unlimited,
+    userinfoRequestsPerMinute: unlimited,
   });
   return {
     partnerId,
@@ -39,7 +54,6 @@ export async function createPartner(site: Site, { funds, webhook }: { funds: num
     clientId: client.id,
     clientSecret: client.clientSecret,
     walletId: `${partnerId}:test`,
-    funds,
   };
 }
 export type Partner = Awaited<ReturnType<typeof createPartner>>;

@@ -1,29 +1,34 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createMessageReader } from '../../server/platform/database/engine/wire.ts';
 import { type Command, readCommand, requestIdOf, responseToOf } from './messages.ts';
-import { createGate } from './patience.ts';
+import { createGate } from './retry.ts';
 
-/** What happens to a message: the driver sees a broken connection, or none of it for a while. */
+/** What happens to a message. */
 export type Action =
-  /** The database does it, and nobody hears. */
+  /** The database carries it out; the driver meets a broken connection. */
   | { do: 'lose-reply' }
-  /** The database never gets it. */
+  /** The database never gets it; the driver meets a broken connection. */
   | { do: 'lose-request' }
-  /** The database gets it when it is released; until then the driver meets a broken connection, or silence. */
-  | { do: 'hold'; driver: 'broken' | 'silent' }
+  /** The database gets it when it is released; until then the driver meets a broken connection. */
+  | { do: 'hold' }
+  /** The database gets it a second time, so many milliseconds after the first; the driver gets one reply. */
+  | { do: 'double'; after: number }
   /** Milliseconds. */
+  | { do: 'delay-request'; by: number }
   | { do: 'delay-reply'; by: number };
 
 export interface Rule {
   matches: (command: Command) => boolean;
   action: Action;
+  /** Applies to every match, until a message comes that `until` matches; without it, to one match. */
+  until?: (command: Command) => boolean;
 }
 
-/** A rule at work. */
+/** Rules at work, one after the other. */
 export interface Interference {
-  /** Resolves when it has met its message. */
+  /** Resolves when the last of them has met its message. */
   met: Promise<void>;
-  /** Lets a held message go, and resolves when the database has answered it. */
+  /** Sends held messages on; resolves when the database has answered them. */
   release(): Promise<void>;
 }
 
@@ -31,12 +36,19 @@ export interface Interference {
 function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | undefined) {
   const lost = new Set<number>();
   const late = new Map<number, number>();
+  /** Replies to copies: the driver does not get them. */
+  const surplus = new Map<number, number>();
+  const repliedTo = new Set<number>();
   const answered = new Map<number, () => void>();
   let detached = false;
   const readRequests = createMessageReader();
   const readReplies = createMessageReader();
 
+  const forward = (message: Buffer) => up.destroyed || up.write(message);
+
   function hold(message: Buffer): () => Promise<void> {
+    detached = true;
+    down.destroy();
     return () =>
       new Promise((resolve) => {
         answered.set(requestIdOf(message), resolve);
@@ -46,25 +58,59 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
       });
   }
 
+  function copy(message: Buffer, after: number): void {
+    const id = requestIdOf(message);
+    setTimeout(() => {
+      surplus.set(id, (surplus.get(id) ?? 0) + 1);
+      forward(message);
+    }, after);
+  }
+
   function request(message: Buffer): (() => Promise<void>) | undefined {
     const action = judge(message);
-    if (action?.do === 'lose-reply') lost.add(requestIdOf(message));
-    if (action?.do === 'delay-reply') late.set(requestIdOf(message), action.by);
-    if (action?.do === 'lose-request') down.destroy();
-    if (action?.do === 'hold') {
-      detached = true;
-      if (action.driver === 'broken') down.destroy();
-      return hold(message);
+    switch (action?.do) {
+      case undefined:
+        break;
+      case 'hold':
+        return hold(message);
+      case 'lose-request':
+        down.destroy();
+        return undefined;
+      case 'delay-request':
+        // The database gets it even where the driver has given up and closed its connection.
+        detached = true;
+        setTimeout(() => forward(message), action.by);
+        return undefined;
+      case 'lose-reply':
+        lost.add(requestIdOf(message));
+        break;
+      case 'delay-reply':
+        late.set(requestIdOf(message), action.by);
+        break;
+      case 'double':
+        detached = true;
+        copy(message, action.after);
+        break;
     }
-    if (action?.do !== 'lose-request') up.write(message);
+    forward(message);
     return undefined;
+  }
+
+  /** Whether this reply answers a copy: the first one goes to the driver. */
+  function isSurplus(id: number): boolean {
+    const left = surplus.get(id) ?? 0;
+    if (left === 0 || !repliedTo.has(id)) return false;
+    surplus.set(id, left - 1);
+    return true;
   }
 
   function reply(message: Buffer): void {
     const id = responseToOf(message);
     answered.get(id)?.();
-    if (detached && down.destroyed) up.destroy();
-    if (lost.has(id)) down.destroy();
+    if (isSurplus(id)) return;
+    repliedTo.add(id);
+    if (detached && down.destroyed) up.end();
+    else if (lost.has(id)) down.destroy();
     else if (late.has(id)) setTimeout(() => down.destroyed || down.write(message), late.get(id));
     else if (!down.destroyed) down.write(message);
   }
@@ -80,18 +126,26 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
 /** A TCP proxy before the database on `target`, which passes everything on unless a rule says otherwise. */
 export async function startProxy(target: number) {
   const connections = new Set<Socket>();
-  let current: { rule: Rule; left: number; met: () => void } | undefined;
+  let rules: Rule[] = [];
+  let left = 0;
+  let met: () => void = () => undefined;
   let held: (() => Promise<void>)[] = [];
 
+  function endRule(): void {
+    rules = rules.slice(1);
+    left = 1;
+    if (rules.length === 0) met();
+  }
+
   function judge(message: Buffer): Action | undefined {
-    if (!current) return undefined;
-    const command = readCommand(message);
-    if (!command || !current.rule.matches(command)) return undefined;
-    current.left -= 1;
-    if (current.left > 0) return undefined;
-    const { rule, met } = current;
-    current = undefined;
-    met();
+    const command = rules.length > 0 ? readCommand(message) : undefined;
+    if (!command) return undefined;
+    if (rules[0]?.until?.(command)) endRule();
+    const [rule] = rules;
+    if (!rule?.matches(command)) return undefined;
+    left -= 1;
+    if (left > 0) return undefined;
+    if (!rule.until) endRule();
     return rule.action;
   }
 
@@ -110,10 +164,12 @@ export async function startProxy(target: number) {
 
   return {
     port: (server.address() as AddressInfo).port,
-    /** Applies `rule` once, to the `hit`-th message that matches it. */
-    arm(rule: Rule, hit: number): Interference {
+    /** Applies the rules in turn, the first to the `hit`-th message that matches it. */
+    arm(next: readonly Rule[], hit: number): Interference {
       const { opened, open } = createGate();
-      current = { rule, left: hit, met: open };
+      rules = [...next];
+      left = hit;
+      met = open;
       held = [];
       return {
         met: opened,
@@ -122,9 +178,8 @@ export async function startProxy(target: number) {
         },
       };
     },
-    /** No rule any more. */
     disarm(): void {
-      current = undefined;
+      rules = [];
     },
     async close(): Promise<void> {
       for (const socket of connections) socket.destroy();

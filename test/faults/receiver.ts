@@ -10,7 +10,7 @@ export interface Arrived {
   acknowledged: number;
 }
 
-/** Milliseconds that an answer takes, so that a strike meets POSTs in flight. */
+/** Milliseconds that an answer takes, so that a fault meets POSTs in flight. */
 const answersAfter = 20;
 
 /** A partner's receiver that counts. Each partner has a path of its own. */

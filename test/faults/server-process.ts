@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Armed } from './fault.ts';
+import type { Armed } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
 
 /** The compiled program; the suite itself may run uncompiled, under the test runner. */

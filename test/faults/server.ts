@@ -1,54 +1,65 @@
-// A program: the server of server/main.ts with its stores wrapped in fault points. SVC_FAULT names those where it can
-// be struck, for instance `commit:before,commit:after`; the suite arms one of them. Loaded and started apart, so that a
-// restart is quick.
+// A program: the server of server/main.ts with its stores wrapped in kill points. SVC_FAULT names those that may be
+// armed, for instance `page:before,page:after`; the suite arms one of them. Loading and starting are two steps, so that
+// a restart is quick.
 import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { createStores } from '../../server/services.ts';
 import { type RunningServer, startServer } from '../../server/start.ts';
-import { createFault } from './fault.ts';
+import { createKillPoints } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
-import { watchAnswers, wrapBilling, wrapWebhooks } from './wrapping.ts';
+import { watchAnswers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';
 
-const tell = (report: Report['report']): void => {
-  // A suite that has ended needs no reports.
-  process.send?.({ report } satisfies Report, undefined, undefined, () => undefined);
-};
+/** Resolves when the report has left. A suite that has ended needs none. */
+const send = (report: Report['report']): Promise<void> =>
+  new Promise((resolve) => {
+    if (process.send) process.send({ report } satisfies Report, undefined, undefined, () => resolve());
+    else resolve();
+  });
 const milliseconds = (name: string): number => Number(process.env[name]);
 
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
-const points = new Set(process.env['SVC_FAULT']?.split(','));
-const fault = createFault(points, () => tell('fired'));
+const names = new Set(process.env['SVC_FAULT']?.split(','));
+const killPoints = createKillPoints(names, () => send('fired'));
 let server: RunningServer | undefined;
+let maySweep = false;
 
 async function start(): Promise<void> {
-  watchAnswers(fault.at);
+  watchAnswers(killPoints.at);
   server = await startServer(config, logger, {
     foundation: ({ db }) => {
       const stores = createStores(db);
+      const outbox = {
+        sweptEarlier: milliseconds('SVC_FAULT_SWEPT_EARLIER'),
+        maySweep: () => maySweep,
+      };
       return {
-        stores: { ...stores, billing: wrapBilling(stores.billing, fault.at) },
-        holdLifetime: milliseconds('SVC_FAULT_HOLD_LIFETIME'),
+        stores: {
+          ...stores,
+          billing: wrapBilling(stores.billing, killPoints.at, outbox),
+          verification: wrapVerification(stores.verification, killPoints.at),
+        },
         webhooks: {
-          wrap: (parts) => wrapWebhooks(parts, fault.at),
+          wrap: (parts) => wrapWebhooks(parts, killPoints.at),
           budget: milliseconds('SVC_FAULT_ATTEMPT_BUDGET'),
           leaseTime: milliseconds('SVC_FAULT_LEASE_TIME'),
         },
       };
     },
   });
-  tell('start');
+  await send('start');
 }
 
 async function stop(): Promise<void> {
-  fault.terminating();
+  killPoints.terminating();
   await server?.stop();
   process.exit(0);
 }
 
 async function sweep(times: number): Promise<void> {
+  maySweep = true;
   await Promise.all(Array.from({ length: times }, async () => server?.sweep()));
-  tell('sweep');
+  await send('sweep');
 }
 
 process.on('message', (message: Order) => {
@@ -57,8 +68,8 @@ process.on('message', (message: Order) => {
       void start();
       return;
     case 'arm':
-      fault.arm(message.fault);
-      tell('arm');
+      killPoints.arm(message.fault);
+      void send('arm');
       return;
     case 'sweep':
       void sweep(message.times);
@@ -68,4 +79,4 @@ process.on('message', (message: Order) => {
 process.on('SIGTERM', () => void stop());
 // The suite ended, however it did.
 process.on('disconnect', () => process.exit(1));
-tell('loaded');
+void send('loaded');

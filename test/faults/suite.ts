@@ -1,143 +1,114 @@
-import { createLane, type Lane } from './lane.ts';
-import { moneyPoints } from './money-points.ts';
-import { runMoney } from './money-run.ts';
-import { holdsLeave } from './scene.ts';
-import { openSite, type Site, type SiteSettings } from './site.ts';
-import { webhookPoints } from './webhook-points.ts';
-import { runWebhooks } from './webhook-run.ts';
+import { type Environment, openEnvironment } from './environment.ts';
+import { type Findings, type Part, parts, type Task } from './parts.ts';
+import { createWorker, type Worker } from './worker.ts';
 
 /** What the runs of one point came to. */
 export interface Row {
-  part: 'money' | 'webhooks';
+  part: Part;
   point: string;
-  /** How many were struck. */
+  /** Runs in which the fault happened. */
   runs: number;
   /** Each figure added up over all runs. */
   figures: Record<string, number>;
-  /** Whatever else is wrong, in words. */
+  /** What else is wrong, in words. */
   other: string[];
 }
 
-type Findings = { other: string[] } & Record<Exclude<string, 'other'>, number | string[]>;
-
-interface Task {
-  part: Row['part'];
-  name: string;
-  moments?: number | undefined;
-  site: SiteSettings;
-  run(site: Site, run: number, hit: number): Promise<Findings | undefined>;
+interface Job {
+  part: Part;
+  task: Task;
+  title: string;
 }
 
-/** Runs that are not struck are repeated, as often as this for each that is due. */
-const patience = 4;
+/** Runs without their fault are repeated, up to so many for each that is due. */
+const triesARun = 4;
 
-const money = moneyPoints.map(
-  (point): Task => ({
-    part: 'money',
-    name: point.name,
-    moments: point.moments,
-    site: { proxied: 'interferes' in point.strike },
-    run: async (site, run, hit) => {
-      const findings = await runMoney(site, { point, run, hit });
-      return findings && { ...findings };
-    },
-  }),
+const jobs: readonly Job[] = parts.flatMap((part) =>
+  part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
 );
 
-const webhooks = webhookPoints.map(
-  (point): Task => ({
-    part: 'webhooks',
-    name: point.name,
-    moments: point.moments,
-    site: { sendsNot: point.sendsNot === true },
-    run: async (site, run, hit) => {
-      const findings = await runWebhooks(site, { point, run, hit });
-      return findings && { ...findings };
-    },
-  }),
-);
+/** The points by their titles, which begin with the name of the part: `money: `, `webhooks: `. */
+export const pointTitles: readonly string[] = jobs.map(({ title }) => title);
 
 function add(row: Row, { other, ...figures }: Findings): void {
   row.runs += 1;
   row.other.push(...other);
-  for (const [name, value] of Object.entries(figures))
+  for (const [name, value] of Object.entries({ ...figures, faults: 1 }))
     row.figures[name] = (row.figures[name] ?? 0) + Number(value);
 }
 
-/** Strikes at a task's point until `runs` of its runs were struck. */
-async function carryOut(task: Task, site: Site, runs: number): Promise<Row> {
-  const { part, name: point, moments = 3 } = task;
+/** Runs a point until its fault has happened in `runs` runs. */
+async function runJob({ part, task }: Job, environment: Environment, runs: number): Promise<Row> {
+  const { name: point, moments = 3 } = task;
   const row: Row = { part, point, runs: 0, figures: {}, other: [] };
-  for (let tries = 0; row.runs < runs && tries < 3 + patience * runs; tries += 1) {
-    const findings = await task.run(site, row.runs, tries > row.runs ? 1 : 1 + (row.runs % moments));
+  for (let tries = 0; row.runs < runs && tries < 3 + triesARun * runs; tries += 1) {
+    const hit = tries > row.runs ? 1 : 1 + (row.runs % moments);
+    const findings = await task.run(environment, row.runs, hit);
     if (findings) add(row, findings);
   }
-  if (row.runs < runs) row.other.push(`its moment came in ${row.runs} of ${runs} runs only`);
-  if (part === 'money' && !(await holdsLeave(site)))
-    row.other.push('holds that are settled stay in a wallet');
+  if (row.runs < runs) row.other.push(`the fault happened in ${row.runs} of ${runs} runs only`);
+  row.other.push(...((await part.check?.(environment)) ?? []));
   return row;
 }
 
-/** Takes tasks as long as there are any, on one site for as long as they need the same. */
-async function work(lane: Lane, tasks: Task[], { runs, done }: { runs: number; done: (row: Row) => void }) {
-  let site: Site | undefined;
+interface Work {
+  runs: number;
+  done: (row: Row) => void;
+}
+
+/** Takes jobs as long as there are any, in one environment for as long as they need the same. */
+async function work(worker: Worker, queue: Job[], { runs, done }: Work): Promise<void> {
+  let environment: Environment | undefined;
   let settings = '';
-  for (let task = tasks.shift(); task; task = tasks.shift()) {
-    const wanted = JSON.stringify(task.site);
-    if (site && wanted !== settings) {
-      await site.close();
-      site = undefined;
+  for (let job = queue.shift(); job; job = queue.shift()) {
+    const { part, task } = job;
+    const wanted = JSON.stringify(task.environment);
+    if (environment && wanted !== settings) {
+      await environment.close();
+      environment = undefined;
     }
     settings = wanted;
     try {
-      site ??= await openSite(lane, task.site);
-      done(await carryOut(task, site, runs));
+      environment ??= await openEnvironment(worker, task.environment);
+      done(await runJob(job, environment, runs));
     } catch (error) {
-      done({ part: task.part, point: task.name, runs: 0, figures: {}, other: [String(error)] });
-      await site?.close();
-      site = undefined;
+      const other = [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+      done({ part, point: task.name, runs: 0, figures: {}, other });
+      await environment?.close();
+      environment = undefined;
     }
   }
-  await site?.close();
+  await environment?.close();
 }
 
 interface SuiteSettings {
   /** Of each point. */
   runs: number;
-  /** How many are under way at once. */
-  lanes: number;
-  /** Only points with this in their name, which begins with `money: ` or `webhooks: `. */
-  only?: string;
-  /** Only one point in so many: of two sides of a step, one. */
-  every?: number;
-  /** Told of each point as it is done. */
+  /** How many points are under way at once. */
+  workers: number;
+  isChosen: (title: string) => boolean;
+  /** Called with each point when it is done. */
   progress?: (row: Row) => void;
 }
 
-const titleOf = ({ part, name }: Task) => `${part}: ${name}`;
-
-/** The points with `only` in their name, which begins with `money: ` or `webhooks: `. */
-export const pointNames = (only: string): string[] =>
-  [...money, ...webhooks].map(titleOf).filter((title) => title.includes(only));
-
-/** Strikes at every point. @returns a row a point, in the order of the points */
-export async function runSuite(settings: SuiteSettings): Promise<Row[]> {
-  const { runs, lanes, only = '', every = 1, progress } = settings;
-  const some = (tasks: readonly Task[]) => tasks.filter((_, place) => place % every === 0);
-  const chosen = [...some(money), ...some(webhooks)].filter((task) => titleOf(task).includes(only));
+/** Runs the chosen points. @returns a row for each, in the order of the points */
+export async function runSuite({ runs, workers, isChosen, progress }: SuiteSettings): Promise<Row[]> {
+  const chosen = jobs.filter(({ title }) => isChosen(title));
   const rows: Row[] = [];
-  const open = await Promise.all(Array.from({ length: lanes }, createLane));
-  const tasks = [...chosen];
+  const open = await Promise.all(Array.from({ length: workers }, createWorker));
+  const settingsOf = ({ task }: Job) => JSON.stringify(task.environment);
+  // Points that need the same environment come one after another.
+  const queue = chosen.toSorted((one, other) => settingsOf(one).localeCompare(settingsOf(other)));
   const done = (row: Row) => {
     rows.push(row);
     progress?.(row);
   };
   try {
-    await Promise.all(open.map((lane) => work(lane, tasks, { runs, done })));
+    await Promise.all(open.map((worker) => work(worker, queue, { runs, done })));
   } finally {
-    await Promise.all(open.map((lane) => lane.close()));
+    await Promise.all(open.map((worker) => worker.close()));
   }
-  const place = ({ part, point }: Row) =>
-    chosen.findIndex((task) => task.part === part && task.name === point);
-  return rows.sort((one, other) => place(one) - place(other));
+  const position = ({ part, point }: Row) =>
+    chosen.findIndex((job) => job.part === part && job.task.name === point);
+  return rows.sort((one, other) => position(one) - position(other));
 }

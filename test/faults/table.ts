@@ -1,28 +1,9 @@
+import { type Part, parts } from './parts.ts';
 import type { Row } from './suite.ts';
 
-interface Part {
-  title: string;
-  /** Figures that must be nothing, and those that are told only; by their name in the findings. */
-  faults: Record<string, string>;
-  told: Record<string, string>;
-}
-
-const parts: Record<Row['part'], Part> = {
-  money: {
-    title: 'Money',
-    faults: { lostCents: 'lost cents', doubleDebits: 'double debits', orphanTokens: 'orphan tokens' },
-    told: { lostAnswers: 'lost answers' },
-  },
-  webhooks: {
-    title: 'Webhooks',
-    faults: { lost: 'lost', altered: 'altered', invented: 'invented' },
-    told: { events: 'events', repeated: 'repeated' },
-  },
-};
-
 /** How much is wrong in a row. */
-export const faultsOf = ({ part, figures, other }: Row): number =>
-  Object.keys(parts[part].faults).reduce((sum, name) => sum + (figures[name] ?? 0), other.length);
+export const failuresOf = ({ part, figures, other }: Row): number =>
+  Object.keys(part.failures).reduce((sum, name) => sum + (figures[name] ?? 0), other.length);
 
 function line(cells: readonly string[], widths: readonly number[]): string {
   return cells
@@ -31,14 +12,22 @@ function line(cells: readonly string[], widths: readonly number[]): string {
     .trimEnd();
 }
 
-function tableOf(part: Row['part'], rows: readonly Row[]): string {
-  const { title, faults, told } = parts[part];
-  const names = [...Object.keys(faults), ...Object.keys(told)];
-  const head = ['point', 'runs', ...Object.values(faults), 'other', ...Object.values(told)];
-  const place = 2 + Object.keys(faults).length;
-  const body = rows.map(({ point, runs, figures, other }) => {
+function total(rows: readonly Row[], part: Part): Row {
+  const figures: Record<string, number> = {};
+  for (const [name, value] of rows.flatMap((row) => Object.entries(row.figures)))
+    figures[name] = (figures[name] ?? 0) + value;
+  const runs = rows.reduce((sum, row) => sum + row.runs, 0);
+  return { part, point: 'all', runs, figures, other: rows.flatMap(({ other }) => other) };
+}
+
+function tableOf(part: Part, rows: readonly Row[]): string {
+  const { title, failures, figures: told } = part;
+  const names = [...Object.keys(failures), ...Object.keys(told)];
+  const head = ['point', 'runs', ...Object.values(failures), 'other', ...Object.values(told)];
+  const otherColumn = 2 + Object.keys(failures).length;
+  const body = [...rows, total(rows, part)].map(({ point, runs, figures, other }) => {
     const cells = names.map((name) => String(figures[name] ?? 0));
-    return [point, String(runs), ...cells].toSpliced(place, 0, String(other.length));
+    return [point, String(runs), ...cells].toSpliced(otherColumn, 0, String(other.length));
   });
   const widths = head.map((_, column) =>
     Math.max(...[head, ...body].map((cells) => cells[column]?.length ?? 0)),
@@ -48,7 +37,7 @@ function tableOf(part: Row['part'], rows: readonly Row[]): string {
 
 /** The rows as tables, with what is wrong in words below. */
 export function report(rows: readonly Row[]): string {
-  const tables = (['money', 'webhooks'] as const).flatMap((part) => {
+  const tables = parts.flatMap((part) => {
     const own = rows.filter((row) => row.part === part);
     return own.length > 0 ? [tableOf(part, own)] : [];
   });

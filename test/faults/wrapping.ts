@@ -1,12 +1,11 @@
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { WalletBatch } from '../../server/billing/wallet-pipeline.ts';
-import type { createStores } from '../../server/services.ts';
+import type { EntryKind } from '../../server/billing/wallet-rules.ts';
+import type { Stores } from '../../server/services.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
-import type { Fault, Step } from './fault.ts';
+import type { KillPoints, Step } from './kill-points.ts';
 
-type Stores = ReturnType<typeof createStores>;
-type At = Fault['at'];
+type At = KillPoints['at'];
 
 /** `call` with a point before and one after it, for the calls that `is` this step. */
 function around<Args extends unknown[], Result>(
@@ -23,42 +22,56 @@ function around<Args extends unknown[], Result>(
   };
 }
 
-const postings = (batches: readonly WalletBatch[]) => batches.flatMap((batch) => batch.postings);
+const some = (documents: readonly unknown[]) => documents.length > 0;
 
-/** The stores of billing with a point around every step of an exchange, its settlement and its reversal. */
-export function wrapBilling({ wallets, accesses, ledger }: Stores['billing'], at: At): Stores['billing'] {
-  const released = around(at, 'release', {
-    call: wallets.apply,
-    is: (batches) => batches.some(({ settled }) => settled.length > 0),
-  });
-  const charged = around(at, 'charge', {
-    call: released,
-    is: (batches) => postings(batches).some(({ kind }) => kind === 'token'),
-  });
-  const apply = around(at, 'reversal', {
-    call: charged,
-    is: (batches) => postings(batches).some(({ kind }) => kind === 'reversal'),
-  });
-  const committed = around(at, 'commit', { call: accesses.insert, is: ({ state }) => state === 'live' });
-  const insert = around(at, 'tombstone', { call: committed, is: ({ state }) => state === 'void' });
-  const appended = around(at, 'ledger', {
-    call: ledger.append,
-    is: (entries) => entries.some(({ kind }) => kind === 'token'),
-  });
-  const append = around(at, 'reversal-row', {
-    call: appended,
-    is: (entries) => entries.some(({ kind }) => kind === 'reversal'),
-  });
+/** Which insert of ledger pages is which step: by an entry that it holds. */
+const inserts: [Step, EntryKind][] = [
+  ['page', 'token'],
+  ['funding', 'funding'],
+  ['refund', 'refund'],
+  ['caps', 'caps'],
+  ['fence', 'fence'],
+];
+
+/**
+ * The stores of billing with a point around every step that writes.
+ * @param outbox when the sweep takes a page: `sweptEarlier` milliseconds before the product does, so that runs are short; and
+ *   not before `maySweep`, so that the sweep of a start leaves a run's pages alone
+ */
+export function wrapBilling(
+  { ledger, ...rest }: Stores['billing'],
+  at: At,
+  outbox: { sweptEarlier: number; maySweep: () => boolean },
+): Stores['billing'] {
+  let { insert } = ledger;
+  for (const [step, kind] of inserts) {
+    const is = (pages: Parameters<typeof insert>[0]) =>
+      pages.some(({ entries }) => entries.some((entry) => entry.kind === kind));
+    insert = around(at, step, { call: insert, is });
+  }
   return {
-    wallets: { ...wallets, apply },
-    accesses: { ...accesses, insert },
-    ledger: { ...ledger, append },
+    ...rest,
+    ledger: {
+      ...ledger,
+      insert,
+      unpublished: async (before, limit) =>
+        outbox.maySweep() ? ledger.unpublished(new Date(before.getTime() + outbox.sweptEarlier), limit) : [],
+      markPublished: around(at, 'unset', { call: ledger.markPublished, is: some }),
+    },
   };
+}
+
+/** The stores of verification with a point around the read that an exchange begins with. */
+export function wrapVerification(
+  { sessions, ...rest }: Stores['verification'],
+  at: At,
+): Stores['verification'] {
+  const findByCodeHashes = around(at, 'session', { call: sessions.findByCodeHashes, is: some });
+  return { ...rest, sessions: { ...sessions, findByCodeHashes } };
 }
 
 /** The parts of webhooks with a point around every step from the event to the attempt's record. */
 export function wrapWebhooks({ events, deliveries, post }: Parts, at: At): Parts {
-  const some = (documents: readonly unknown[]) => documents.length > 0;
   return {
     events: { ...events, insert: around(at, 'event', { call: events.insert, is: some }) },
     deliveries: {
@@ -71,7 +84,7 @@ export function wrapWebhooks({ events, deliveries, post }: Parts, at: At): Parts
   };
 }
 
-/** A point before and after a token is sent, where Node itself tells of it. */
+/** A point before and after a token is sent: Node announces each request on a channel. */
 export function watchAnswers(at: At): void {
   subscribe('http.server.request.start', (message) => {
     const { request, response } = message as { request: IncomingMessage; response: ServerResponse };

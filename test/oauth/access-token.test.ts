@@ -17,7 +17,7 @@ const processes = () => {
 };
 
 const issue = () => ({
-  _id: `txn_${'a'.repeat(22)}`,
+  id: `txn_${'a'.repeat(22)}`,
   sub: 'sub',
   clientId: `cli_${'b'.repeat(22)}`,
   scope: 'age_18_plus',
@@ -30,7 +30,7 @@ describe('an access token', () => {
     const [signer, other] = processes();
     const issued = issue();
     const token = signer.sign(issued);
-    const expected = { id: issued._id, clientId: issued.clientId };
+    const expected = { id: issued.id, clientId: issued.clientId };
     expect(await signer.verify(token)).toMatchObject(expected);
     expect(await other.verify(token)).toMatchObject(expected);
     expect(await other.verify(token)).toMatchObject(expected);

@@ -77,7 +77,7 @@ describe('200, with an empty body', () => {
     await oauth.revoke(partner, token);
     oauth.clock.advance(5_000);
     await oauth.revoke(partner, token);
-    const found = await oauth.server.db.collection('accesses').countDocuments({ revokedAt });
+    const found = await oauth.server.db.collection('revocations').countDocuments({ at: revokedAt });
     expect(found).toBe(1);
   });
 });

@@ -62,21 +62,6 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1, limit: 3, remaining: 0 });
   });
 
-  it('know without asking that they are full, until the minute is over', async () => {
-    const { clock, limits } = await twoProcesses();
-    const [limit, elsewhere] = limits;
-    const full = () => limits.map(({ isFull }) => isFull('token', 'a', 2));
-    await limit('token', 'a', 2);
-    expect(full()).toEqual([false, false]);
-    await elsewhere('token', 'a', 2);
-    expect(full()).toEqual([false, true]);
-    await limit('token', 'a', 2);
-    expect(full()).toEqual([true, true]);
-    expect(limit.isFull('token', 'a', 4)).toBe(false);
-    clock.advance(50_000);
-    expect(full()).toEqual([false, false]);
-  });
-
   it('begin anew with each minute of the wall clock', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
@@ -118,9 +103,7 @@ describe('request limits', () => {
     const [limit] = limits;
     const late = limit('token', 'a', 1);
     clock.advance(50_000);
-    expect(limit.isFull('token', 'a', 1)).toBe(false);
     expect(await late).toMatchObject({ allowed: true, remaining: 0 });
-    expect(limit.isFull('token', 'a', 1)).toBe(false);
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
   });
 

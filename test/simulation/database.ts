@@ -1,272 +1,249 @@
-import { type BulkWriteResult, type Db, MongoBulkWriteError } from 'mongodb';
-import { type AccessRecord, createAccessStore } from '../../server/billing/access-store.ts';
-import type { LedgerEntry } from '../../server/billing/ledger.ts';
-import { createLedgerStore } from '../../server/billing/ledger-store.ts';
-import {
-  applyBatch,
-  type Posting,
-  type SpendWindow,
-  type WalletState,
-} from '../../server/billing/wallet-model.ts';
-import type { WalletBatch } from '../../server/billing/wallet-pipeline.ts';
-import type { WalletStore } from '../../server/billing/wallet-store.ts';
-import { hour, minute, windowStart } from '../../server/platform/windows.ts';
-import type { Guard } from './guards.ts';
-import type { Network } from './network.ts';
-import type { Actor } from './schedule.ts';
+import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import type { Inserted } from '../../server/billing/ledger-store.ts';
+import type { Random } from './random.ts';
+import { createActor, type Schedule } from './schedule.ts';
 
-/** What the product asks of the database about wallets. */
-export type WalletsPort = Pick<WalletStore, 'apply' | 'settledCount' | 'overdue'>;
-
-type Document = { _id: string };
-type ById = { _id: { $in: readonly string[] } };
-type Before = { purgeAt: { $lt: Date } };
-type StoredAccess = AccessRecord & { purgeAt: Date };
-
-const short = (ids: readonly string[]) => {
-  const shown = ids.slice(0, 3).map((id) => id.slice(0, 14));
-  return `[${shown.join(' ')}${ids.length > 3 ? ` +${ids.length - 3}` : ''}]`;
-};
-
-/** Inserts all that no unique key stands against; throws what the driver throws when some were refused. */
-function insertUnordered<T extends Document>(
-  documents: readonly T[],
-  insert: (document: T) => boolean,
-): void {
-  const refused = documents.filter((document) => !insert(document)).length;
-  if (refused === 0) return;
-  const result = { getWriteConcernError: () => undefined } as BulkWriteResult;
-  const writeErrors = Array.from({ length: refused }, () => ({ code: 11_000 })) as never[];
-  throw new MongoBulkWriteError({ message: 'E11000 duplicate key', code: 11_000, writeErrors }, result);
+/** A page as the server stores it. */
+export interface StoredPage {
+  page: LedgerPage;
+  /** Number of the change that inserted it. */
+  position: number;
+  appliedAt: number;
+  /** Number of the change that removed its outbox mark. */
+  publishedBy?: number;
+  confirmedAt?: number;
+  /** When a failover took it back. */
+  lostAt?: number;
 }
 
 /**
- * The simulated database: documents in memory, each changed in single atomic steps, and the ports that a
- * process reaches them by. A wallet's update is `applyBatch`; that the real pipeline does the same is
- * shown by test/billing/wallet-pipeline.test.ts. The other two collections are under the product's own stores.
+ * - `replica set`: a confirmed write is on a majority of the members, and only confirmed writes are read
+ * - `single server`: a confirmed write is in the journal; reads also see writes that a crash can still lose
  */
-export function createDatabase(network: Network, removed: Guard | undefined) {
-  const wallets = new Map<string, WalletState>();
-  const accesses = new Map<string, StoredAccess>();
-  /** Every record that ever stood, purged ones too. */
-  const granted = new Map<string, AccessRecord>();
-  const decidedAgain: string[] = [];
-  const ledger = new Map<string, LedgerEntry>();
-  const places = new Set<string>();
-  /** Charges admitted per wallet, length and start of window: what no cap may be exceeded by. */
-  const admissions = new Map<string, number>();
-  let fullest = 0;
+export type Deployment = 'replica set' | 'single server';
 
-  /** What "reset if different" would do with a posting of another window. */
-  const reset = (window: SpendWindow, length: number, { at }: Posting): SpendWindow => {
-    const start = windowStart(at.getTime(), length);
-    return start === window.start.getTime() ? window : { start: new Date(start), used: 0 };
-  };
+export interface DatabaseSettings {
+  schedule: Schedule;
+  random: Random;
+  deployment: Deployment;
+  /** Milliseconds that the confirmation of a write takes at most. */
+  confirmation: number;
+  /** Milliseconds for which a new primary may read less than was confirmed. */
+  electionLag: number;
+  /** A server without the index that makes an entry id unique. */
+  withoutEntryIndex: boolean;
+  /** Reads, and the heads of wallets, show unconfirmed writes. */
+  localReads: boolean;
+  log: (actor: string, text: () => string) => void;
+  /** Called for each page when it is confirmed, in the order of the changes. */
+  onConfirmed: (stored: StoredPage) => void;
+}
 
-  /** A wallet as postings are judged by it. */
-  function seen(state: WalletState): WalletState {
-    if (removed === 'ring') return { ...state, recentlySettled: [] };
-    return removed === 'settled' ? { ...state, settled: state.seq } : state;
-  }
+interface Change {
+  undo: () => void;
+  stored?: StoredPage;
+}
 
-  function admit(state: WalletState, postings: readonly Posting[]): WalletState {
-    const next = applyBatch(seen(state), [], postings);
-    const { settled, recentlySettled } = state;
-    return next.seq === state.seq ? state : { ...next, settled, recentlySettled };
-  }
+interface Waiter {
+  position: number;
+  then: () => void;
+}
 
-  function charge(state: WalletState, posting: Posting): WalletState {
-    if (removed !== 'window') return admit(state, [posting]);
-    const windows = { minute: reset(state.minute, minute, posting), hour: reset(state.hour, hour, posting) };
-    const next = admit({ ...state, ...windows }, [posting]);
-    return next.seq === state.seq ? state : next;
-  }
+const descending = (a: StoredPage, b: StoredPage) => b.page.n - a.page.n;
 
-  function countAdmission(walletId: string, { minute, hour }: WalletState): void {
-    for (const key of [`${walletId} minute ${+minute.start}`, `${walletId} hour ${+hour.start}`])
-      admissions.set(key, (admissions.get(key) ?? 0) + 1);
-  }
+/**
+ * The simulated database server. A change is applied at once and confirmed later, in order. A failover (a crash, or the election
+ * of another member) keeps the confirmed changes and takes back an arbitrary tail of the others.
+ */
+export function createDatabase(settings: DatabaseSettings) {
+  const { schedule, random, deployment, log } = settings;
+  const actor = createActor('database', { passive: true });
+  const pages = new Map<string, StoredPage>();
+  const chains = new Map<string, StoredPage[]>();
+  const entries = new Map<string, StoredPage>();
+  const revocations = new Set<string>();
+  const changes: Change[] = [];
+  const lost: StoredPage[] = [];
+  /** A read before `until` may show the state of `from`. */
+  const lags: { from: number; until: number }[] = [];
+  let confirmed = 0;
+  /** Changes from before the schedule. */
+  let seeded = 0;
+  let waiters: Waiter[] = [];
+  let stalledUntil = 0;
+  let lagging: { until: number; position: number } = { until: 0, position: 0 };
+  let epoch = 0;
+  let down = false;
+  const onUp: (() => void)[] = [];
+  const connections = new Set<() => void>();
 
-  /** One wallet's part of an update. */
-  function step({ walletId, settled, postings }: WalletBatch): void {
-    const before = wallets.get(walletId);
-    if (!before) return;
-    let state = admit(
-      applyBatch(before, settled, []),
-      postings.filter(({ counted }) => !counted),
-    );
-    for (const posting of postings.filter(({ counted }) => counted)) {
-      const next = charge(state, posting);
-      if (next !== state) countAdmission(walletId, next);
-      state = next;
+  function confirm(position: number): void {
+    for (; confirmed < Math.min(position, changes.length); confirmed += 1) {
+      const stored = changes[confirmed]?.stored;
+      if (!stored) continue;
+      stored.confirmedAt = schedule.now();
+      settings.onConfirmed(stored);
     }
-    fullest = Math.max(fullest, state.holds.length);
-    wallets.set(walletId, state);
+    const ready = waiters.filter((waiter) => waiter.position <= confirmed);
+    waiters = waiters.filter((waiter) => waiter.position > confirmed);
+    for (const { then } of ready) then();
   }
 
-  /** What crosses the wire of a wallet: only that which a verdict needs. */
-  function view(walletId: string, ids: ReadonlySet<string>): [string, WalletState][] {
-    const state = wallets.get(walletId);
-    if (!state) return [];
-    const holds = state.holds.filter(({ id }) => ids.has(id));
-    const recentlySettled = seen(state).recentlySettled.filter((id) => ids.has(id));
-    return [[walletId, { ...seen(state), holds, recentlySettled }]];
-  }
-
-  function insertAccess(record: StoredAccess): boolean {
-    if (accesses.has(record._id)) return false;
-    accesses.set(record._id, record);
-    if (granted.has(record._id)) decidedAgain.push(record._id);
-    else granted.set(record._id, record);
-    return true;
-  }
-
-  function insertEntry(entry: LedgerEntry): boolean {
-    const place = `${entry.walletId} ${Number(entry.seq)}`;
-    if (ledger.has(entry._id) || places.has(place)) return false;
-    places.add(place);
-    const { amount, balanceAfter, seq } = entry;
-    ledger.set(entry._id, {
-      ...entry,
-      amount: Number(amount),
-      balanceAfter: Number(balanceAfter),
-      seq: Number(seq),
+  /** Confirms all changes so far after a while, later where confirmations are stalled. */
+  function confirmLater(): void {
+    const [position, of] = [changes.length, epoch];
+    const delay = random.between(0.05, settings.confirmation);
+    const at = Math.max(schedule.now(), stalledUntil) + delay;
+    schedule.after(at - schedule.now(), actor, () => {
+      if (of !== epoch) return;
+      if (schedule.now() < stalledUntil) confirmLater();
+      else confirm(position);
     });
-    return true;
   }
 
-  function walletsOf(caller: Actor): WalletsPort {
-    return {
-      async apply(batches) {
-        const ids = batches.flatMap(({ postings }) => postings.map(({ id }) => id));
-        const due = batches.map(({ walletId }) => walletId);
-        const released = batches.flatMap(({ settled }) => settled);
-        const what = () => `update ${due.join(' ')}: hold ${short(ids)}, release ${short(released)}`;
-        const asked = new Set(ids);
-        const read = () => new Map(due.flatMap((walletId) => view(walletId, asked)));
-        if (batches.length === 1) {
-          return network.call(caller, what, {
-            run() {
-              batches.forEach(step);
-              return read();
-            },
-          });
-        }
-        await network.call(caller, what, {
-          run: (limit) => batches.slice(0, limit).forEach(step),
-          size: batches.length,
-        });
-        return network.call(caller, () => `read ${due.join(' ')}`, { run: read });
-      },
-      settledCount: (id) =>
-        network.call(caller, () => `read settled of ${id}`, {
-          run: () => view(id, new Set())[0]?.[1].settled,
-        }),
-      overdue: (now) =>
-        network.call(caller, () => 'find overdue holds', {
-          run: () =>
-            [...wallets].flatMap(([walletId, { holds }]) => {
-              const late = holds.filter(({ deadline }) => deadline < now);
-              return late.length > 0 ? [{ walletId, holds: late }] : [];
-            }),
-        }),
-    };
+  /** Number of the last change that a read sees. */
+  function readable(): number {
+    if (deployment === 'single server' || settings.localReads) return changes.length;
+    return schedule.now() < lagging.until ? lagging.position : confirmed;
   }
 
-  /** The few calls that the product's stores make of the driver. */
-  function driverOf(caller: Actor): Db {
-    const collections = {
-      accesses: {
-        find: (filter: ById | Before) => ({
-          toArray: () =>
-            '_id' in filter
-              ? network.call(caller, () => `read accesses ${short(filter._id.$in)}`, {
-                  run: () => filter._id.$in.flatMap((id) => accesses.get(id) ?? []),
-                })
-              : network.call(caller, () => 'find what is to be purged', {
-                  run: () => [...accesses.values()].filter(({ purgeAt }) => purgeAt < filter.purgeAt.$lt),
-                }),
-        }),
-        deleteMany: ({ _id: { $in: ids }, purgeAt: { $lt: now } }: ById & Before) =>
-          network.call(caller, () => `purge ${short(ids)}`, {
-            run(limit) {
-              const due = ids.slice(0, limit).filter((id) => {
-                const record = accesses.get(id);
-                return record !== undefined && record.purgeAt < now;
-              });
-              for (const id of due) accesses.delete(id);
-              return { deletedCount: due.length };
-            },
-            size: ids.length,
-          }),
-        insertMany: (records: readonly StoredAccess[]) => {
-          const ids = records.map(({ _id, state }) => (state === 'void' ? `void ${_id}` : _id));
-          return network.call(caller, () => `insert accesses ${short(ids)}`, {
-            run: (limit) => insertUnordered(records.slice(0, limit), insertAccess),
-            size: records.length,
-          });
-        },
-        updateMany: ({ _id: { $in: ids } }: ById, { $max: { purgeAt } }: { $max: { purgeAt: Date } }) =>
-          network.call(caller, () => `keep ${short(ids)}`, {
-            run(limit) {
-              for (const id of ids.slice(0, limit)) {
-                const record = accesses.get(id);
-                if (record && record.purgeAt < purgeAt) accesses.set(id, { ...record, purgeAt });
-              }
-            },
-            size: ids.length,
-          }),
+  const isVisible = ({ position }: StoredPage) => position <= readable();
+  const keyOf = (walletId: string, id: string) => `${walletId} ${id}`;
+
+  function insertPage(page: LedgerPage): Inserted {
+    const { _id, walletId } = page;
+    if (pages.has(_id)) return 'page stands';
+    const keys = page.entries.map(({ id }) => keyOf(walletId, id));
+    if (!settings.withoutEntryIndex && keys.some((key) => entries.has(key))) return 'entry stands';
+    const stored: StoredPage = { page, position: changes.length + 1, appliedAt: schedule.now() };
+    pages.set(_id, stored);
+    const chain = chains.get(walletId) ?? [];
+    chains.set(walletId, chain);
+    chain.push(stored);
+    chain.sort(descending);
+    const added = keys.filter((key) => !entries.has(key));
+    for (const key of added) entries.set(key, stored);
+    changes.push({
+      stored,
+      undo() {
+        pages.delete(_id);
+        chain.splice(chain.indexOf(stored), 1);
+        for (const key of added) entries.delete(key);
+        stored.lostAt = schedule.now();
+        lost.push(stored);
       },
-      ledger: {
-        findOne: ({ _id }: Document) =>
-          network.call(caller, () => `read entry ${_id}`, { run: () => ledger.get(_id) ?? null }),
-        find: ({ _id: { $in: ids } }: ById) => ({
-          toArray: () =>
-            network.call(caller, () => `read entries ${short(ids)}`, {
-              run: () => ids.flatMap((id) => ledger.get(id) ?? []),
-            }),
-        }),
-        insertMany: (entries: readonly LedgerEntry[]) =>
-          network.call(caller, () => `append ${short(entries.map(({ _id }) => _id))}`, {
-            run: (limit) => insertUnordered(entries.slice(0, limit), insertEntry),
-            size: entries.length,
-          }),
-      },
-    };
-    const driver = { collection: (name: keyof typeof collections) => collections[name] };
-    return driver as unknown as Db;
+    });
+    return 'inserted';
+  }
+
+  /** Ends all connections. What was not confirmed may be lost. */
+  function fail(): void {
+    epoch += 1;
+    down = true;
+    const kept = random.int(confirmed, changes.length);
+    log(actor.name, () => `fails; keeps ${kept} of ${changes.length} changes, ${confirmed} confirmed`);
+    for (const change of changes.splice(kept).reverse()) change.undo();
+    const lagFrom = schedule.now() - settings.electionLag;
+    let position = random.int(Math.max(seeded, kept - 3), kept);
+    while (position < kept && (changes[position]?.stored?.confirmedAt ?? 0) < lagFrom) position += 1;
+    lagging = { until: 0, position };
+    lags.push({ from: lagFrom, until: Number.POSITIVE_INFINITY });
+    waiters = [];
+    stalledUntil = 0;
+    for (const close of [...connections]) close();
+    connections.clear();
+  }
+
+  function restart(): void {
+    log(actor.name, () => 'is up');
+    down = false;
+    lagging.until = schedule.now() + settings.electionLag;
+    const lag = lags.at(-1);
+    if (lag) lag.until = lagging.until;
+    confirm(changes.length);
+    for (const then of onUp.splice(0)) then();
   }
 
   return {
-    wallets,
-    accesses,
-    granted,
-    decidedAgain,
-    ledger,
-    admissions,
-    fullest: () => fullest,
-    open(id: string, caps: WalletState['caps']): void {
-      const window = { start: new Date(0), used: 0 };
-      const money = { balance: 0, seq: 0, settled: 0 };
-      wallets.set(id, {
-        ...money,
-        minute: window,
-        hour: window,
-        caps,
-        holds: [],
-        holdCount: 0,
-        recentlySettled: [],
+    actor,
+    pages,
+    chains,
+    lost,
+    lags,
+    hasDurableHeads: deployment === 'single server' && !settings.localReads,
+    epoch: () => epoch,
+    isDown: () => down,
+    whenUp: (then: () => void) => void onUp.push(then),
+    connections,
+
+    /** Calls `then` when all changes so far are confirmed; never where the server fails before. */
+    whenConfirmed(then: () => void): void {
+      const position = changes.length;
+      if (position <= confirmed) then();
+      else waiters.push({ position, then });
+    },
+
+    /** No write is confirmed for a while: a slow disk, or a primary without its majority. */
+    stall(ms: number): void {
+      log(actor.name, () => `confirms nothing for ${Math.round(ms)} ms`);
+      stalledUntil = schedule.now() + ms;
+    },
+
+    failFor(ms: number, whenDone: () => void): void {
+      if (down) return;
+      fail();
+      schedule.after(ms, actor, () => {
+        restart();
+        whenDone();
       });
     },
-    /** The product's stores for one process. */
-    connect(caller: Actor) {
-      const driver = driverOf(caller);
-      return {
-        wallets: walletsOf(caller),
-        accesses: createAccessStore(driver),
-        ledger: createLedgerStore(driver),
-      };
+
+    insert(documents: readonly LedgerPage[]): Inserted[] {
+      const results = documents.map(insertPage);
+      if (results.includes('inserted')) confirmLater();
+      return results;
     },
+
+    /** For the start of a schedule: confirmed at once. */
+    seed(page: LedgerPage): void {
+      insertPage(page);
+      confirm(changes.length);
+      seeded = changes.length;
+    },
+
+    head: (walletId: string): LedgerPage | undefined => chains.get(walletId)?.find(isVisible)?.page,
+
+    page(id: string): LedgerPage | undefined {
+      const stored = pages.get(id);
+      return stored && isVisible(stored) ? stored.page : undefined;
+    },
+
+    entry(walletId: string, id: string) {
+      const stored = entries.get(keyOf(walletId, id));
+      if (!stored || !isVisible(stored)) return undefined;
+      return stored.page.entries.find((entry) => entry.id === id);
+    },
+
+    unpublished: (before: Date, limit: number): LedgerPage[] =>
+      [...pages.values()]
+        .filter((stored) => isVisible(stored) && stored.page.unpublished && stored.page.at < before)
+        .filter(({ publishedBy = Number.POSITIVE_INFINITY }) => publishedBy > readable())
+        .sort((a, b) => a.page.at.getTime() - b.page.at.getTime())
+        .slice(0, limit)
+        .map(({ page }) => page),
+
+    markPublished(ids: readonly string[]): void {
+      for (const id of ids) {
+        const stored = pages.get(id);
+        if (!stored || stored.publishedBy !== undefined) continue;
+        stored.publishedBy = changes.length + 1;
+        changes.push({ undo: () => delete stored.publishedBy });
+      }
+      confirmLater();
+    },
+
+    isRevoked: (id: string) => revocations.has(id),
+    revoke: (ids: readonly string[]) => ids.forEach((id) => void revocations.add(id)),
   };
 }
 export type SimulatedDatabase = ReturnType<typeof createDatabase>;

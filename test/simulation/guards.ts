@@ -1,106 +1,227 @@
-import type { AccessStore } from '../../server/billing/access-store.ts';
-import type { LedgerStore } from '../../server/billing/ledger-store.ts';
-import type { Moved } from '../../server/billing/movements.ts';
-import type { WalletPort } from '../../server/billing/wallet.ts';
-import type { Posting } from '../../server/billing/wallet-model.ts';
+import { type Edit, editedCore } from './billing-core.ts';
+import type { Variant } from './harness.ts';
+import type { Plan } from './plan.ts';
 
-/** Each guard of the protocol, and what is done in its place when the simulation takes it away. */
-export const guards = {
-  ring: 'no id is found in `recentlySettled`',
-  basis: 'a posting is never stale',
-  settled: '`seq` is counted in place of `settled`',
-  attempt: "another request's access is taken for one's own",
-  tombstone: 'the sweeper looks for an access in place of inserting a tombstone',
-  window: 'a window is reset whenever a posting belongs to another one',
-  'basis before history': 'the basis of a charge is taken after the history was read',
-  'basis before look-up': 'the basis of a movement is taken after the ledger was read',
-  'entry before release': 'an id may leave the wallet before its ledger entry is written',
-  'reversal before release': 'a void charge may leave the wallet before its reversal is written',
-  'kept for holds': 'a record may be purged while a hold waits for its settlement',
-  'one reversal': 'a refund and a reversal of one charge have different ids',
-} as const;
-export type Guard = keyof typeof guards;
-
-type Moves = Pick<WalletPort, 'basis' | 'post'>;
-type Reverse = (walletId: string, charge: { id: string; amount: number }) => Promise<Moved>;
-
-/** `wallet` with the posting changed on its way. */
-function posting(wallet: Moves, change: (walletId: string, posted: Posting) => Promise<Posting>): Moves {
-  return {
-    basis: wallet.basis,
-    post: async (walletId, posted, until) => wallet.post(walletId, await change(walletId, posted), until),
-  };
+/** One safeguard of the protocol, and what the simulation puts in its place. */
+interface Guard {
+  title: string;
+  /** The edits of the product's source that remove it. */
+  edits?: readonly Edit[];
+  /** For a guard that the database provides. */
+  database?: Pick<Variant, 'withoutEntryIndex' | 'localReads'>;
+  plan?: Partial<Plan>;
+  /** Seeds within which the simulation finds that it is gone. */
+  budget: number;
 }
 
-const neverStale = (wallet: Moves) =>
-  posting(wallet, async (_, posted) => ({ ...posted, basis: Number.POSITIVE_INFINITY }));
+const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
 
-const lateBasis = (wallet: Moves) =>
-  posting(wallet, async (walletId, posted) => ({ ...posted, basis: await wallet.basis(walletId) }));
+const calm: Partial<Plan> = {
+  funds: 10_000,
+  caps: { perMinute: 5_000, perHour: 50_000 },
+  electionLag: 0,
+  processPauses: 0,
+  clockSteps: 0,
+};
 
-const refundId = (id: string) => `refund_${id}`;
+/** The database is away for longer than a page is sent again, and clients come back afterwards. */
+const longOutages: Partial<Plan> = {
+  ...calm,
+  span: 8_000,
+  processes: 2,
+  codes: 8,
+  failovers: 2,
+  outage: 6_000,
+  stalls: 0,
+};
 
-/** What one process works with, short of one guard. Without `removed`, everything is passed on as it is. */
-export function createGuardedPorts(
-  removed: Guard | undefined,
-  { accesses, ledger }: { accesses: AccessStore; ledger: LedgerStore },
-) {
-  function forPurchases(wallet: Moves): Moves {
-    if (removed === 'basis') return neverStale(wallet);
-    return removed === 'basis before history' ? lateBasis(wallet) : wallet;
-  }
+/** Pages arrive seconds after they were given up. */
+const lateMessages: Partial<Plan> = {
+  ...calm,
+  span: 4_000,
+  processes: 1,
+  codes: 2,
+  tries: 1,
+  commands: 0,
+  failovers: 0,
+  stalls: 0,
+  conditions: { latency: 5, faults: 0.6, mostly: 'arrives late', lateness: 8_000, crashRate: 0 },
+};
 
-  function forMovements(wallet: Moves): Moves {
-    if (removed === 'basis') return neverStale(wallet);
-    return removed === 'basis before look-up' ? lateBasis(wallet) : wallet;
-  }
+/** Unconfirmed pages are often lost, and processes crash. */
+const failovers: Partial<Plan> = {
+  ...calm,
+  span: 1_000,
+  processes: 4,
+  codes: 10,
+  failovers: 3,
+  outage: 1_000,
+  confirmation: 50,
+  conditions: { latency: 5, faults: 0.03, mostly: undefined, lateness: 500, crashRate: 0.02 },
+};
 
-  /** The operator's refunds, beside the sweeper's reversals. */
-  function forRefunds(wallet: Moves): { wallet: Moves; ledger: Pick<LedgerStore, 'find'> } {
-    if (removed !== 'one reversal') return { wallet: forMovements(wallet), ledger };
-    return {
-      wallet: posting(wallet, async (_, posted) =>
-        posted.kind === 'refund' ? { ...posted, id: refundId(posted.id) } : posted,
+/** Heads take seconds to read. */
+const slowHeads: Partial<Plan> = {
+  ...calm,
+  span: 2_500,
+  processes: 1,
+  wallets: 2,
+  codes: 8,
+  failovers: 2,
+  outage: 3_500,
+  conditions: { latency: 50, faults: 0.3, mostly: 'slow reply', lateness: 500, crashRate: 0 },
+};
+
+export const guards: readonly Guard[] = [
+  {
+    title: 'an unconfirmed page does not become a head',
+    edits: [
+      edit(
+        'ledger-writer.ts',
+        'return fail(drafted, fate);',
+        'heads.set(drafted.page, sentAt); return fail(drafted, fate);',
       ),
-      ledger: { find: (id) => ledger.find(id.startsWith('rev_') ? refundId(id) : id) },
-    };
-  }
+    ],
+    plan: longOutages,
+    budget: 100,
+  },
+  {
+    title: 'a refusal needs a head that is newer than the request',
+    edits: [edit('ledger-writer.ts', 'posting.since <= head.asOf', 'true')],
+    budget: 100,
+  },
+  {
+    title: 'a refusal beside a page waits until the page stands',
+    edits: [
+      edit(
+        'ledger-writer.ts',
+        'const inserting = insertPages(drafts);',
+        'for (const { refused } of drafts) void refuse(refused); const inserting = insertPages(drafts);',
+      ),
+    ],
+    budget: 100,
+  },
+  {
+    title: 'postings with the same id go in different pages',
+    edits: [edit('page-builder.ts', 'ids.has(posting.id) || ', '')],
+    budget: 100,
+  },
+  {
+    title: 'after a lost reply, a standing page is its own only with the same attempt',
+    edits: [edit('page-insert.ts', 'standing.attempt === page.attempt ?', 'standing ?')],
+    budget: 100,
+  },
+  {
+    title: 'after a lost reply, its own page is recognised',
+    edits: [edit('page-insert.ts', 'standing.attempt === page.attempt ?', '!standing ?')],
+    budget: 100,
+  },
+  {
+    title: 'a page is given up only after a fence stands in its place',
+    edits: [
+      edit(
+        'page-insert.ts',
+        'last = uptime() >= until;',
+        "last = uptime() >= until; if (last) return fates.map((fate) => (fate === 'unknown' ? 'fenced' : fate));",
+      ),
+    ],
+    plan: lateMessages,
+    budget: 100,
+  },
+  {
+    title: 'an id that stands already is not taken for written',
+    edits: [
+      edit(
+        'ledger-writer.ts',
+        "if (fate === 'inserted') return",
+        "if (fate === 'inserted' || fate === 'entry stands') return",
+      ),
+    ],
+    budget: 100,
+  },
+  {
+    title: 'the index refuses an entry id that stands already',
+    database: { withoutEntryIndex: true },
+    budget: 100,
+  },
+  {
+    title: 'reads and heads show confirmed pages only',
+    database: { localReads: true },
+    plan: { ...failovers, deployment: 'replica set' },
+    budget: 100,
+  },
+  {
+    title: 'a head of a single server is durable',
+    database: { localReads: true },
+    plan: { ...failovers, deployment: 'single server' },
+    budget: 100,
+  },
+  {
+    title: 'the time of a page never goes back',
+    edits: [edit('page-builder.ts', 'Math.max(now, head.at.getTime())', 'now')],
+    budget: 100,
+  },
+  {
+    title: 'a used id is looked for before a refusal',
+    edits: [
+      edit('ledger-writer.ts', "standing.has(usedKey(posting)) ? { outcome: 'used' } : refusal", 'refusal'),
+    ],
+    budget: 100,
+  },
+  {
+    title: 'a posting whose caller is over leaves the queue',
+    edits: [
+      edit(
+        'ledger-writer.ts',
+        'if (over) ticket.reject(unavailable(over));',
+        'if (over) { ticket.reject(unavailable(over)); return true; }',
+      ),
+    ],
+    budget: 100,
+  },
+  {
+    title: 'postings are looked at again after the heads are read',
+    edits: [
+      edit('ledger-writer.ts', 'draft(walletId, head, due(waiting))', 'draft(walletId, head, waiting)'),
+    ],
+    plan: slowHeads,
+    budget: 100,
+  },
+  {
+    title: 'a caller is answered after its page stands',
+    edits: [
+      edit(
+        'ledger-writer.ts',
+        'posting.onPlaced?.(entry);',
+        "posting.onPlaced?.(entry); posting.resolve({ outcome: 'written', entry });",
+      ),
+    ],
+    budget: 100,
+  },
+  {
+    title: 'the memory of used ids is kept by wallet',
+    edits: [
+      edit('ledger-writer.ts', 'used.has(usedKey(ticket))', 'used.has(ticket.id)'),
+      edit('ledger-writer.ts', 'used.set(usedKey(posting), true)', 'used.set(posting.id, true)'),
+      edit('ledger-writer.ts', 'used.set(key, true)', "used.set(key.slice(key.lastIndexOf('/') + 1), true)"),
+    ],
+    budget: 100,
+  },
+  {
+    title: 'a page keeps its outbox mark until its events are stored',
+    edits: [
+      edit(
+        'publishing.ts',
+        'await publish(entries.flatMap(eventsOf));',
+        'await store.markPublished(pages); await publish(entries.flatMap(eventsOf));',
+      ),
+    ],
+    budget: 100,
+  },
+];
 
-  const commit: Pick<AccessStore, 'loadMany' | 'insert'> = {
-    loadMany: accesses.loadMany,
-    async insert(record) {
-      const standing = await accesses.insert(record);
-      const taken = removed === 'attempt' && standing.state === 'live' && record.state === 'live';
-      return taken ? { ...standing, attempt: record.attempt } : standing;
-    },
-  };
-
-  const sweep: Pick<AccessStore, 'keep' | 'purge' | 'insert'> = {
-    keep: async (ids, now) => {
-      if (removed !== 'kept for holds') await accesses.keep(ids, now);
-    },
-    purge: accesses.purge,
-    insert: async (record) =>
-      removed === 'tombstone' && record.state === 'void'
-        ? ((await accesses.find(record._id)) ?? record)
-        : accesses.insert(record),
-  };
-
-  const entries: Pick<LedgerStore, 'append'> = {
-    async append(rows) {
-      const written = ledger.append(rows);
-      if (removed === 'entry before release') void written.catch(() => undefined);
-      else await written;
-    },
-  };
-
-  function reversal(reverse: Reverse): Reverse {
-    if (removed !== 'reversal before release') return reverse;
-    return async (walletId, charge) => {
-      void reverse(walletId, charge).catch(() => undefined);
-      return { repeated: true } as Moved;
-    };
-  }
-
-  return { forPurchases, forMovements, forRefunds, commit, sweep, entries, reversal };
-}
+export const withoutGuard = ({ edits = [], database = {}, plan = {} }: Guard): Variant => ({
+  core: editedCore(edits),
+  ...database,
+  plan,
+});

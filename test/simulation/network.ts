@@ -1,30 +1,30 @@
-import { MongoNetworkError, MongoNetworkTimeoutError } from 'mongodb';
+import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerError } from 'mongodb';
+import type { SimulatedDatabase } from './database.ts';
 import type { Random } from './random.ts';
-import { type Actor, createActor, type Schedule } from './schedule.ts';
+import type { Actor, Schedule } from './schedule.ts';
 
-/** What the way to the database and back is like; times in milliseconds. */
-export interface Weather {
+/** How reliable the network and the processes are; times in milliseconds. */
+export interface Conditions {
   /** A message takes up to this long. */
   latency: number;
-  /** Share of the calls that something happens to. */
+  /** Share of the calls with a fault. */
   faults: number;
-  /** A message that was given up arrives up to this much later. */
+  /** A late message arrives up to this much later. */
   lateness: number;
-  /** What happens most, and to half of the calls whose names begin so. */
-  mostly?: Fate;
-  mostlyTo?: string;
-  /** Share of the calls at which the calling process dies. */
+  /** The fault of 4 in 5 faulty calls. */
+  mostly?: Fault | undefined;
+  /** Share of the calls at which the calling process crashes. */
   crashRate: number;
-  /** A call at which it dies mostly, by how its name begins. */
-  fatalStep?: string;
-  /** How surely. */
-  fatality: number;
+  /** A call at which it crashes more often, by the start of its name. */
+  crashAt?: string | undefined;
 }
 
-/** As the driver is configured: after this, a call without an answer has failed. */
+/** As the driver is configured: limits of waiting for a server and for an answer. */
+const selectWithin = 3_000;
 const answerWithin = 1_900;
+const interrupted = 11_601;
 
-const fates = [
+export const faults = [
   'request lost',
   'reply lost',
   'arrives late',
@@ -32,137 +32,137 @@ const fates = [
   'slow request',
   'slow reply',
   'cut short',
+  'interrupted',
 ] as const;
-type Fate = (typeof fates)[number];
+export type Fault = (typeof faults)[number];
 
-/**
- * Carries calls to the simulated database: each message takes its time, and may be lost, late or doubled.
- * A caller that hears nothing is told so as the driver would tell it, and cannot know what has landed.
- */
-export function createNetwork(settings: {
+interface Operation<T> {
+  /** Carries out the call at one moment, or only the first `limit` of its documents. */
+  run: (limit: number) => T;
+  size?: number;
+  /** A write is answered when all that the server has applied so far is confirmed. */
+  write?: boolean;
+}
+
+interface Settings {
   schedule: Schedule;
   random: Random;
-  weather: Weather;
-  /** Whose calls nothing happens to. */
-  spared: Actor;
-  /** Whether a call goes out at all: its caller may die just before. */
-  survives: (caller: Actor, what: () => string) => boolean;
+  conditions: Conditions;
+  database: SimulatedDatabase;
+  /** False where the caller crashes at this call. */
+  survives: (caller: Actor, name: () => string) => boolean;
   log: (actor: string, text: () => string) => void;
-}) {
-  const { schedule, random, weather, spared, survives, log } = settings;
-  const database = createActor('database', { passive: true });
-  const delay = () => random.between(0.05, weather.latency);
-  const lateDelay = () =>
-    random.chance(0.5) ? random.between(1, 2_000) : random.between(1, weather.lateness);
-  const slowly = () => random.pick([0.2, 0.9]) * random.between(0.9, 1) * answerWithin;
+}
 
-  function drawFate(what: () => string): Fate | undefined {
-    const chosen = weather.mostlyTo !== undefined && what().startsWith(weather.mostlyTo);
-    if (weather.mostly && chosen && random.chance(0.5)) return weather.mostly;
-    if (!random.chance(weather.faults)) return undefined;
-    return weather.mostly && random.chance(0.8) ? weather.mostly : random.pick(fates);
+/**
+ * Carries calls to the simulated database. Each message takes its time, and may be lost, late or doubled. A caller without an
+ * answer gets the driver's error, and cannot know what the server has done.
+ */
+export function createNetwork({ schedule, random, conditions, database, survives, log }: Settings) {
+  const delay = () => random.between(0.05, conditions.latency);
+  const slow = () => random.pick([0.2, 0.9]) * random.between(0.9, 1) * answerWithin;
+  const late = () => (random.chance(0.5) ? random.between(1, 2_000) : random.between(1, conditions.lateness));
+
+  function drawFault(): Fault | undefined {
+    if (!random.chance(conditions.faults)) return undefined;
+    return conditions.mostly && random.chance(0.8) ? conditions.mostly : random.pick(faults);
   }
 
-  /** Half of the calls without an answer are noticed at once, by a closed connection; the others by the clock. */
-  function giveUp({ answer, reject }: Message): void {
-    if (random.chance(0.5)) answer(delay(), 'lost', () => reject(new MongoNetworkError('connection closed')));
-    else answer(answerWithin, 'given up', () => reject(new MongoNetworkTimeoutError('no answer')));
+  function send<T>(caller: Actor, name: () => string, { run, size = 1, write = false }: Operation<T>) {
+    return new Promise<T>((resolve, reject) => {
+      const fault = drawFault();
+      const text = () => (fault ? `${name()} (${fault})` : name());
+      log(caller.name, () => `→ ${text()}`);
+      const { epoch } = database;
+      const sentIn = epoch();
+      let open = true;
+
+      function end(how: string, settle: () => void): void {
+        if (!open) return;
+        open = false;
+        timer.cancelled = true;
+        database.connections.delete(close);
+        log(caller.name, () => `← ${text()}: ${how}`);
+        settle();
+      }
+      const closed = () => end('connection closed', () => reject(new MongoNetworkError('connection closed')));
+      const close = () => void schedule.after(delay(), caller, closed);
+      const timer = schedule.after(answerWithin, caller, () =>
+        end('no answer', () => reject(new MongoNetworkTimeoutError('no answer'))),
+      );
+      database.connections.add(close);
+
+      /** Half of the lost calls fail at once, by a closed connection; the others when their time is up. */
+      const giveUp = () => void (random.chance(0.5) && close());
+      const arrive = (after: number, then: () => void, survivesFailover = false) =>
+        void schedule.after(after, database.actor, () => {
+          const gone = database.isDown() || (!survivesFailover && epoch() !== sentIn);
+          log('database', () => `${text()}${gone ? ' never arrives' : ''}`);
+          if (!gone) then();
+        });
+      const reply = (after: number, how: string, settle: () => void) =>
+        void schedule.after(after, caller, () => end(how, settle));
+
+      function deliver(after: number): void {
+        const value = run(size);
+        const answer = () => reply(after, String(value ?? 'done'), () => resolve(value));
+        if (write) database.whenConfirmed(answer);
+        else answer();
+      }
+
+      switch (fault) {
+        case undefined:
+          return arrive(delay(), () => deliver(delay()));
+        case 'request lost':
+          return giveUp();
+        case 'reply lost':
+          return arrive(delay(), () => {
+            run(size);
+            giveUp();
+          });
+        case 'arrives late':
+          arrive(late(), () => void run(size), true);
+          return giveUp();
+        case 'arrives twice':
+          arrive(delay(), () => deliver(delay()));
+          return arrive(late() + conditions.latency, () => void run(size), true);
+        case 'slow request':
+          return arrive(slow(), () => deliver(delay()));
+        case 'slow reply':
+          return arrive(delay(), () => deliver(slow()));
+        case 'cut short':
+          return arrive(delay(), () => {
+            run(random.int(0, size));
+            giveUp();
+          });
+        case 'interrupted':
+          return arrive(delay(), () => {
+            run(random.int(0, size));
+            const error = new MongoServerError({ code: interrupted, message: 'operation was interrupted' });
+            reply(delay(), 'interrupted', () => reject(error));
+          });
+      }
+    });
   }
-
-  const pass = ({ arrive, deliver }: Message) => arrive(delay(), () => deliver(delay()));
-
-  /** What becomes of a message. */
-  const meet: Record<Fate, (message: Message) => void> = {
-    'request lost': giveUp,
-    'reply lost': (message) =>
-      message.arrive(delay(), () => {
-        message.land();
-        giveUp(message);
-      }),
-    'arrives late'(message) {
-      message.arrive(lateDelay(), message.land);
-      giveUp(message);
-    },
-    'arrives twice'(message) {
-      message.arrive(lateDelay(), message.land);
-      pass(message);
-    },
-    'slow request': ({ arrive, deliver }) => arrive(slowly(), () => deliver(delay())),
-    'slow reply': ({ arrive, deliver }) => arrive(delay(), () => deliver(slowly())),
-    'cut short': (message) =>
-      message.arrive(delay(), () => {
-        message.landPartly();
-        giveUp(message);
-      }),
-  };
 
   return {
-    /**
-     * Sends a call. `run` carries out all of it, or only the first `limit` of its `size` single writes, at
-     * one moment; what it returns or throws is the reply.
-     */
-    call<T>(caller: Actor, what: () => string, { run, size = 1 }: Operation<T>): Promise<T> {
-      if (!survives(caller, what)) return new Promise(() => undefined);
-      const fate = caller === spared ? undefined : drawFate(what);
-      const name = () => (fate ? `${what()} (${fate})` : what());
-      log(caller.name, () => `→ ${name()}`);
-
+    call<T>(caller: Actor, name: () => string, operation: Operation<T>): Promise<T> {
+      if (!survives(caller, name)) return new Promise(() => undefined);
+      if (!database.isDown()) return send(caller, name, operation);
       return new Promise((resolve, reject) => {
-        function answer(after: number, text: string, reply: () => void): void {
-          schedule.after(after, caller, () => {
-            log(caller.name, () => `← ${name()}: ${text}`);
-            reply();
+        const timer = schedule.after(selectWithin, caller, () => {
+          log(caller.name, () => `← ${name()}: no server`);
+          reject(new MongoNetworkError('no server'));
+        });
+        database.whenUp(() => {
+          if (timer.time <= schedule.now()) return;
+          timer.cancelled = true;
+          schedule.after(random.between(0, 500), caller, () => {
+            send(caller, name, operation).then(resolve, reject);
           });
-        }
-        function unheard(limit: number): void {
-          try {
-            run(limit);
-          } catch {
-            // Nobody hears of the refusal.
-          }
-        }
-        const message: Message = {
-          arrive: (after, then) =>
-            void schedule.after(after, database, () => {
-              log('database', name);
-              then();
-            }),
-          land: () => unheard(size),
-          landPartly: () => unheard(random.int(0, size)),
-          deliver(after) {
-            try {
-              const value = run(size);
-              answer(after, 'done', () => resolve(value));
-            } catch (error) {
-              answer(after, 'refused', () => reject(error));
-            }
-          },
-          answer,
-          reject,
-        };
-        if (fate) meet[fate](message);
-        else pass(message);
+        });
       });
     },
   };
 }
 export type Network = ReturnType<typeof createNetwork>;
-
-interface Operation<T> {
-  run: (limit: number) => T;
-  size?: number;
-}
-
-/** One call on its way. */
-interface Message {
-  /** Brings it to the database. */
-  arrive: (after: number, then: () => void) => void;
-  /** Carries it out, and nobody hears of it. */
-  land: () => void;
-  /** As far as it came. */
-  landPartly: () => void;
-  /** Carries it out and answers. */
-  deliver: (after: number) => void;
-  answer: (after: number, text: string, reply: () => void) => void;
-  reject: (error: Error) => void;
-}

@@ -1,153 +1,161 @@
-import type { Access } from '../../server/billing/access-store.ts';
-import { createMovements } from '../../server/billing/movements.ts';
-import { createPurchases, type Terms } from '../../server/billing/purchase.ts';
-import { createSettlement } from '../../server/billing/settlement.ts';
-import { createBillingSweep } from '../../server/billing/sweep.ts';
-import { createWallet } from '../../server/billing/wallet.ts';
-import type { Posting } from '../../server/billing/wallet-model.ts';
-import { ApiError } from '../../server/platform/errors.ts';
+import type { Access, BillableKind } from '../../contracts/charge.ts';
+import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import type { AuditEntry } from '../../server/platform/audit-entry.ts';
 import type { EventDraft } from '../../server/platform/outbox.ts';
+import type { BillingCore } from './billing-core.ts';
 import type { SimulatedDatabase } from './database.ts';
-import { createGuardedPorts, type Guard } from './guards.ts';
-import { type Actor, createActor, type Schedule } from './schedule.ts';
+import type { Network } from './network.ts';
+import { createActor, type Schedule } from './schedule.ts';
+import { connect } from './stores.ts';
 
 export const idKey = Buffer.alloc(32, 7);
 
-/** What a partner pays for once: a code at the token endpoint, or an idempotency key of a checkbox. */
+/** What a wallet is charged for once: a code at the token endpoint, or an idempotency key. */
 export interface Code {
-  cause: string;
-  kind: 'token' | 'checkbox';
+  partnerId: string;
   walletId: string;
+  cause: string;
+  kind: BillableKind;
+  cents: number;
 }
 
-const nothing = () => undefined;
-const silent = { info: nothing, warn: nothing };
+/** What a granted request is answered with. */
+export interface Granted {
+  id: string;
+  at: Date;
+  /** Name of the request whose posting was written. */
+  request: string;
+  replayed: boolean;
+}
 
-const termsFor = ({ cause }: Code): Terms => ({
-  partnerId: 'ptr_1',
-  mode: 'live',
+/** Why a posting leaves the queue: 2.5 s have passed, or its caller has disconnected. */
+export class CallerOver extends Error {}
+
+const quiet = { warn: () => undefined };
+const beginWithin = 2_500;
+
+const termsOf = ({ cause, partnerId, kind }: Code, request: string) => ({
+  partnerId,
+  mode: 'live' as const,
   clientId: 'cli_1',
   keyId: 'key_1',
   sessionId: `ses_${cause}`,
   enrollmentId: `enr_${cause}`,
   sub: `sub_${cause}`,
-  returning: true,
-  scope: 'age_18_plus',
+  returning: kind === 'token',
+  /** Names the request, so that the entry in the ledger says whose posting it is. */
+  scope: request,
   claims: { age_18_plus: true },
   meta: {
-    claims_requested: ['age_18_plus'],
-    claims_resolved: ['age_18_plus'],
+    claims_requested: ['age_18_plus' as const],
+    claims_resolved: ['age_18_plus' as const],
     claims_null: [],
     claims_ignored: [],
   },
-  lifetime: 3_600,
+  lifetimeSeconds: 3_600,
 });
 
-/**
- * One life of a server process: the product's own purchase, wallet, settlement, movements and sweep, on a
- * skewed clock and the simulated database. A crash ends it with all that it remembered; whatever it had
- * sent goes its way.
- */
-export function startProcess(settings: {
+interface Settings {
   name: string;
-  /** Milliseconds that its clock is ahead. */
-  skew: number;
+  core: BillingCore;
   schedule: Schedule;
   database: SimulatedDatabase;
-  publish: (caller: Actor, drafts: readonly EventDraft[]) => Promise<void>;
-  removed: Guard | undefined;
-  /** Counts the verdicts of wallets. */
-  see: (outcome: string) => void;
-}) {
-  const { name, skew, schedule, database, publish, removed, see } = settings;
-  const actor = createActor(name);
-  const stores = database.connect(actor);
-  const { wallets, ledger } = stores;
-  const guarded = createGuardedPorts(removed, stores);
-  const uptime = schedule.now;
-  const clock = { now: () => Math.round(schedule.now() + skew), trusted: () => true };
-  const crashed: (() => void)[] = [];
+  network: Network;
+  /** Reading of its wall clock in milliseconds. */
+  now: () => number;
+  events: Map<string, EventDraft>;
+  auditLog: Map<string, AuditEntry>;
+  onSend: (pages: readonly LedgerPage[]) => void;
+}
 
-  const wallet = createWallet({ wallets, uptime });
-  const settlement = createSettlement({
-    ledger: guarded.entries,
-    wallet,
-    publish: (drafts) => publish(actor, drafts),
-    record: async () => undefined,
-  });
-  const observed = {
-    basis: wallet.basis,
-    async post(walletId: string, posting: Posting, until: number) {
-      const verdict = await wallet.post(walletId, posting, until);
-      see(verdict.outcome);
-      return verdict;
-    },
-  };
-  const movements = createMovements({
-    wallet: guarded.forMovements(observed),
-    ledger,
-    settlement,
+/**
+ * One run of a server process: the product's money core over the simulated database. A crash ends it with all that it has in
+ * memory; messages that it has sent still arrive.
+ */
+export function startProcess(settings: Settings) {
+  const { name, core, schedule, database, network, now, events, auditLog, onSend } = settings;
+  const actor = createActor(name);
+  const { ledger: store, revocations } = connect(actor, { network, database, onSend });
+  const clock = { now: () => Math.round(now()), trusted: () => true };
+  const startedAt = schedule.now();
+  const uptime = () => schedule.now() - startedAt;
+  const pause = (ms: number) => schedule.sleep(ms, actor);
+
+  /** Adds what is not there yet, as a write of its own. */
+  async function add<T>(
+    into: Map<string, T>,
+    items: readonly T[],
+    keyOf: (item: T) => string,
+  ): Promise<void> {
+    if (items.length === 0) return;
+    await network.call(actor, () => `publish ${items.map(keyOf).join(' ')}`, {
+      run: (limit) => {
+        for (const item of items.slice(0, limit)) into.set(keyOf(item), item);
+      },
+      size: items.length,
+      write: true,
+    });
+  }
+
+  const publishing = core.createPublishing({
+    store,
+    publish: (drafts) => add(events, drafts, ({ cause }) => cause.join()),
+    record: (entries) => add(auditLog, entries, ({ id }) => id),
     clock,
-    idKey,
-    uptime,
+    logger: quiet,
   });
-  const refunds = createMovements({ ...guarded.forRefunds(observed), settlement, clock, idKey, uptime });
-  const purchases = createPurchases({
-    wallet: guarded.forPurchases(observed),
-    accesses: guarded.commit,
-    ledger,
-    settlement,
-    clock,
-    idKey,
-    logger: silent,
-    uptime,
-  });
-  const { sweep } = createBillingSweep({
-    wallets,
-    wallet,
-    accesses: guarded.sweep,
-    ledger: guarded.entries,
-    settlement,
-    movements: { reverse: guarded.reversal(movements.reverse) },
-    clock,
-    logger: silent,
-  });
+  const heads = core.createHeads(store, uptime);
+  const writer = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
+  const charges = core.createCharges({ writer, store, revocations, clock, idKey });
+  const manualEntries = core.createManualEntries({ writer, store, idKey, uptime });
+  const onCrash: (() => void)[] = [];
 
   return {
     actor,
-    fund: movements.fund,
-    adjust: movements.adjust,
-    refund: refunds.refund,
-    sweep,
+    manualEntries,
+    sweep: publishing.sweep.sweep,
+    /** As at `topologyDescriptionChanged`. */
+    forgetHeads: heads.clear,
 
-    /** A used code is refused; a used key is answered again, unbilled. */
-    exchange: (code: Code, { cents, thinking }: { cents: number; thinking: number }): Promise<Access> =>
-      purchases.buy({
-        ...code,
-        mode: 'live',
-        cents,
-        read: () => schedule.sleep(thinking, actor),
-        async decide(_facts, history) {
-          if (history.state === 'open') return termsFor(code);
-          if (history.state === 'used' && code.kind === 'checkbox') return { replay: history.access };
-          throw new ApiError('invalid_grant', { detail: history });
-        },
-      }),
+    /** One request of an exchange. An idempotency key that was used is answered again. */
+    async exchange(code: Code, request: string, isConnected: () => boolean): Promise<Granted | 'used'> {
+      const { partnerId, cause, kind, cents } = code;
+      const payer = { partnerId, mode: 'live' as const, cause };
+      const granted = (access: Access, replayed = false): Granted => ({
+        id: access.id,
+        at: access.at,
+        request: access.scope,
+        replayed,
+      });
+      const since = schedule.now();
+      const over = () => {
+        const late = schedule.now() - since > beginWithin;
+        return late || !isConnected() ? new CallerOver('the caller is over') : undefined;
+      };
+      const isReplayable = kind !== 'token';
+      const past = isReplayable ? await charges.past(payer) : undefined;
+      if (past?.access) return granted(past.access, true);
+      const order = { ...payer, kind, cents, terms: termsOf(code, request), waiting: { over } };
+      const charged = await charges.charge(order, granted);
+      if (charged.outcome === 'charged') return charged.answer;
+      const { access } = charged.past;
+      return isReplayable && access ? granted(access, true) : 'used';
+    },
 
-    /** Sends a request in; `silence` where the process crashes before it answers. */
+    /** Sends a request to the process; `silence` where it crashes before it answers. */
     ask: <T>(delay: number, work: () => Promise<T>): Promise<T | 'silence'> =>
       new Promise((resolve, reject) => {
         if (!actor.alive) {
           resolve('silence');
           return;
         }
-        crashed.push(() => resolve('silence'));
+        onCrash.push(() => resolve('silence'));
         schedule.after(delay, actor, () => void work().then(resolve, reject));
       }),
 
     crash(): void {
       actor.alive = false;
-      for (const tell of crashed) tell();
+      for (const notify of onCrash) notify();
     },
   };
 }

@@ -1,16 +1,14 @@
-import type { Guard } from './guards.ts';
+import type { Variant } from './harness.ts';
 import { simulate } from './simulate.ts';
 
-const lastLines = 60;
+const lastLines = 80;
 
-/** Runs a seed once more, and tells what went wrong with the lines of its trace that bear on it. */
-export async function report(seed: number, removed?: Guard): Promise<string> {
-  const { violations, trace } = await simulate(seed, { trace: true, ...(removed ? { removed } : {}) });
-  const ids = violations.flatMap((text) => text.match(/(rev_)?txn_\w{10}|code \d+|crowd_\d+/g) ?? []);
-  const about = trace.filter((line) => ids.some((id) => line.includes(id)) || /crashes|freezes/.test(line));
+/** Runs a seed once more, and describes its violations with the end of its trace. */
+export async function report(seed: number, variant: Variant = {}): Promise<string> {
+  const { violations, trace } = await simulate(seed, { variant, trace: true });
   return [
     `SIM_SEED=${seed} SIM_RUNS=1`,
-    ...violations.map((text) => `✗ ${text}`),
-    ...about.slice(-lastLines),
+    ...violations.slice(0, 5).map((text) => `violated: ${text}`),
+    ...trace.slice(-lastLines),
   ].join('\n');
 }

@@ -1,24 +1,23 @@
 import type { Random } from './random.ts';
 
 /**
- * Simulated time. Everything that happens is an event of an actor, one at a time, in the order of a
- * queue; what the code under test does between two waits happens wholly within one event. A dead actor's
- * events are dropped with everything that it had in memory; a frozen one's wait until it thaws.
+ * Virtual time. Events happen one at a time, in the order of a queue, and each belongs to an actor. The code under test runs
+ * to its next wait within one event. Events of a crashed actor are dropped; those of a paused actor wait until it resumes.
  */
 
 export interface Actor {
   name: string;
   alive: boolean;
-  /** Simulated milliseconds. */
-  frozenUntil: number;
-  /** No promise waits for anything that it does: the next event can follow at once. */
+  /** Virtual time in milliseconds. */
+  pausedUntil: number;
+  /** Its events resolve no promise, so the next event follows at once. */
   passive: boolean;
 }
 
 export const createActor = (name: string, { passive = false } = {}): Actor => ({
   name,
   alive: true,
-  frozenUntil: 0,
+  pausedUntil: 0,
   passive,
 });
 
@@ -75,10 +74,10 @@ function createQueue() {
   };
 }
 
-/** Far more than any schedule needs: beyond it, something goes round in circles. */
-const largestEventCount = 400_000;
+/** Far more than any schedule needs; beyond it, something loops. */
+const largestEventCount = 200_000;
 
-/** The event loop's own turn, kept before anything replaces it: after it, all promises have moved on. */
+/** The event loop's own turn, kept before the timers are replaced. After it, all promises have settled that can. */
 const afterPromises = globalThis.setImmediate;
 
 export function createSchedule(start: number, random: Random) {
@@ -95,16 +94,16 @@ export function createSchedule(start: number, random: Random) {
     return event;
   }
 
-  /** Takes the next event that happens at all; undefined when there is none until `until`. */
+  /** The next event that is not dropped; undefined when there is none until `until`. */
   function take(until: number): Event | undefined {
     for (;;) {
       const event = queue.first();
       if (!event || event.time > until) return undefined;
       queue.pop();
       if (event.cancelled || !event.actor.alive) continue;
-      if (event.actor.frozenUntil <= event.time) return event;
-      // A thawed process takes up what piled up meanwhile in no particular order.
-      event.time = event.actor.frozenUntil + random.between(0, 5);
+      if (event.actor.pausedUntil <= event.time) return event;
+      // A resumed process handles what arrived during the pause in random order.
+      event.time = event.actor.pausedUntil + random.between(0, 5);
       queue.push(event);
     }
   }
@@ -115,7 +114,7 @@ export function createSchedule(start: number, random: Random) {
     current: () => current,
     after,
 
-    /** Lets everything happen that is due until `until`; without it, all that ever comes. */
+    /** Runs all events until `until`; without it, until the queue is empty. */
     run(until = Number.POSITIVE_INFINITY): Promise<void> {
       return new Promise((resolve, reject) => {
         function turn(): void {

@@ -1,120 +1,60 @@
-import { keepFor } from '../../server/billing/access-store.ts';
-import { isUnavailable } from '../../server/platform/database/connect.ts';
-import { hour, windowStart } from '../../server/platform/windows.ts';
-import type { Guard } from './guards.ts';
-import { faultsAtRest, faultsNow, limitFaults, stateOf } from './invariants.ts';
+import { chargeIdOf } from './chain.ts';
+import { createHarness, type Harness, type Variant } from './harness.ts';
+import { entriesOf, entryKey, faultsAtRest } from './invariants.ts';
 import { installTimers } from './timers.ts';
-import { exchange, startTraffic } from './traffic.ts';
-import { createWorld, type World } from './world.ts';
+import { auditOf, command, exchange, startTraffic } from './traffic.ts';
 
 export interface Outcome {
   seed: number;
   violations: readonly string[];
-  /** How often what was seen: answers to clients, verdicts of wallets, tombstones. */
+  /** How often each kind of answer and failure occurred. */
   seen: ReadonlyMap<string, number>;
   /** What happened, a line each; only of a traced run. */
   trace: readonly string[];
 }
 
-/** Longer than any deadline of a hold. */
-const pastDeadlines = 20_000;
-const largestRounds = 40;
-const inspections = 3;
-const sweepsAfterSleep = 5;
+/** The sweep leaves younger pages to the process that has written them. */
+const sweptAfter = 10_000;
+const sweepRounds = 3;
 
-/** Tells two states of the books apart: entries are only ever added, wallets also change. */
-const stored = ({ database: { wallets, ledger }, events }: World) =>
-  [...wallets.values()]
-    .flatMap(({ balance, seq, settled, holds }) => [balance, seq, settled, holds.length])
-    .concat(ledger.size, events.size)
-    .join();
+/** Every process sweeps, one after another, until nothing is left to publish. */
+async function sweepAll({ schedule, processes, plan, violate }: Harness): Promise<void> {
+  await schedule.run(schedule.now() + sweptAfter + 2 * plan.skew + 1);
+  for (let round = 0; round < sweepRounds; round += 1) {
+    for (const process of processes) {
+      process.ask(0, process.sweep).catch((error) => violate(`a sweep failed: ${error}`));
+      await schedule.run();
+    }
+  }
+}
 
-/** Looks at the books at random moments while the faults go on. */
-function inspect(world: World): void {
-  const { schedule, random, plan, outside, violations } = world;
-  for (let n = 0; n < inspections; n += 1) {
-    schedule.after(random.between(0, plan.span), outside, () => {
-      if (violations.length === 0) violations.push(...faultsNow(world), ...limitFaults(world));
+/** With money and room enough, every code that was not charged can still be exchanged, and the others are used. */
+async function exchangeAll(harness: Harness): Promise<void> {
+  const { schedule, walletIds, codes, violate } = harness;
+  for (const walletId of walletIds) {
+    const audit = auditOf(harness, walletId);
+    const about = { walletId, kind: 'fund' as const, amount: 1_000_000 };
+    const work = command(harness, about, async ({ manualEntries }) => {
+      await manualEntries.setCaps(walletId, { perMinute: 5_000, perHour: 50_000 }, audit);
+      return manualEntries.fund(walletId, about.amount, {
+        reference: 'last',
+        audit: { ...audit, id: `${audit.id} 2` },
+      });
     });
-  }
-}
-
-/** Every process sweeps once; what that starts is carried to its end. */
-async function sweepAll({ schedule, processes, violations }: World): Promise<void> {
-  await schedule.run(schedule.now() + pastDeadlines);
-  for (const process of processes) {
-    process.ask(0, process.sweep).catch((error: unknown) => {
-      if (!isUnavailable(error)) violations.push(`a sweep failed: ${error}`);
+    void work.then(({ outcome }) => {
+      if (outcome !== 'written') violate(`the last funding of ${walletId} was answered "${outcome}"`);
     });
-    await schedule.run();
-  }
-}
-
-/** Calm weather, every process started anew, and sweeps until nothing changes. */
-async function comeToRest(world: World): Promise<void> {
-  const { violations } = world;
-  world.recover();
-  for (let round = 0; round < largestRounds; round += 1) {
-    const before = stored(world);
-    await sweepAll(world);
-    if (stored(world) === before) return;
-  }
-  violations.push('sweeping never comes to an end');
-}
-
-/** With money and room enough, every code that has bought nothing yet can still be exchanged. */
-async function tryAgain(world: World): Promise<void> {
-  const { schedule, database, processes, codes, violations } = world;
-  await schedule.run(windowStart(schedule.now(), hour) + 2 * hour);
-  for (const [id, wallet] of database.wallets) {
-    database.wallets.set(id, { ...wallet, caps: { perMinute: 1_000, perHour: 1_000 } });
-    const memo = { reference: 'enough for all', actor: 'opr_1' };
-    const [process] = processes;
-    process
-      ?.ask(0, () => process.fund(id, 1_000_000, memo))
-      .catch((error) => violations.push(`unfunded: ${error}`));
   }
   await schedule.run();
+  const entries = entriesOf(harness);
   for (const code of codes) {
-    const state = stateOf(world, code);
-    if (state === 'used') continue;
-    const expected = state === 'open' ? 'granted' : 'exhausted';
-    void exchange(world, code).then((answer) => {
-      if (answer !== expected) violations.push(`${code.cause} is told "${answer}", not "${expected}"`);
+    const isUsed = entries.has(entryKey(code.walletId, chargeIdOf(code)));
+    const usedAs = code.kind === 'token' ? 'used' : 'replayed';
+    const expected = isUsed ? usedAs : 'charged';
+    void exchange(harness, code).then(({ outcome, request }) => {
+      if (outcome !== expected)
+        violate(`${request}, in the end, was answered "${outcome}", not "${expected}"`);
     });
-  }
-  await schedule.run();
-}
-
-/** An idempotency key that comes back after its records are purged is not charged again. */
-async function comeBackLate(world: World): Promise<void> {
-  const { schedule, database, codes, violations } = world;
-  const before = stored(world);
-  await schedule.run(schedule.now() + keepFor + hour);
-  await sweepAll(world);
-  if (database.accesses.size > 0) violations.push('records are kept for ever');
-  const key = codes.find(({ kind }) => kind === 'checkbox');
-  if (key) {
-    void exchange(world, key).then((answer) => {
-      if (answer !== 'exhausted') violations.push(`${key.cause} is told "${answer}" after its purge`);
-    });
-  }
-  await schedule.run();
-  if (stored(world) !== before) violations.push('something was bought after the purge');
-}
-
-/**
- * No process runs for longer than records are kept. What was under way when the last one died is judged by
- * all that start, at once and more than once.
- */
-async function sleepLong(world: World): Promise<void> {
-  const { schedule, processes, random } = world;
-  for (const process of processes) process.crash();
-  await schedule.run(schedule.now() + keepFor + hour);
-  world.recover();
-  for (let sweep = 0; sweep < sweepsAfterSleep; sweep += 1) {
-    for (const process of processes)
-      process.ask(random.between(0, sweepsAfterSleep * 1_000), process.sweep).catch(() => undefined);
   }
   await schedule.run();
 }
@@ -122,37 +62,27 @@ async function sleepLong(world: World): Promise<void> {
 /** Runs the schedule of one seed. The same seed leads to the same schedule, message by message. */
 export async function simulate(
   seed: number,
-  { removed, trace = false }: { removed?: Guard; trace?: boolean } = {},
+  { variant = {}, trace = false }: { variant?: Variant; trace?: boolean } = {},
 ): Promise<Outcome> {
-  const world = createWorld(seed, { removed, trace });
-  const undo = installTimers(world.schedule);
+  const harness = createHarness(seed, { variant, trace });
+  const { violations, violate, schedule } = harness;
+  const restore = installTimers(schedule, harness.random);
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = trace ? stackTraceLimit : 0;
-  const { violations, schedule } = world;
   try {
-    inspect(world);
-    let traffic = 'is under way';
-    startTraffic(world).then(
-      () => {
-        traffic = 'is over';
-      },
-      (error: unknown) => violations.push(`unexpected: ${error instanceof Error ? error.stack : error}`),
-    );
+    startTraffic(harness).catch((error: unknown) => violate(`unexpected: ${error}`));
     await schedule.run();
-    if (world.plan.sleepsLong) await sleepLong(world);
-    await sweepAll(world);
-    await comeToRest(world);
-    if (traffic !== 'is over' && violations.length === 0) violations.push('a client waits for ever');
-    if (violations.length === 0) violations.push(...faultsAtRest(world));
-    if (violations.length === 0 && !world.plan.sleepsLong) await tryAgain(world);
-    if (violations.length === 0) violations.push(...faultsAtRest(world));
-    for (const { state } of world.database.granted.values()) world.see(state);
-    if (violations.length === 0 && !world.plan.sleepsLong) await comeBackLate(world);
+    harness.recover();
+    if (violations.length === 0) await exchangeAll(harness);
+    if (violations.length === 0) await sweepAll(harness);
+    if (violations.length === 0) violations.push(...faultsAtRest(harness));
   } catch (error) {
-    violations.push(String(error));
+    violate(`unexpected: ${error instanceof Error ? error.stack : error}`);
   } finally {
-    undo();
+    restore();
     Error.stackTraceLimit = stackTraceLimit;
   }
-  return { seed, violations, seen: world.seen, trace: world.lines };
+  harness.see(harness.plan.deployment);
+  if (harness.database.lost.length > 0) harness.see('page lost in a failover');
+  return { seed, violations, seen: harness.seen, trace: harness.lines };
 }

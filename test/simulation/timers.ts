@@ -1,11 +1,13 @@
+import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
- * Puts the timers of the code under test on a schedule: a timer belongs to the actor that set it, and ends
- * with it. Returns what undoes that.
+ * Replaces the timers and the random numbers of the code under test. A timer belongs to the actor that sets it, and ends with
+ * it. Returns a function that restores the originals.
  */
-export function installTimers(schedule: Schedule): () => void {
+export function installTimers(schedule: Schedule, random: Random): () => void {
   const { setTimeout, clearTimeout, setImmediate } = globalThis;
+  const original = Math.random;
 
   function timer(run: () => void, delay: number) {
     const actor = schedule.current();
@@ -15,13 +17,16 @@ export function installTimers(schedule: Schedule): () => void {
     return handle;
   }
 
-  const simulated = {
+  Object.assign(globalThis, {
     setTimeout: (run: () => void, delay = 0) => timer(run, delay),
     clearTimeout(handle?: ReturnType<typeof timer>) {
       if (handle) handle.event.cancelled = true;
     },
     setImmediate: (run: () => void) => timer(run, 0),
+  });
+  Math.random = () => random.between(0, 1);
+  return () => {
+    Object.assign(globalThis, { setTimeout, clearTimeout, setImmediate });
+    Math.random = original;
   };
-  Object.assign(globalThis, simulated);
-  return () => Object.assign(globalThis, { setTimeout, clearTimeout, setImmediate });
 }

@@ -1,184 +1,229 @@
-import { entryOf, opposite } from '../../server/billing/ledger.ts';
-import type { Moved } from '../../server/billing/movements.ts';
-import { isBillable, type Posting } from '../../server/billing/wallet-model.ts';
+import type { Moved } from '../../server/billing/manual-entries.ts';
+import { type EntryKind, isBillable } from '../../server/billing/wallet-rules.ts';
 import { isUnavailable } from '../../server/platform/database/connect.ts';
 import { ApiError } from '../../server/platform/errors.ts';
-import type { Code, Process } from './process.ts';
-import type { Told, World } from './world.ts';
+import type { Command, Exchange, Harness } from './harness.ts';
+import { CallerOver, type Code, type Process } from './process.ts';
 
-/** Who acts on the processes of a world while the faults go on: clients, operators, neighbours, and chance. */
+/** As `answerInTime` of the billable endpoints. */
+const answerWithin = 4_500;
 
-function answerTo(error: unknown): Told['answer'] {
-  if (isUnavailable(error)) return 'unavailable';
-  if (!(error instanceof ApiError)) throw error;
-  if (error.code === 'invalid_grant') return (error.extras.detail as { state: 'used' | 'exhausted' }).state;
+function refusalOf(error: unknown): Exchange['outcome'] {
+  if (!(error instanceof ApiError)) return isUnavailable(error) ? 'unavailable' : 'error';
+  if (error.cause instanceof CallerOver) return 'over';
   if (error.code === 'service_unavailable') return 'unavailable';
-  if (error.code === 'payment_required' || error.code === 'rate_limited') return 'refused';
-  throw error;
+  if (error.code === 'payment_required') return 'insufficient';
+  if (error.code !== 'rate_limited') return 'error';
+  return error.message.includes('minute') ? 'minute' : 'hour';
 }
 
-/** One exchange of a code at any process; what the client was told is kept in `told`. */
-export async function exchange(world: World, code: Code): Promise<Told['answer']> {
-  const { random, plan, told, log } = world;
-  const process = world.anyProcess();
-  if (!process) return 'silence';
-  const terms = { cents: random.pick([50, 50, 50, 30, 0]), thinking: random.between(0, plan.thinking) };
-  const entry: Told = { code, answer: 'silence' };
-  told.push(entry);
+const wait = ({ schedule, outside }: Harness, ms: number) => schedule.sleep(ms, outside);
+
+/** One request about `code` at any process; its answer is kept in `exchanges`. */
+export async function exchange(harness: Harness, code: Code): Promise<Exchange> {
+  const { plan, random, schedule, exchanges, byRequest, log, see } = harness;
+  const process = harness.anyProcess();
+  const request = `request ${exchanges.length + 1}`;
+  const result: Exchange = { request, code, askedAt: schedule.now(), outcome: 'silence', ended: false };
+  exchanges.push(result);
+  byRequest.set(request, result);
+  if (!process) return Object.assign(result, { ended: true });
+
+  function answer(outcome: Exchange['outcome'], granted?: Exchange['granted']): void {
+    if (result.answeredAt !== undefined) return;
+    Object.assign(result, { outcome, answeredAt: schedule.now(), ...(granted && { granted }) });
+    see(outcome);
+    log(
+      process?.actor.name ?? '',
+      () => `answers ${request} about ${code.walletId} ${code.cause}: ${outcome}`,
+    );
+  }
+  const disconnectsAt = random.chance(plan.disconnects)
+    ? schedule.now() + random.between(0, 2_000)
+    : Number.POSITIVE_INFINITY;
+  const isConnected = () => schedule.now() < disconnectsAt;
+  log('client', () => `sends ${request} about ${code.walletId} ${code.cause} to ${process.actor.name}`);
   try {
-    const access = await process.ask(random.between(0, 20), () => process.exchange(code, terms));
-    if (access !== 'silence') Object.assign(entry, { answer: 'granted', access });
+    const reply = await process.ask(0, () => {
+      schedule.after(answerWithin, process.actor, () => answer('late'));
+      return process.exchange(code, request, isConnected);
+    });
+    if (reply === 'used' || reply === 'silence') answer(reply);
+    else answer(reply.replayed ? 'replayed' : 'charged', reply);
   } catch (error) {
-    entry.answer = answerTo(error);
+    const outcome = refusalOf(error);
+    if (outcome === 'error') see(`error: ${error instanceof Error ? error.message : String(error)}`);
+    answer(outcome);
   }
-  world.see(`told ${entry.answer}`);
-  log(process.actor.name, () => `tells "${entry.answer}" about ${code.cause}`);
-  return entry.answer;
+  return Object.assign(result, { ended: true });
 }
 
-function pause(world: World, delay: number): Promise<void> {
-  return world.schedule.sleep(delay, world.outside);
-}
+const final: readonly Exchange['outcome'][] = ['charged', 'used', 'replayed'];
 
-/** Tries until it hears of success, sometimes with two requests at once, and sometimes once more after that. */
-async function client(world: World, code: Code): Promise<void> {
-  const { random, plan } = world;
-  await pause(world, random.between(0, plan.span * plan.arrivals));
+/** Tries until it is granted, sometimes with several requests at once, sometimes once more afterwards. */
+async function client(harness: Harness, code: Code): Promise<void> {
+  const { random, plan } = harness;
+  await wait(harness, random.between(0, plan.span));
   for (let n = 0; n < plan.tries; n += 1) {
-    const racers = Array.from({ length: random.pick([1, 1, 1, 2, 3]) }, () => exchange(world, code));
-    const answers = await Promise.all(racers);
-    const over = answers.some((answer) => ['granted', 'used', 'exhausted'].includes(answer));
-    if (over && random.chance(0.7)) return;
-    await pause(world, random.between(0, random.pick([100, plan.pause])));
+    const count = random.pick([1, 1, 1, 2, 3]);
+    const answers = await Promise.all(Array.from({ length: count }, () => exchange(harness, code)));
+    if (answers.some(({ outcome }) => final.includes(outcome)) && random.chance(0.6)) return;
+    await wait(harness, random.between(0, random.pick([20, plan.pause])));
   }
 }
 
-/** An operator's command, given again until it is answered, sometimes to two processes at once. */
-async function command(world: World, run: (process: Process) => Promise<Moved>): Promise<void> {
-  const { random, moved } = world;
-  const once = async (): Promise<'answered' | 'silence'> => {
-    const process = world.anyProcess();
-    if (!process) return 'silence';
-    try {
-      const answer = await process.ask(random.between(0, 20), () => run(process));
-      if (answer === 'silence') return answer;
-      moved.push(answer.entry);
-    } catch (error) {
-      if (isUnavailable(error)) return 'silence';
-      if (!(error instanceof ApiError)) throw error;
-      if (error.code === 'service_unavailable') return 'silence';
+const codeOf: Partial<Record<string, Command['outcome']>> = {
+  refused: 'refused',
+  conflict: 'conflict',
+  not_found: 'not found',
+  service_unavailable: 'unavailable',
+};
+
+type Run = (process: Process) => Promise<Moved | undefined>;
+
+/** One command at any process; its answer is kept in `commands`. */
+export async function command(
+  harness: Harness,
+  about: Pick<Command, 'walletId' | 'kind' | 'amount'>,
+  run: Run,
+): Promise<Command> {
+  const { schedule, commands, see, log } = harness;
+  const process = harness.anyProcess();
+  const result: Command = { ...about, askedAt: schedule.now(), outcome: 'silence', ended: false };
+  commands.push(result);
+  if (!process) return Object.assign(result, { ended: true });
+  try {
+    const moved = await process.ask(0, () => run(process));
+    if (moved !== 'silence') {
+      result.outcome = moved?.repeated ? 'repeated' : 'written';
+      if (moved) result.entry = moved.entry;
     }
-    return 'answered';
-  };
-  for (let n = 0; n < 4; n += 1) {
-    const answers = await Promise.all(Array.from({ length: random.pick([1, 2, 3]) }, once));
-    if (!answers.includes('silence') && random.chance(0.7)) return;
-    await pause(world, random.pick([random.between(0, 200), random.between(0, 10_000)]));
+  } catch (error) {
+    const unavailable = isUnavailable(error) ? 'unavailable' : 'error';
+    result.outcome = error instanceof ApiError ? (codeOf[error.code] ?? 'error') : unavailable;
+    if (result.outcome === 'error') see(`error: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-async function operator(world: World, n: number): Promise<void> {
-  const { random, plan, database } = world;
-  await pause(world, random.between(0, plan.span * random.pick([0.4, 1.5])));
-  const walletId = random.some(world.walletIds) ?? '';
-  const memo = { reference: `reference ${n}`, reason: 'asked for', actor: 'opr_1' };
-  const amount = random.int(1, 400);
-  switch (random.pick(['fund', 'fund', 'adjust', 'refund', 'refund'])) {
-    case 'fund':
-      return command(world, (process) => process.fund(walletId, amount, memo));
-    case 'adjust': {
-      const correction = random.chance(0.5) ? amount : opposite(amount);
-      return command(world, (process) => process.adjust(walletId, correction, memo));
-    }
-    default: {
-      const charges = [...database.ledger.values()].filter(({ kind }) => isBillable(kind));
-      const charge = random.some(charges.slice(-3));
-      if (charge) await command(world, (process) => process.refund(charge._id, memo));
-    }
-  }
-}
-
-/** The first money of a wallet. */
-async function open(world: World, walletId: string): Promise<void> {
-  const memo = { reference: 'opening', actor: 'opr_1' };
-  await command(world, (process) => process.fund(walletId, world.plan.funds, memo));
-}
-
-/** Postings of somebody who knows the wallet as it is now. */
-function postings(world: World, walletId: string, count: number): Posting[] {
-  const { schedule, random, database } = world;
-  const at = new Date(schedule.now());
-  const deadline = new Date(at.getTime() + 10_000);
-  const basis = database.wallets.get(walletId)?.settled ?? 0;
-  const name = `crowd_${random.int(0, 1e9)}`;
-  return Array.from({ length: count }, (_, n) => {
-    const kind = 'funding' as const;
-    return { id: `${name}_${n}`, kind, amount: 1, counted: false, basis, at, deadline, memo: null };
-  });
-}
-
-/** A neighbour that moves, writes and releases about a hundred small sums in three calls. */
-async function crowd(world: World): Promise<void> {
-  const { random, plan, database, outside } = world;
-  const { wallets, ledger } = database.connect(outside);
-  await pause(world, random.between(0, plan.span * 0.8));
-  for (let n = 0; n < 2; n += 1) {
-    const walletId = random.some(world.walletIds) ?? '';
-    const batch = postings(world, walletId, random.int(129, 140));
-    try {
-      const [state] = (await wallets.apply([{ walletId, settled: [], postings: batch }])).values();
-      const holds = state?.holds ?? [];
-      await pause(world, random.pick([0, 0, 600]));
-      await ledger.append(holds.map((hold) => entryOf(walletId, hold)));
-      await wallets.apply([{ walletId, settled: holds.map(({ id }) => id), postings: [] }]);
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-    }
-  }
-}
-
-/** A process holds money for many charges, and is never heard of again. */
-async function deadCharges(world: World): Promise<void> {
-  const { plan, database, outside } = world;
-  if (plan.dead === 0) return;
-  const { wallets } = database.connect(outside);
-  const [walletId = ''] = world.walletIds;
-  const batch = postings(world, walletId, plan.dead).map(
-    (posting) => ({ ...posting, kind: 'token', counted: true, amount: -1 }) as const,
+  see(`command ${result.outcome}`);
+  log(
+    process.actor.name,
+    () => `answers ${about.kind} of ${about.amount} in ${about.walletId}: ${result.outcome}`,
   );
-  await wallets.apply([{ walletId, settled: [], postings: batch }]).catch(() => undefined);
+  return Object.assign(result, { answeredAt: schedule.now(), ended: true });
 }
 
-async function freeze(world: World): Promise<void> {
-  const { random, plan, schedule, log } = world;
-  await pause(world, random.between(0, plan.span));
-  const actor = world.anyProcess()?.actor;
-  if (!actor) return;
-  log(actor.name, () => 'freezes');
-  actor.frozenUntil = schedule.now() + random.pick([500, 3_000, 20_000]);
+export const auditOf = (harness: Harness, target: string) => ({
+  operatorId: 'opr_1',
+  operatorName: 'Operator',
+  action: 'wallets.change',
+  requestId: 'req_1',
+  address: '127.0.0.1',
+  id: `audit ${harness.nextAudit()}`,
+  at: new Date(harness.schedule.now()),
+  target,
+});
+
+/** The commands that an operator can give about one wallet. */
+function drawCommand(
+  harness: Harness,
+  walletId: string,
+): { about: Pick<Command, 'walletId' | 'kind' | 'amount'>; run: Run } {
+  const { random, database } = harness;
+  const kind = random.pick(['fund', 'fund', 'adjust', 'adjust', 'refund', 'caps'] as const);
+  const amount = random.pick([50, 100, 250]) * (kind === 'adjust' && random.chance(0.7) ? -1 : 1);
+  const memo = { reference: `reference ${random.int(1, 4)}`, reason: 'asked for', actor: 'opr_1' };
+  const audited = () => ({ ...memo, audit: auditOf(harness, walletId) });
+  const about = { walletId, kind, amount };
+  switch (kind) {
+    case 'fund':
+      return { about, run: (process) => process.manualEntries.fund(walletId, amount, audited()) };
+    case 'adjust':
+      return { about, run: (process) => process.manualEntries.adjust(walletId, amount, audited()) };
+    case 'caps': {
+      const caps = { perMinute: random.pick([1, 3, 6, 1_000]) };
+      return {
+        about,
+        run: async (process) => {
+          await process.manualEntries.setCaps(walletId, caps, auditOf(harness, walletId));
+          return undefined;
+        },
+      };
+    }
+    case 'refund': {
+      const isCharge = ({ kind, amount }: { kind: EntryKind; amount: number }) =>
+        isBillable(kind) && amount < 0;
+      const charges = (database.chains.get(walletId) ?? []).flatMap(({ page }) =>
+        page.entries.filter(isCharge),
+      );
+      const id = random.some(charges)?.id ?? 'txn_unknown';
+      return { about, run: (process) => process.manualEntries.refund(id, audited()) };
+    }
+  }
 }
 
-async function sweep(world: World): Promise<void> {
-  const { random, plan } = world;
-  await pause(world, random.between(0, plan.span * 1.3));
-  const process = world.anyProcess();
-  await process?.ask(0, process.sweep).catch((error: unknown) => {
-    if (!isUnavailable(error)) throw error;
-  });
+/** An operator's command, given again until it is answered, sometimes twice at once. */
+async function operator(harness: Harness): Promise<void> {
+  const { random, plan } = harness;
+  await wait(harness, random.between(0, plan.span * 1.3));
+  const { about, run } = drawCommand(harness, random.some(harness.walletIds) ?? '');
+  for (let n = 0; n < 3; n += 1) {
+    const count = random.pick([1, 1, 2]);
+    const answers = await Promise.all(Array.from({ length: count }, () => command(harness, about, run)));
+    const unanswered = answers.some(({ outcome }) => outcome === 'silence' || outcome === 'unavailable');
+    if (!unanswered && random.chance(0.7)) return;
+    await wait(harness, random.between(0, 1_000));
+  }
 }
 
-const times = (count: number, run: (n: number) => Promise<void>) =>
-  Array.from({ length: count }, (_, n) => run(n));
+/** Schedules the failures that do not belong to a call. */
+function scheduleFailures(harness: Harness): void {
+  const { plan, random, schedule, outside, database, clocks } = harness;
+  const sometime = (run: () => void) => void schedule.after(random.between(0, plan.span * 1.2), outside, run);
+  for (let n = 0; n < plan.failovers; n += 1) {
+    const outage = random.between(1, plan.outage);
+    if (random.chance(0.5)) sometime(() => harness.failOver(outage));
+    else {
+      // Writes are applied but not confirmed, and then lost.
+      sometime(() => {
+        const stall = random.pick([20, 300, 2_500]);
+        database.stall(stall);
+        schedule.after(random.between(0, stall), outside, () => harness.failOver(outage));
+      });
+    }
+  }
+  for (let n = 0; n < plan.stalls; n += 1) sometime(() => database.stall(random.pick([100, 1_000, 4_000])));
+  for (let n = 0; n < plan.clockSteps; n += 1) {
+    sometime(() => {
+      const clock = random.some(clocks);
+      if (clock) clock.offset = random.between(-plan.skew, plan.skew);
+      harness.noteOffsets();
+    });
+  }
+  for (let n = 0; n < plan.processPauses; n += 1) {
+    sometime(() => {
+      const actor = harness.anyProcess()?.actor;
+      if (!actor) return;
+      harness.log(actor.name, () => 'stands still');
+      actor.pausedUntil = schedule.now() + random.pick([50, 1_000, 3_000]);
+    });
+  }
+}
 
-/** Sets all of a plan's actors going; resolves when the last of them is done. */
-export async function startTraffic(world: World): Promise<void> {
-  const { plan } = world;
+async function sweep(harness: Harness): Promise<void> {
+  const { random, plan } = harness;
+  await wait(harness, random.between(0, plan.span + 15_000));
+  const process = harness.anyProcess();
+  await process?.ask(0, process.sweep).catch(() => harness.see('sweep failed'));
+}
+
+const times = (count: number, run: () => Promise<void>) => Array.from({ length: count }, run);
+
+/** Starts all clients, operators and failures of a plan; resolves when the last request is answered. */
+export async function startTraffic(harness: Harness): Promise<void> {
+  const { plan } = harness;
+  scheduleFailures(harness);
   await Promise.all([
-    Promise.all(world.walletIds.map((id) => open(world, id))).then(() => deadCharges(world)),
-    ...world.codes.map((code) => client(world, code)),
-    ...times(plan.operations, (n) => operator(world, n)),
-    ...times(plan.crowds, () => crowd(world)),
-    ...times(plan.freezes, () => freeze(world)),
-    ...times(plan.sweeps, () => sweep(world)),
+    ...harness.codes.map((code) => client(harness, code)),
+    ...times(plan.commands, () => operator(harness)),
+    ...times(plan.sweeps, () => sweep(harness)),
   ]);
 }

@@ -60,12 +60,13 @@ export async function startHosted(
       for (const draft of drafts) published.set([draft.type, ...draft.cause].join(), draft);
     },
     limit: createRequestLimits({ db: database.db, clock, key: keyring.id }),
-    isCodeUsed: async (hash) => usedCodes.has(hash),
-    chargeOf: async (hash) => (usedCodes.has(hash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined),
+    isCodeUsed: async ({ codeHash }) => usedCodes.has(codeHash),
+    chargeOf: async ({ codeHash }) =>
+      usedCodes.has(codeHash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined,
     hasIntegration: async (clientId) => integrated.has(clientId),
     async eraseElsewhere(traces) {
       erasedTraces.push(traces);
-      return { accesses: traces.codeHashes.length, events: traces.subs.length };
+      return { accesses: traces.codes.length, events: traces.subs.length };
     },
   });
   const app = createHttpServer({ logger, trustProxy: false });

@@ -1,4 +1,4 @@
-import { Args } from '@oclif/core';
+import { Args, Flags } from '@oclif/core';
 import { formatCents } from '../../amounts.ts';
 import { AdminCommand } from '../../base-command.ts';
 import type { AdminApi } from '../../client.ts';
@@ -8,26 +8,46 @@ type Report = Awaited<ReturnType<AdminApi['wallets']['audit']['query']>>[number]
 
 const pageLength = 20;
 
+const placeOf = ({ page, entry, seq }: Report['findings'][number]) =>
+  [
+    page === undefined ? '' : ` page ${page}`,
+    entry ? ` entry ${entry}` : '',
+    seq === undefined ? '' : ` seq ${seq}`,
+  ].join('');
+
 export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
-  static override summary = 'Check every ledger against its wallet. Exit 5 where anything disagrees.';
-  static override description = 'Runs while the service does; without a partner, over all wallets.';
-  static override examples = ['<%= config.bin %> wallets audit', '<%= config.bin %> wallets audit ptr_…'];
+  static override summary = 'Check the ledger of every wallet, page by page. Exit 5 where anything is wrong.';
+  static override description =
+    'Follows the chain of pages from the first one: digests, balances, spend windows, grants. Runs while the service does; without a partner, over all wallets.';
+  static override examples = [
+    '<%= config.bin %> wallets audit',
+    '<%= config.bin %> wallets audit ptr_…',
+    '<%= config.bin %> wallets audit --since-checkpoint',
+  ];
   static override args = { partner: Args.string({ description: 'id of the partner' }) };
+  static override flags = {
+    'since-checkpoint': Flags.boolean({
+      description: 'only pages written since the last audit that found nothing wrong',
+    }),
+  };
 
   async run() {
     const reports = await this.audit(await this.api());
     const bad = reports.filter(({ findings }) => findings.length > 0);
     for (const { walletId, findings } of bad) {
-      for (const { seq, problem } of findings)
-        this.log(`${walletId}${seq === undefined ? '' : ` seq ${seq}`}: ${problem}`);
+      for (const finding of findings) this.log(`${walletId}${placeOf(finding)}: ${finding.problem}`);
     }
-    for (const { walletId, entries, balance } of this.args.partner && bad.length === 0 ? reports : []) {
-      this.log(`${walletId}: entries ${entries}, balance ${formatCents(balance)}`);
+    for (const { walletId, fromPage, lastPage, entries, balance } of this.args.partner && bad.length === 0
+      ? reports
+      : []) {
+      const pages =
+        fromPage > lastPage ? 'nothing new' : `pages ${fromPage} to ${lastPage}, ${entries} entries`;
+      this.log(`${walletId}: ${pages}, balance ${formatCents(balance)}`);
     }
     this.log(
       bad.length === 0
-        ? `${reports.length} wallets agree with their ledgers`
-        : `${bad.length} of ${reports.length} wallets disagree`,
+        ? `${reports.length} ledgers are in order`
+        : `${bad.length} of ${reports.length} ledgers are not in order`,
     );
     if (bad.length > 0) process.exitCode = exits.refused;
     return reports;
@@ -35,11 +55,16 @@ export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
 
   private async audit(api: AdminApi): Promise<Report[]> {
     const { partner } = this.args;
-    if (partner) return api.wallets.audit.query({ partnerId: partner });
+    const sinceCheckpoint = this.flags['since-checkpoint'];
+    if (partner) return api.wallets.audit.query({ partnerId: partner, sinceCheckpoint });
     const reports: Report[] = [];
     for (;;) {
       const after = reports.at(-1)?.walletId;
-      const page = await api.wallets.audit.query({ limit: pageLength, ...(after && { after }) });
+      const page = await api.wallets.audit.query({
+        limit: pageLength,
+        sinceCheckpoint,
+        ...(after && { after }),
+      });
       reports.push(...page);
       if (page.length < pageLength) return reports;
       this.notice(`${reports.length} wallets checked…`);

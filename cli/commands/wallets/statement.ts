@@ -11,16 +11,24 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   static override summary = 'List what moved in a wallet: opening balance, entries, closing balance.';
   static override examples = [
     '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --csv',
+    '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --signed > june.jws',
   ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode,
     from: moment({ description: 'entries since then' }),
     to: moment({ description: 'entries before then' }),
-    csv: Flags.boolean({ description: 'as CSV, amounts as decimal numbers, times in UTC' }),
+    csv: Flags.boolean({
+      description: 'as CSV, amounts as decimal numbers, times in UTC',
+      exclusive: ['signed'],
+    }),
+    signed: Flags.boolean({
+      description: 'as a JWS under the published keys, for `wallets verify`; at most 10,000 entries',
+    }),
   };
 
   async run() {
+    if (this.flags.signed) return this.sign(await this.api());
     const statement = await this.read(await this.api());
     const { opening, closing, currency, entries } = statement;
     if (this.flags.csv) this.csv(statement);
@@ -30,6 +38,18 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
       this.log(`Closing  ${formatCents(closing)} ${currency}`);
     }
     return statement;
+  }
+
+  private async sign(api: AdminApi): Promise<{ jws: string }> {
+    const { mode: chosen, from, to } = this.flags;
+    requireOrder(from, to);
+    const signed = await api.wallets.signedStatement.query({
+      partnerId: this.args.partner,
+      mode: chosen,
+      ...given({ from, to }),
+    });
+    this.log(signed.jws);
+    return signed;
   }
 
   /** Page by page; what is written meanwhile does not change what the first page promised. */

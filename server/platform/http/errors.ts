@@ -80,7 +80,8 @@ export function toApiError(error: unknown, { server }: FastifyRequest): ApiError
 export function renderErrors(scope: FastifyInstance, rendering: ErrorRendering): void {
   scope.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request);
-    if (error.status >= 500)
+    if (error.extras.logged) request.log.debug({ error: error.code }, error.message);
+    else if (error.status >= 500)
       request.log.error({ err: error.cause ?? error, detail: error.extras.detail }, error.message);
     else request.log.info({ error: error.code, detail: error.extras.detail }, error.message);
     void reply.status(error.status).headers(error.headers);

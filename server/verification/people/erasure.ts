@@ -1,6 +1,7 @@
 import { type Actor, auditEntry } from '../../platform/audit-entry.ts';
 import type { Sweep } from '../../platform/outbox.ts';
-import type { SessionStore } from '../session-store.ts';
+import type { CodeOfSession, SessionStore } from '../session-store.ts';
+import type { Session } from '../sessions.ts';
 import { distinct } from './backing.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import type { Revising } from './revising.ts';
@@ -10,9 +11,9 @@ import type { UserStore } from './user-store.ts';
 export interface Traces {
   /** `sub` at each partner. */
   subs: readonly string[];
-  enrollmentIds: readonly string[];
-  /** Of the codes that were issued for the user. */
-  codeHashes: readonly string[];
+  enrollments: readonly (Pick<Session, 'partnerId' | 'mode'> & { enrollmentId: string })[];
+  /** Codes that were issued for the user. */
+  codes: readonly CodeOfSession[];
   sessionIds: readonly string[];
 }
 
@@ -47,13 +48,20 @@ const perSweep = 100;
 export function createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }: Dependencies) {
   async function empty(userId: string): Promise<Erased> {
     const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
-    const enrollmentIds = enrolled.map(({ _id }) => _id);
     const elsewhere = await eraseElsewhere({
       subs: distinct([...enrolled, ...visits].map(({ sub }) => sub)),
-      enrollmentIds: distinct([...enrollmentIds, ...visits.map((visit) => visit.enrollmentId)]),
-      codeHashes: distinct(visits.map(({ code }) => code?.hash)),
+      enrollments: [
+        ...enrolled.map(({ partnerId, mode, _id }) => ({ partnerId, mode, enrollmentId: _id })),
+        ...visits.flatMap(({ partnerId, mode, enrollmentId }) =>
+          enrollmentId === undefined ? [] : { partnerId, mode, enrollmentId },
+        ),
+      ],
+      codes: visits.flatMap(({ partnerId, mode, code }) =>
+        code ? { partnerId, mode, codeHash: code.hash } : [],
+      ),
       sessionIds: visits.map(({ _id }) => _id),
     });
+    const enrollmentIds = enrolled.map(({ _id }) => _id);
     await Promise.all([enrollments.remove(enrollmentIds), sessions.forgetCarried(userId)]);
     return { enrollments: enrolled.length, sessions: visits.length, ...elsewhere };
   }

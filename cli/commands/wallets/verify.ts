@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { Args, Flags } from '@oclif/core';
+import { createLocalJWKSet, errors, type JSONWebKeySet, jwtVerify } from 'jose';
+import { SignedStatement, statementType } from '../../../contracts/admin/wallets.ts';
+import { formatCents } from '../../amounts.ts';
+import { AdminCommand } from '../../base-command.ts';
+import { CommandError, exits, usageError } from '../../failure.ts';
+
+const refused = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
+
+/** What does not add up in a statement whose signature is good; undefined where all does. */
+function faultOf({ opening, closing, entries }: SignedStatement): string | undefined {
+  let balance = opening;
+  for (const { id, amount, balanceAfter } of entries) {
+    balance += amount;
+    if (balance !== balanceAfter) return `entry ${id} does not follow from the one before`;
+  }
+  return balance === closing ? undefined : 'the entries do not add up to the closing balance';
+}
+
+export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
+  static override summary = 'Verify a signed statement. Exit 5 where it is not genuine.';
+  static override description =
+    'Needs no operator token: the keys are public. Without --jwks they are read from the issuer that you name.';
+  static override examples = [
+    '<%= config.bin %> wallets verify june.jws --issuer https://verify.example',
+    '<%= config.bin %> wallets verify june.jws --jwks keys.json',
+  ];
+  static override args = { file: Args.string({ description: 'file with the JWS', required: true }) };
+  static override flags = {
+    issuer: Flags.string({ description: 'base URL of the service that must have signed it' }),
+    jwks: Flags.string({ description: 'file with the published keys, to verify offline' }),
+  };
+
+  async run() {
+    const { issuer, jwks } = this.flags;
+    if (!issuer && !jwks) throw usageError('Say who must have signed it: --issuer URL, or --jwks FILE');
+    const [text, keys] = await Promise.all([this.read(this.args.file), this.keys(issuer, jwks)]);
+    const statement = await this.verified(text.trim(), keys, issuer);
+    const fault = faultOf(statement);
+    if (fault) throw refused(`The signature is good, but ${fault}`);
+    const { iss, iat, partnerId, mode, opening, closing, entries, ledger } = statement;
+    this.log(`Signed by ${iss} on ${new Date(iat * 1000).toISOString()}`);
+    this.log(
+      `${partnerId}, ${mode}: ${entries.length} entries, ${formatCents(opening)} → ${formatCents(closing)} USD`,
+    );
+    this.log(`Ledger page ${ledger.page}, digest ${ledger.digest}`);
+    return statement;
+  }
+
+  private async read(path: string): Promise<string> {
+    try {
+      return await readFile(path, 'utf8');
+    } catch {
+      throw usageError(`Cannot read ${path}`);
+    }
+  }
+
+  private async keys(issuer: string | undefined, path: string | undefined): Promise<JSONWebKeySet> {
+    const from = path ?? `${issuer?.replace(/\/$/, '')}/.well-known/jwks.json`;
+    try {
+      const text = path ? await this.read(path) : await (await fetch(from)).text();
+      return JSON.parse(text) as JSONWebKeySet;
+    } catch (error) {
+      if (error instanceof CommandError) throw error;
+      throw usageError(`No keys at ${from}`);
+    }
+  }
+
+  private async verified(
+    jws: string,
+    keys: JSONWebKeySet,
+    issuer: string | undefined,
+  ): Promise<SignedStatement> {
+    try {
+      const options = {
+        algorithms: ['ES256'],
+        typ: statementType,
+        ...(issuer && { issuer: issuer.replace(/\/$/, '') }),
+      };
+      const { payload } = await jwtVerify(jws, createLocalJWKSet(keys), options);
+      return SignedStatement.parse(payload);
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError) {
+        throw refused(`This statement is not genuine: ${error.message}`);
+      }
+      throw refused('This is signed, but it is no statement');
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import type { ClaimsSnapshot } from './claims.ts';
+import type { Mode } from './identifiers.ts';
+import type { VerificationLevel } from './storefront.ts';
+import type { Rehearsal } from './verification.ts';
+
+/** What is billed (interface section 8, rule 1). */
+export const BillableKind = z.enum(['token', 'storefront', 'checkbox']);
+export type BillableKind = z.infer<typeof BillableKind>;
+
+/** What a charge grants: the verified access of one partner to one user's claims. Never on the wire. */
+export interface AccessTerms extends ClaimsSnapshot {
+  partnerId: string;
+  mode: Mode;
+  clientId: string;
+  /** The API key whose webhook URL gets the event. */
+  keyId: string;
+  sessionId: string;
+  enrollmentId: string;
+  sub: string;
+  /** Whether the session was not the user's first: a Verified Access Event (interface section 6). */
+  returning: boolean;
+  scope: string;
+  /** What a storefront or checkbox request must repeat to get the same answer again. */
+  fingerprint?: string;
+  /** What a storefront's answer says besides the claims. */
+  verificationLevel?: VerificationLevel;
+}
+
+/** An access that was charged. `id` is the charge's id (`txn_…`). */
+export interface Access extends AccessTerms {
+  id: string;
+  kind: BillableKind;
+  /** When it was charged: the token's issue and the evaluation of its claims. */
+  at: Date;
+  expiresAt: Date;
+}
+
+/** What shall be charged for. `rehearse`: the refusal that a sandbox person asks for, in test mode only. */
+export interface Terms extends AccessTerms {
+  lifetimeSeconds: number;
+  rehearse?: Rehearsal | undefined;
+}
+
+/** The charge that stands for a cause. Its access is absent once it was erased or is older than 30 days. */
+export interface PastCharge {
+  id: string;
+  at: Date;
+  access?: Access;
+  /** Whether the access was revoked before it expired. */
+  revoked: boolean;
+}
+
+export type Charged<T> = { outcome: 'charged'; answer: T } | { outcome: 'used'; past: PastCharge };
+
+/** The exchange core as an endpoint sees it; kind, price and wallet are wired. `Payer` says who pays. */
+export interface Charging<Payer> {
+  /** The charge that stands for a cause: a code's hash, or a digest of an idempotency key. */
+  past(of: Payer & { cause: string }): Promise<PastCharge | undefined>;
+  /**
+   * Charges the payer's wallet once for `cause` and grants the access.
+   * @param answer makes the answer while the charge is on its way to the database; run again where it goes a second time
+   * @throws ApiError payment_required, rate_limited, service_unavailable
+   */
+  charge<T>(
+    order: Payer & { cause: string; terms: Terms; waiting: { over(): Error | undefined } },
+    answer: (access: Access) => T,
+  ): Promise<Charged<T>>;
+}

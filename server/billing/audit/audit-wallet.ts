@@ -1,0 +1,85 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { LedgerStore } from '../ledger-store.ts';
+import type { RevocationStore } from '../revocation-store.ts';
+import type { CheckpointStore } from './checkpoint-store.ts';
+import { type Checked, createLedgerChecks, type Finding } from './ledger-checks.ts';
+
+interface Dependencies {
+  store: Pick<LedgerStore, 'head' | 'page' | 'pages'>;
+  revocations: Pick<RevocationStore, 'has'>;
+  checkpoints: CheckpointStore;
+  /** Seals checkpoints. */
+  key: Uint8Array;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** What an audit of one wallet came to. Without findings, everything agrees. */
+export interface AuditReport {
+  walletId: string;
+  /** First page that was looked at, and the last. */
+  fromPage: number;
+  lastPage: number;
+  /** Entries that were looked at. */
+  entries: number;
+  balance: number;
+  findings: Finding[];
+}
+
+/** A page is published within seconds, by the sweep within 30 s; milliseconds. */
+const publishedWithin = 60_000;
+
+/** Audits wallets while they are used: pages do not change, and what is written meanwhile is for the next audit. */
+export function createWalletAudit({ store, revocations, checkpoints, key, clock }: Dependencies) {
+  /** The checkpoint's page as it is now, and what is wrong with it. */
+  async function checkpointOf(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
+    const checkpoint = await checkpoints.find(walletId, key);
+    if (!checkpoint) return { findings: [] };
+    if (checkpoint === 'forged') return { findings: [{ problem: "the checkpoint's seal does not match" }] };
+    const { n, digest, auditedAt } = checkpoint;
+    const page = await store.page(walletId, n);
+    if (page?.digest === digest) return { start: page, findings: [] };
+    const changed = page ? 'is not the one' : 'is missing';
+    return {
+      findings: [
+        { page: n, problem: `page ${n} ${changed} that the audit of ${auditedAt.toISOString()} saw` },
+      ],
+    };
+  }
+
+  /** Erasure removes a grant and revokes its access; anything else must leave it there. */
+  async function unexplained(missing: readonly Finding[]): Promise<Finding[]> {
+    const revoked = await Promise.all(missing.map(({ entry = '' }) => revocations.has(entry)));
+    return missing.filter((_, n) => !revoked[n]);
+  }
+
+  return {
+    /**
+     * @param sinceCheckpoint begins after the last page that an earlier audit found in order; else at page 0
+     * @returns undefined for a wallet that does not exist
+     */
+    async audit(walletId: string, { sinceCheckpoint = false } = {}): Promise<AuditReport | undefined> {
+      const head = await store.head(walletId);
+      if (!head) return undefined;
+      const known = await checkpointOf(walletId);
+      const start = sinceCheckpoint ? known.start : undefined;
+      const checks = createLedgerChecks(walletId, { start, late: new Date(clock.now() - publishedWithin) });
+      const fromPage = start ? start.n + 1 : 0;
+      for await (const page of store.pages(walletId, { from: fromPage, to: head.n })) checks.add(page);
+      const { last, entries } = checks.result();
+      const findings = [...known.findings, ...checks.findings, ...(await unexplained(checks.withoutGrant))];
+      if (last && findings.length === 0) {
+        const { n, digest } = last;
+        await checkpoints.save({ _id: walletId, n, digest, auditedAt: new Date(clock.now()) }, key);
+      }
+      return {
+        walletId,
+        fromPage,
+        lastPage: last?.n ?? head.n,
+        entries,
+        balance: head.state.balance,
+        findings: findings.sort((a, b) => (a.page ?? -1) - (b.page ?? -1)),
+      };
+    },
+  };
+}
+export type WalletAudit = ReturnType<typeof createWalletAudit>;

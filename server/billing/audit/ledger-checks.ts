@@ -1,0 +1,205 @@
+import {
+  digestOf,
+  grantSealOf,
+  type LedgerEntry,
+  type LedgerPage,
+  largestPage,
+  pageIdOf,
+  pageVersion,
+  refundIdOf,
+  walletIdOf,
+} from '../ledger-page.ts';
+import {
+  admit,
+  countingOf,
+  type EntryKind,
+  isBillable,
+  judge,
+  newWallet,
+  type WalletState,
+} from '../wallet-rules.ts';
+
+/** What is wrong with a wallet's ledger, and where. */
+export interface Finding {
+  /** Number of the page. */
+  page?: number;
+  /** Id of the entry. */
+  entry?: string;
+  seq?: number;
+  problem: string;
+}
+
+/** The last page that was found in order. */
+export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
+
+const dollars = (cents: number) => (cents / 100).toFixed(2);
+
+const kinds: ReadonlySet<string> = new Set<EntryKind>([
+  'token',
+  'storefront',
+  'checkbox',
+  'funding',
+  'adjustment',
+  'refund',
+  'opening',
+  'caps',
+  'fence',
+]);
+
+function signFault({ kind, amount }: LedgerEntry): string | undefined {
+  const counting = countingOf(kind);
+  const wrong =
+    counting === 'charge'
+      ? amount > 0
+      : counting === 'note'
+        ? amount !== 0
+        : kind !== 'adjustment' && amount < 0;
+  return wrong ? `a ${kind} of ${dollars(amount)} has the wrong sign` : undefined;
+}
+
+function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
+  if (!isBillable(kind)) return grant || grantSeal ? [`a ${kind} grants an access`] : [];
+  if (!grantSeal) return ['a charge without the seal of its grant'];
+  if (!grant) return [];
+  return [
+    ...(grantSealOf(grant) === grantSeal ? [] : ['the grant does not match its seal']),
+    ...(walletIdOf(grant.partnerId, grant.mode) === walletId ? [] : ['the grant belongs to another wallet']),
+  ];
+}
+
+const windowText = ({ start, used }: WalletState['minute']) => `${used} from ${start.toISOString()}`;
+
+/** Where a stored state differs from the fold of the entries. */
+function stateFaults(stored: WalletState, folded: WalletState): string[] {
+  const faults: string[] = [];
+  if (stored.balance !== folded.balance)
+    faults.push(
+      `the page ends with a balance of ${dollars(stored.balance)}, its entries with ${dollars(folded.balance)}`,
+    );
+  if (stored.seq !== folded.seq)
+    faults.push(`the page ends with seq ${stored.seq}, its entries with ${folded.seq}`);
+  for (const bucket of ['minute', 'hour'] as const) {
+    const [has, follows] = [windowText(stored[bucket]), windowText(folded[bucket])];
+    if (has !== follows) faults.push(`the ${bucket} window has ${has}, its entries ${follows}`);
+  }
+  const { perMinute, perHour } = stored.caps;
+  if (perMinute !== folded.caps.perMinute || perHour !== folded.caps.perHour)
+    faults.push('the spend caps are not those that its entries set');
+  return faults;
+}
+
+/**
+ * Follows the pages of one wallet in order, from the first or from the one after `start`. Pages may be fed one at a time.
+ * `late`: pages before this time must be published.
+ */
+export function createLedgerChecks(
+  walletId: string,
+  { start, late }: { start?: Checked | undefined; late: Date },
+) {
+  const findings: Finding[] = [];
+  /** Charges that have no grant though their page should have it: an erasure revokes them. */
+  const withoutGrant: Finding[] = [];
+  const ids = new Set<string>();
+  const chargeAmounts = new Map<string, number>();
+  let last: Checked | undefined = start;
+  let entries = 0;
+
+  function checkRefund({ id, amount, memo }: LedgerEntry): string[] {
+    const of = memo?.of ?? '';
+    const charged = chargeAmounts.get(of);
+    // From a checkpoint on, the charge may be on an earlier page.
+    if (charged === undefined)
+      return start ? [] : [`a refund of ${of || 'nothing'}, which is no charge before it`];
+    return [
+      ...(id === refundIdOf(of) ? [] : [`a refund of ${of} under another id`]),
+      ...(charged + amount === 0
+        ? []
+        : [`a refund of ${dollars(amount)} for a charge of ${dollars(-charged)}`]),
+    ];
+  }
+
+  /** Faults of one entry by itself and after the state before it. */
+  function entryFaults(
+    entry: LedgerEntry,
+    page: LedgerPage,
+    before: WalletState,
+    after: WalletState,
+  ): string[] {
+    const faults = grantFaults(entry, walletId);
+    const sign = signFault(entry);
+    if (sign) faults.push(sign);
+    if (![entry.amount, entry.balanceAfter].every(Number.isSafeInteger))
+      faults.push('an amount is not a whole number of cents');
+    if (ids.has(entry.id)) faults.push('its id stands twice');
+    if (entry.at.getTime() !== page.at.getTime()) faults.push('its time is not that of its page');
+    const refusal = judge(before, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
+    if (refusal) {
+      faults.push(
+        refusal.outcome === 'capped'
+          ? `it exceeds the spend cap of the ${refusal.bucket}`
+          : 'the balance falls below zero',
+      );
+    }
+    if (entry.balanceAfter !== after.balance)
+      faults.push(`the balance is ${dollars(entry.balanceAfter)}, but follows as ${dollars(after.balance)}`);
+    const expectedSeq = countingOf(entry.kind) === 'note' ? undefined : after.seq;
+    if (entry.seq !== expectedSeq)
+      faults.push(`its seq is ${entry.seq ?? 'absent'}, but follows as ${expectedSeq ?? 'absent'}`);
+    return entry.kind === 'refund' ? [...faults, ...checkRefund(entry)] : faults;
+  }
+
+  function fold(page: LedgerPage, from: WalletState): WalletState {
+    let state = from;
+    for (const entry of page.entries) {
+      const at = { page: page.n, entry: entry.id, ...(entry.seq === undefined ? {} : { seq: entry.seq }) };
+      if (!kinds.has(entry.kind)) {
+        findings.push({ ...at, problem: `no entry is of kind ${entry.kind}` });
+        continue;
+      }
+      const after = admit(state, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
+      findings.push(...entryFaults(entry, page, state, after).map((problem) => ({ ...at, problem })));
+      if (isBillable(entry.kind)) {
+        chargeAmounts.set(entry.id, entry.amount);
+        if (!entry.grant && page.purgeGrantsAt)
+          withoutGrant.push({ ...at, problem: 'the grant of a charge is missing' });
+      }
+      ids.add(entry.id);
+      entries += 1;
+      state = after;
+    }
+    return state;
+  }
+
+  function pageFaults(page: LedgerPage): string[] {
+    const expected = last ? last.n + 1 : 0;
+    const faults: string[] = [];
+    if (page.n !== expected)
+      faults.push(page.n > expected ? `page ${expected} is missing` : 'a page repeats its number');
+    if (page._id !== pageIdOf(walletId, page.n) || page.walletId !== walletId)
+      faults.push('its id is not that of its wallet and number');
+    if (page.version > pageVersion) faults.push(`a newer build has written it: version ${page.version}`);
+    if (page.digest !== digestOf(page)) faults.push('its content does not match its digest');
+    if (page.previous !== (last?.digest ?? '')) faults.push('it does not continue the page before');
+    if (last && page.at < last.at) faults.push('its time is before that of the page before');
+    if (page.entries.length === 0 || page.entries.length > largestPage)
+      faults.push(`it has ${page.entries.length} entries`);
+    if (page.n === 0 && page.entries[0]?.kind !== 'opening')
+      faults.push('the ledger does not begin with its opening');
+    if (page.unpublished && page.at < late)
+      faults.push('its events were not published: is a sweeper running?');
+    return faults;
+  }
+
+  return {
+    findings,
+    withoutGrant,
+    add(page: LedgerPage): void {
+      findings.push(...pageFaults(page).map((problem) => ({ page: page.n, problem })));
+      const folded = fold(page, last?.state ?? newWallet);
+      findings.push(...stateFaults(page.state, folded).map((problem) => ({ page: page.n, problem })));
+      last = page;
+    },
+    /** The last page, and how many entries were looked at. */
+    result: () => ({ last, entries }),
+  };
+}

@@ -1,0 +1,134 @@
+import { LRUCache } from 'lru-cache';
+import type { Access, BillableKind, Charged, PastCharge, Terms } from '../../contracts/charge.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { Clock } from '../platform/clock.ts';
+import { unavailable } from '../platform/errors.ts';
+import type { Waiting } from '../platform/http/in-time.ts';
+import { deriveId } from '../platform/ids.ts';
+import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import type { LedgerWriter } from './ledger-writer.ts';
+import { refusalOf, rehearse } from './refusals.ts';
+import type { RevocationStore } from './revocation-store.ts';
+import { isBillable } from './wallet-rules.ts';
+
+/** Who pays, and for what. The same cause is never charged twice. */
+export interface Cause {
+  partnerId: string;
+  mode: Mode;
+  /** Identifies it among all causes of this wallet: a code's hash, or a digest of an idempotency key. */
+  cause: string;
+}
+
+export interface Order extends Cause {
+  kind: BillableKind;
+  /** Price in cents. */
+  cents: number;
+  terms: Terms;
+  waiting: Waiting;
+}
+
+interface Settings {
+  writer: Pick<LedgerWriter, 'write'>;
+  store: Pick<LedgerStore, 'findEntry'>;
+  revocations: Pick<RevocationStore, 'has' | 'add'>;
+  clock: Pick<Clock, 'now'>;
+  idKey: Uint8Array;
+}
+
+/** Accesses that a process remembers: some 10 MB. */
+const remembered = 10_000;
+
+/** What an entry grants; undefined where it is no charge, or its grant was erased or is too old. */
+function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
+  if (!grant || !isBillable(kind)) return undefined;
+  const { salt: _salt, ...access } = grant;
+  return { id, kind, at, ...access };
+}
+
+/** Whether the user's return is an event (interface section 6): `vae.resolved` comes from the token endpoint only. */
+const isVerifiedAccess = ({ kind, terms }: Order) => kind === 'token' && terms.returning;
+
+/** Charges, and the accesses that they grant. Three endpoints share them. */
+export function createCharges({ writer, store, revocations, clock, idKey }: Settings) {
+  /** Pages do not change, so an access is the same for ever; whether it was revoked is asked each time. */
+  const known = new LRUCache<string, Access>({ max: remembered });
+
+  const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
+
+  async function pastCharge(walletId: string, id: string): Promise<PastCharge | undefined> {
+    const [entry, revoked] = await Promise.all([store.findEntry({ walletId, id }), revocations.has(id)]);
+    if (!entry) return undefined;
+    const access = accessOf(entry);
+    return { id, at: entry.at, revoked, ...(access && { access }) };
+  }
+
+  return {
+    /** The charge that stands for a cause. */
+    past: ({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> =>
+      pastCharge(walletIdOf(partnerId, mode), chargeIdOf(cause)),
+
+    /**
+     * Charges the wallet once for `order.cause` and grants the access.
+     * @param answer makes the answer while the charge is on its way; run again where it has to go a second time
+     * @throws ApiError payment_required, rate_limited, service_unavailable
+     */
+    async charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>> {
+      const { kind, mode, cents } = order;
+      const { lifetimeSeconds, rehearse: mark, ...terms } = order.terms;
+      const walletId = walletIdOf(order.partnerId, mode);
+      const id = chargeIdOf(order.cause);
+      if (mark && mode === 'test') {
+        const past = await pastCharge(walletId, id);
+        if (past) return { outcome: 'used', past };
+        throw rehearse(mark, kind, clock.now());
+      }
+
+      let made: { of: LedgerEntry; access: Access; answer: T } | undefined;
+      const make = (entry: LedgerEntry) => {
+        const access = accessOf(entry);
+        if (!access) throw new Error('a charge without a grant');
+        made = { of: entry, access, answer: answer(access) };
+        return made;
+      };
+      const written = await writer.write(
+        {
+          walletId,
+          id,
+          kind,
+          amount: opposite(cents),
+          grant: { terms, lifetimeSeconds },
+          publish: isVerifiedAccess(order),
+        },
+        { waiting: order.waiting, onPlaced: make },
+      );
+      if (written.outcome === 'written') {
+        const final = made?.of === written.entry ? made : make(written.entry);
+        known.set(id, final.access);
+        return { outcome: 'charged', answer: final.answer };
+      }
+      if (written.outcome !== 'used') throw refusalOf(written);
+      const past = await pastCharge(walletId, id);
+      // Another process's page stands, but not yet on a majority of the members.
+      if (!past) throw unavailable(new Error(`the charge ${id} is being written by another process`));
+      return { outcome: 'used', past };
+    },
+
+    /** An access that was not revoked, by the wallet that paid for it. Its expiry is for the caller to judge. */
+    async access(walletId: string, id: string): Promise<Access | undefined> {
+      const load = async () => {
+        const entry = await store.findEntry({ walletId, id });
+        return entry && accessOf(entry);
+      };
+      const remembered = known.get(id);
+      const [access, revoked] = await Promise.all([remembered ?? load(), revocations.has(id)]);
+      if (revoked || !access) return undefined;
+      known.set(id, access);
+      return access;
+    },
+
+    /** Ends an access. Idempotent. */
+    revoke: (id: string): Promise<void> => revocations.add([id], new Date(clock.now())),
+  };
+}
+export type Charges = ReturnType<typeof createCharges>;

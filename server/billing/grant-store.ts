@@ -1,0 +1,62 @@
+import type { Db, Filter } from 'mongodb';
+import type { LedgerPage } from './ledger-page.ts';
+
+/** What is kept of a person in one wallet's ledger. */
+export interface Traces {
+  walletId: string;
+  /** Charges that the person's codes paid for. */
+  ids: readonly string[];
+  enrollmentIds: readonly string[];
+}
+
+const pagesAtOnce = 500;
+
+/** The grants in the `ledger` collection, which alone of its entries are ever removed. */
+export function createGrantStore(db: Db) {
+  const ledger = db.collection<LedgerPage>('ledger');
+
+  return {
+    /** Ids of the entries that grant something to a person. */
+    async idsOf({ walletId, ids, enrollmentIds }: Traces): Promise<string[]> {
+      const concerned: Filter<LedgerPage>[] = [
+        { walletId, 'entries.id': { $in: [...ids] } },
+        { walletId, 'entries.kind': 'checkbox', 'entries.grant.enrollmentId': { $in: [...enrollmentIds] } },
+      ];
+      const found = await Promise.all(
+        concerned.map((filter) => ledger.find(filter).project<LedgerPage>({ entries: 1 }).toArray()),
+      );
+      const [named, enrolled] = [new Set(ids), new Set(enrollmentIds)];
+      const entries = found.flat().flatMap((page) => page.entries);
+      const theirs = entries.filter(
+        ({ id, grant }) => grant && (named.has(id) || enrolled.has(grant.enrollmentId)),
+      );
+      return [...new Set(theirs.map(({ id }) => id))];
+    },
+
+    async remove(walletId: string, ids: readonly string[]): Promise<void> {
+      await ledger.updateMany(
+        { walletId, 'entries.id': { $in: [...ids] } },
+        { $unset: { 'entries.$[theirs].grant': '' } },
+        { arrayFilters: [{ 'theirs.id': { $in: [...ids] } }] },
+      );
+    },
+
+    /** Removes grants that were kept long enough, of 500 pages at most. */
+    async removeOld(now: Date): Promise<void> {
+      const old = await ledger
+        .find({ purgeGrantsAt: { $lt: now } }, { projection: { walletId: 1 }, limit: pagesAtOnce })
+        .toArray();
+      if (old.length === 0) return;
+      const due = {
+        walletId: { $in: old.map(({ walletId }) => walletId) },
+        _id: { $in: old.map(({ _id }) => _id) },
+      };
+      await ledger.updateMany(
+        due,
+        { $unset: { 'entries.$[].grant': '', purgeGrantsAt: '' } },
+        { hint: { _id: 1 } },
+      );
+    },
+  };
+}
+export type GrantStore = ReturnType<typeof createGrantStore>;

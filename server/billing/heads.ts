@@ -1,0 +1,58 @@
+import { LRUCache } from 'lru-cache';
+import { ApiError, unavailable } from '../platform/errors.ts';
+import { type LedgerPage, pageVersion } from './ledger-page.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import type { WalletState } from './wallet-rules.ts';
+
+/** The last page of a wallet, as far as this process knows. */
+export interface Head {
+  n: number;
+  at: Date;
+  digest: string;
+  state: WalletState;
+  /** A time at which it was certainly the last one, on the monotonic clock of the process in milliseconds. */
+  asOf: number;
+}
+
+/** Wallets whose last page a process remembers: some 30 MB. */
+const remembered = 20_000;
+
+/**
+ * The last page of each wallet. One comes only from an acknowledged insert of this process or from a majority read, and is
+ * forgotten after any failure: on top of a page that is not confirmed, another would leave a gap.
+ */
+export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => number) {
+  const heads = new LRUCache<string, Head>({ max: remembered });
+
+  return {
+    get: (walletId: string): Head | undefined => heads.get(walletId),
+
+    /** @param asOf when the page was sent or asked for */
+    set(page: Pick<LedgerPage, 'walletId' | 'n' | 'at' | 'digest' | 'state'>, asOf: number): Head {
+      const { n, at, digest, state } = page;
+      const head = { n, at, digest, state, asOf };
+      heads.set(page.walletId, head);
+      return head;
+    },
+
+    /**
+     * Reads it from the database.
+     * @throws ApiError not_found for a wallet that was never opened; service_unavailable where a newer build has written the page
+     */
+    async load(walletId: string): Promise<Head> {
+      const asOf = uptime();
+      const page = await store.head(walletId);
+      if (!page) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
+      if (page.version > pageVersion) {
+        throw unavailable(new Error(`a newer build has written page ${page._id}: version ${page.version}`));
+      }
+      return this.set(page, asOf);
+    },
+
+    delete: (walletId: string): void => void heads.delete(walletId),
+
+    /** To be called when a write failed or the database's primary has changed. */
+    clear: (): void => heads.clear(),
+  };
+}
+export type Heads = ReturnType<typeof createHeads>;

@@ -1,0 +1,241 @@
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../platform/clock.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
+import { unavailable } from '../platform/errors.ts';
+import type { Waiting } from '../platform/http/in-time.ts';
+import type { Head, Heads } from './heads.ts';
+import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import { type Draft, draftPage, type Posting } from './page-builder.ts';
+import { createPageInsert, type Fate } from './page-insert.ts';
+import type { Refusal } from './wallet-rules.ts';
+
+/** What became of a posting. */
+export type Written =
+  | { outcome: 'written'; entry: LedgerEntry }
+  /** An entry of this id stands already. */
+  | { outcome: 'used' }
+  | Refusal;
+
+interface Options {
+  /** When its caller is over, a posting leaves the queue and is not sent. */
+  waiting: Waiting;
+  /** Called while the page is on its way; again where it has to go with a later page. */
+  onPlaced?: ((entry: LedgerEntry) => void) | undefined;
+}
+
+interface Ticket extends Posting, Options {
+  /** When it arrived, on the clock of `uptime`. */
+  since: number;
+  resolve: (written: Written) => void;
+  reject: (reason: unknown) => void;
+}
+
+interface Settings {
+  store: Pick<LedgerStore, 'insert' | 'page' | 'standing'>;
+  heads: Heads;
+  clock: Pick<Clock, 'now' | 'trusted'>;
+  /** Called with each page that stands. */
+  onWritten: (page: LedgerPage) => void;
+  /** Milliseconds; only ever goes forward. */
+  uptime: () => number;
+  /** Milliseconds between tries. */
+  pause: (ms: number) => Promise<void>;
+}
+
+type Drafted = Draft<Ticket> & { head: Head };
+
+const rememberedIds = 50_000;
+/** A page of another process may stand before a majority read shows it. Milliseconds. */
+const catchUpAfter = () => 2 + Math.random() * 3;
+const tryAgainAfter = 10;
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}
+
+/**
+ * Writes entries into the ledgers of all wallets. One command of this process is in flight; what arrives while it is goes with the
+ * next. Inserting page n + 1 is a compare-and-swap: it decides balance, spend caps and exactly-once over all processes.
+ */
+export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pause }: Settings) {
+  const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause });
+  /** Ids that are known to stand. One of them would have its whole page refused. */
+  const used = new LRUCache<string, true>({ max: rememberedIds });
+  const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;
+  let queue: Ticket[] = [];
+  let running: Promise<void> | undefined;
+
+  const again = (tickets: readonly Ticket[]) => {
+    queue = [...tickets, ...queue];
+  };
+
+  /** Tickets that still wait and are not known as used. */
+  function due(tickets: readonly Ticket[]): Ticket[] {
+    return tickets.filter((ticket) => {
+      const over = ticket.waiting.over();
+      if (over) ticket.reject(unavailable(over));
+      else if (used.has(usedKey(ticket))) ticket.resolve({ outcome: 'used' });
+      else return true;
+      return false;
+    });
+  }
+
+  /** Refuses, unless the id was used: that comes first (decisions.md, "Token endpoint"). */
+  async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
+    try {
+      const standing = await store.standing(refused.map(({ posting }) => posting));
+      for (const { posting, refusal } of refused) {
+        posting.resolve(standing.has(usedKey(posting)) ? { outcome: 'used' } : refusal);
+      }
+    } catch (error) {
+      for (const { posting } of refused) posting.reject(error);
+    }
+  }
+
+  /** The page that its wallet's postings are to follow; undefined where it cannot be read now. */
+  async function headFor(walletId: string, tickets: readonly Ticket[]): Promise<Head | undefined> {
+    try {
+      return heads.get(walletId) ?? (await heads.load(walletId));
+    } catch (error) {
+      if (isUnavailable(error)) {
+        await pause(tryAgainAfter);
+        again(tickets);
+      } else for (const ticket of tickets) ticket.reject(error);
+      return undefined;
+    }
+  }
+
+  function draft(walletId: string, head: Head, tickets: readonly Ticket[]): Drafted | undefined {
+    if (tickets.length === 0) return undefined;
+    const drafted = draftPage(head, tickets, clock.now());
+    if (drafted.placed.length > 0) return { ...drafted, head };
+
+    // Nothing proves that this head is the last one: only one that is newer than the request may refuse it.
+    const isFresh = ({ posting }: Drafted['refused'][number]) => posting.since <= head.asOf;
+    const fresh = drafted.refused.filter(isFresh);
+    if (fresh.length > 0) void refuse(fresh);
+    if (fresh.length < drafted.refused.length) {
+      heads.delete(walletId);
+      again(drafted.refused.filter((refused) => !isFresh(refused)).map(({ posting }) => posting));
+    }
+    return undefined;
+  }
+
+  function stands({ page, placed, refused, later }: Drafted, sentAt: number): void {
+    heads.set(page, sentAt);
+    onWritten(page);
+    for (const { posting, entry } of placed) {
+      used.set(usedKey(posting), true);
+      posting.resolve({ outcome: 'written', entry });
+    }
+    if (refused.length > 0) void refuse(refused);
+    again(later);
+  }
+
+  /** Another process was first, or an id of the page stands already: what is left is judged again. */
+  async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
+    const postings = placed.map(({ posting }) => posting);
+    let progress = true;
+    if (fate === 'entry stands') {
+      const standing = await store.standing(postings);
+      for (const key of standing) used.set(key, true);
+      progress = standing.size > 0;
+    } else {
+      heads.delete(page.walletId);
+      progress = (await heads.load(page.walletId)).n >= page.n;
+    }
+    if (!progress) {
+      heads.delete(page.walletId);
+      await pause(catchUpAfter());
+    }
+    again([...postings, ...refused.map(({ posting }) => posting), ...later]);
+  }
+
+  async function finish(drafted: Drafted, fate: Fate, sentAt: number): Promise<void> {
+    if (fate === 'inserted') return stands(drafted, sentAt);
+    if (typeof fate === 'string') {
+      return retry(drafted, fate).catch((error: unknown) => fail(drafted, error));
+    }
+    return fail(drafted, fate);
+  }
+
+  function fail({ placed, refused, later }: Drafted, error: unknown): void {
+    for (const { posting } of placed) posting.reject(isUnavailable(error) ? unavailable(error) : error);
+    again([...refused.map(({ posting }) => posting), ...later]);
+  }
+
+  /** The caller's work on the answer; where it fails, it is done again when the page stands. */
+  function place(posting: Ticket, entry: LedgerEntry): void {
+    try {
+      posting.onPlaced?.(entry);
+    } catch {
+      // The caller meets the same error once the page stands.
+    }
+  }
+
+  async function writeAll(tickets: readonly Ticket[]): Promise<void> {
+    const wallets = await Promise.all(
+      [...groupBy(due(tickets), ({ walletId }) => walletId)].map(async ([walletId, waiting]) => ({
+        walletId,
+        waiting,
+        head: await headFor(walletId, waiting),
+      })),
+    );
+    // Reading the heads takes up to some seconds: by now the callers of some postings may be over.
+    const drafts = wallets.flatMap(
+      ({ walletId, head, waiting }) => (head && draft(walletId, head, due(waiting))) ?? [],
+    );
+    if (drafts.length === 0) return;
+    const sentAt = uptime();
+    const inserting = insertPages(drafts);
+    setImmediate(() => {
+      for (const { posting, entry } of drafts.flatMap(({ placed }) => placed)) place(posting, entry);
+    });
+    const fates = await inserting;
+    await Promise.all(
+      drafts.map((drafted, n) => finish(drafted, fates[n] ?? new Error('a page has no fate'), sentAt)),
+    );
+  }
+
+  async function run(): Promise<void> {
+    while (queue.length > 0) {
+      const tickets = queue;
+      queue = [];
+      // A fault of this code must not leave a caller without an answer.
+      await writeAll(tickets).catch((error: unknown) => {
+        const answered = new Set(tickets);
+        queue = queue.filter((ticket) => !answered.has(ticket));
+        for (const ticket of tickets) ticket.reject(error);
+      });
+    }
+    running = undefined;
+  }
+
+  return {
+    /**
+     * Writes one entry, once for its id.
+     * @throws ApiError not_found for a wallet that was never opened; service_unavailable where the clock is not trusted, the
+     *   caller is over, or the fate of the page could not be found out in time
+     */
+    write(posting: Posting, options: Options): Promise<Written> {
+      if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
+      return new Promise((resolve, reject) => {
+        queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
+        running ??= new Promise<void>((go) => setImmediate(go)).then(run);
+      });
+    },
+
+    /** Resolves when nothing is under way; for a graceful stop. */
+    async drain(): Promise<void> {
+      while (running) await running;
+    },
+  };
+}
+export type LedgerWriter = ReturnType<typeof createLedgerWriter>;

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { AccessTerms } from '../../contracts/charge.ts';
+import type { Head } from './heads.ts';
+import {
+  digestOf,
+  type LedgerEntry,
+  type LedgerPage,
+  largestPage,
+  type Memo,
+  pageIdOf,
+  pageVersion,
+  sealedGrant,
+} from './ledger-page.ts';
+import {
+  admit,
+  countingOf,
+  type EntryKind,
+  judge,
+  newWallet,
+  type Refusal,
+  type WalletState,
+} from './wallet-rules.ts';
+
+/** A request to write one entry into a wallet's ledger. The same `id` is written once. */
+export interface Posting {
+  walletId: string;
+  id: string;
+  kind: EntryKind;
+  /** Signed cents. */
+  amount: number;
+  memo?: Memo | undefined;
+  /** What a charge grants. */
+  grant?: { terms: AccessTerms; lifetimeSeconds: number } | undefined;
+  /** Whether an event or an audit entry must follow. */
+  publish?: boolean | undefined;
+}
+
+/** Milliseconds that a grant is kept: far longer than a code or a token lives. */
+export const keepGrantsFor = 30 * 86_400_000;
+
+/** What one page makes of the postings of a wallet, in their order. */
+export interface Draft<P extends Posting> {
+  page: LedgerPage;
+  placed: { posting: P; entry: LedgerEntry }[];
+  refused: { posting: P; refusal: Refusal }[];
+  /** For a later page: twins of a placed one, and what has no room. */
+  later: P[];
+}
+
+function entryOf(posting: Posting, state: WalletState, at: Date): LedgerEntry {
+  const { id, kind, amount, memo, grant } = posting;
+  const entry: LedgerEntry = { id, kind, amount, balanceAfter: state.balance, at };
+  if (countingOf(kind) !== 'note') entry.seq = state.seq;
+  if (memo) entry.memo = memo;
+  if (!grant) return entry;
+  const expiresAt = new Date(at.getTime() + grant.lifetimeSeconds * 1_000);
+  return Object.assign(entry, sealedGrant({ ...grant.terms, expiresAt }));
+}
+
+/** The page after `head`, or the first one. */
+function pageAfter(
+  head: Head | undefined,
+  walletId: string,
+  content: Pick<LedgerPage, 'at' | 'entries' | 'state'>,
+): LedgerPage {
+  const n = head ? head.n + 1 : 0;
+  const page = {
+    _id: pageIdOf(walletId, n),
+    walletId,
+    n,
+    version: pageVersion,
+    attempt: randomUUID(),
+    previous: head?.digest ?? '',
+    ...content,
+  };
+  return { ...page, digest: digestOf(page) };
+}
+
+/** Page 0: a wallet with nothing in it. */
+export function openingPage(walletId: string, at: Date): LedgerPage {
+  const entry = { id: 'opening', kind: 'opening' as const, amount: 0, balanceAfter: 0, at };
+  return pageAfter(undefined, walletId, { at, entries: [entry], state: newWallet });
+}
+
+/** A page that takes the place of `lost`, so that a late arrival of it is refused. */
+export function fencePage(lost: LedgerPage, head: Head): LedgerPage {
+  const { walletId, at } = lost;
+  const id = `fence_${lost.attempt}`;
+  const entry = { id, kind: 'fence' as const, amount: 0, balanceAfter: head.state.balance, at };
+  return pageAfter(head, walletId, { at, entries: [entry], state: head.state });
+}
+
+/**
+ * Folds postings of one wallet into its next page.
+ * @param now milliseconds; the page's time is never earlier than that of the page before
+ */
+export function draftPage<P extends Posting>(head: Head, postings: readonly P[], now: number): Draft<P> {
+  const time = Math.max(now, head.at.getTime());
+  const at = new Date(time);
+  const draft: Omit<Draft<P>, 'page'> = { placed: [], refused: [], later: [] };
+  const ids = new Set<string>();
+  let { state } = head;
+  for (const posting of postings) {
+    if (ids.has(posting.id) || ids.size === largestPage) {
+      draft.later.push(posting);
+      continue;
+    }
+    const movement = { ...posting, caps: posting.memo?.caps };
+    const refusal = judge(state, movement, time);
+    if (refusal) {
+      draft.refused.push({ posting, refusal });
+      continue;
+    }
+    state = admit(state, movement, time);
+    ids.add(posting.id);
+    draft.placed.push({ posting, entry: entryOf(posting, state, at) });
+  }
+  const { walletId = '' } = postings[0] ?? {};
+  const page = pageAfter(head, walletId, { at, entries: draft.placed.map(({ entry }) => entry), state });
+  if (draft.placed.some(({ posting }) => posting.publish)) page.unpublished = true;
+  if (draft.placed.some(({ entry }) => entry.grant)) page.purgeGrantsAt = new Date(time + keepGrantsFor);
+  return { page, ...draft };
+}

@@ -1,0 +1,86 @@
+import type { Head } from './heads.ts';
+import type { LedgerPage } from './ledger-page.ts';
+import type { Inserted, LedgerStore } from './ledger-store.ts';
+import { fencePage } from './page-builder.ts';
+
+/**
+ * What became of a page in the end. After `fenced` it can never stand. An error: its fate is unknown, or the database will
+ * never take it.
+ */
+export type Fate = Exclude<Inserted, 'refused'> | 'fenced' | Error;
+
+interface Settings {
+  store: Pick<LedgerStore, 'insert' | 'page'>;
+  /** Called before anything else after a failed insert. */
+  forgetHeads: () => void;
+  /** Milliseconds; only ever goes forward. */
+  uptime: () => number;
+  pause: (ms: number) => Promise<void>;
+}
+
+/** A page with the head that it was built on. */
+interface Draft {
+  page: LedgerPage;
+  head: Head;
+}
+
+/** Milliseconds in which pages with an unknown result are sent again. */
+const resendWindow = 1_500;
+const resendAfter = 10;
+
+const refused = () => new Error('the database refused a ledger page');
+
+/**
+ * Inserts pages until the fate of each is known. After a lost reply the same pages are sent again, and their `attempt` tells
+ * whether it is ours that stands. When the time is up, a fence takes their place.
+ */
+export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings) {
+  /** Ours may stand though the insert was refused: an earlier one of it has landed. */
+  async function fateOf({ page }: Draft, result: Inserted, fenced: boolean): Promise<Fate | 'unknown'> {
+    if (result === 'inserted') return fenced ? 'fenced' : 'inserted';
+    if (result === 'refused') return refused();
+    const standing = await store.page(page.walletId, page.n);
+    // It may stand without a majority yet.
+    if (!standing) return 'unknown';
+    return standing.attempt === page.attempt ? 'inserted' : 'page stands';
+  }
+
+  async function findOut(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
+    const until = uptime() + resendWindow;
+    const fates: (Fate | 'unknown')[] = drafts.map(() => 'unknown');
+    const open = () => [...drafts.entries()].filter(([n]) => fates[n] === 'unknown');
+    /** Pages that can hardly stand any more, as an id of theirs does: a fence decides without waiting. */
+    const hopeless = new Set<number>();
+    for (let last = false; open().length > 0 && !last; ) {
+      await pause(resendAfter);
+      last = uptime() >= until;
+      const tried = open().map(([n, draft]) => ({ n, draft, fenced: last || hopeless.has(n) }));
+      try {
+        const results = await store.insert(
+          tried.map(({ draft: { page, head }, fenced }) => (fenced ? fencePage(page, head) : page)),
+        );
+        await Promise.all(
+          tried.map(async ({ n, draft, fenced }, k) => {
+            const result = results[k] ?? 'refused';
+            fates[n] = await fateOf(draft, result, fenced);
+            if (result === 'entry stands') hopeless.add(n);
+          }),
+        );
+      } catch {
+        // Whatever the error is, an earlier insert may have landed: only an answer or a fence ends the search.
+      }
+    }
+    return fates.map((fate) => (fate === 'unknown' ? (cause as Error) : fate));
+  }
+
+  /** @returns the fate of each page, in their order */
+  return async function insertPages(drafts: readonly Draft[]): Promise<Fate[]> {
+    try {
+      const results = await store.insert(drafts.map(({ page }) => page));
+      return results.map((result) => (result === 'refused' ? refused() : result));
+    } catch (error) {
+      forgetHeads();
+      return findOut(drafts, error);
+    }
+  };
+}

@@ -1,0 +1,83 @@
+import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { EventDraft, Publish, Sweep } from '../platform/outbox.ts';
+import { createStage } from '../platform/stage.ts';
+import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
+import type { LedgerStore } from './ledger-store.ts';
+
+interface Settings {
+  store: Pick<LedgerStore, 'unpublished' | 'markPublished'>;
+  publish: Publish;
+  /** Adds entries to the audit log. Idempotent. */
+  record: (entries: readonly AuditEntry[]) => Promise<void>;
+  clock: Pick<Clock, 'now'>;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** Milliseconds that the process that wrote a page has to publish it, before the sweep does. */
+const publishedWithin = 10_000;
+const perSweep = 500;
+/** Pages are published together: the first of a batch waits this long for others. */
+const linger = { ms: 50, enough: 32 };
+
+/** `vae.resolved`: a returning user's code was exchanged at the token endpoint (interface section 6). Erased users get no event. */
+function eventsOf({ id, kind, at, grant }: LedgerEntry): EventDraft[] {
+  if (kind !== 'token' || !grant?.returning) return [];
+  const { partnerId, mode, keyId, sub, claims, sessionId, enrollmentId } = grant;
+  const about = { sessionId, enrollmentId, sub };
+  const fields = { user_id: sub, claims, resolved_at: at.toISOString() };
+  return [{ type: 'vae.resolved', cause: [id], partnerId, mode, keyId, about, at, fields }];
+}
+
+/**
+ * What follows a page, after the answer: its events and audit entries, then the page's mark is removed. Idempotent; the sweep
+ * publishes what a crash left.
+ */
+export function createPublishing({ store, publish, record, clock, logger }: Settings) {
+  const underway = new Set<Promise<unknown>>();
+
+  const publishPage = createStage<LedgerPage, undefined>({
+    linger,
+    async run(pages) {
+      const entries = pages.flatMap((page) => page.entries);
+      await publish(entries.flatMap(eventsOf));
+      await record(entries.flatMap(({ memo }) => memo?.audit ?? []));
+      await store.markPublished(pages);
+      return pages.map(() => undefined);
+    },
+  });
+
+  const sweep: Sweep = {
+    name: 'ledger events',
+    async sweep() {
+      const before = new Date(clock.now() - publishedWithin);
+      const left = await store.unpublished(before, perSweep);
+      const results = await Promise.allSettled(left.map(publishPage));
+      for (const result of results) {
+        if (result.status === 'rejected')
+          logger.warn({ err: result.reason }, 'a ledger page is not published yet');
+      }
+    },
+  };
+
+  return {
+    sweep,
+
+    /** Publishes a page that was just written. */
+    later(page: LedgerPage): void {
+      if (!page.unpublished) return;
+      const work = publishPage(page).catch((error: unknown) => {
+        logger.warn({ err: error, page: page._id }, 'publishing is left to the sweep');
+      });
+      underway.add(work);
+      void work.finally(() => underway.delete(work));
+    },
+
+    /** Resolves when the publications under way have ended; for a graceful stop. */
+    async drain(): Promise<void> {
+      await Promise.all(underway);
+    },
+  };
+}
+export type Publishing = ReturnType<typeof createPublishing>;

@@ -1,0 +1,29 @@
+import { type SignedStatement, type StatementView, statementType } from '../../contracts/admin/wallets.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createSigner } from '../platform/jws.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Statement } from './statement.ts';
+
+/** Signs a whole statement: a compact JWS that partners verify with the published keys. */
+export type SignStatement = (statement: StatementView, chain: Statement['chain']) => string;
+
+interface Settings {
+  keyring: Pick<Keyring, 'signing'>;
+  /** The base URL: where the keys are published. */
+  issuer: string;
+  clock: Pick<Clock, 'now'>;
+}
+
+export function createStatementSigner({ keyring, issuer, clock }: Settings): SignStatement {
+  const sign = createSigner(keyring, statementType);
+  return (statement, { n, digest }) => {
+    const { more: _more, ...whole } = statement;
+    const payload: SignedStatement = {
+      iss: issuer,
+      iat: Math.floor(clock.now() / 1000),
+      ...whole,
+      ledger: { page: n, digest },
+    };
+    return sign(payload);
+  };
+}

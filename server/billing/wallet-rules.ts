@@ -1,0 +1,120 @@
+import type { BillableKind } from '../../contracts/charge.ts';
+import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
+
+/** The rules of a wallet as pure functions. Amounts are signed integer cents: a charge is negative, funding positive. */
+
+/**
+ * What an entry can be. The billable kinds are charges. `opening` makes a wallet, `caps` changes its spend caps, and `fence`
+ * takes a page's place in the chain after an insert whose result is unknown.
+ */
+export type EntryKind = BillableKind | 'funding' | 'adjustment' | 'refund' | 'opening' | 'caps' | 'fence';
+
+export interface SpendWindow {
+  start: Date;
+  used: number;
+}
+
+/** A wallet after one page of its ledger. Balance in cents; caps in billable events. */
+export interface WalletState {
+  balance: number;
+  /** Of the last entry that has one. */
+  seq: number;
+  minute: SpendWindow;
+  hour: SpendWindow;
+  caps: { perMinute: number; perHour: number };
+}
+
+/** A request to write one entry. */
+export interface Movement {
+  kind: EntryKind;
+  amount: number;
+  /** For `caps`: those that change. */
+  caps?: Partial<WalletState['caps']> | undefined;
+}
+
+export type Refusal =
+  | { outcome: 'capped'; bucket: 'minute' | 'hour'; limit: number; retryAfter: number }
+  | { outcome: 'insufficient' };
+
+/** Interface section 8: a new wallet is empty and has the default caps. */
+export const newWallet: WalletState = {
+  balance: 0,
+  seq: 0,
+  minute: { start: new Date(0), used: 0 },
+  hour: { start: new Date(0), used: 0 },
+  caps: { perMinute: 60, perHour: 1000 },
+};
+
+type Counting = 'charge' | 'money' | 'note';
+
+/** Whether an entry counts in the spend windows, only moves money, or moves none. */
+export function countingOf(kind: EntryKind): Counting {
+  switch (kind) {
+    case 'token':
+    case 'storefront':
+    case 'checkbox':
+      return 'charge';
+    case 'funding':
+    case 'adjustment':
+    case 'refund':
+      return 'money';
+    case 'opening':
+    case 'caps':
+    case 'fence':
+      return 'note';
+  }
+}
+
+/** Whether an entry of this kind is a charge, which grants an access. */
+export const isBillable = (kind: EntryKind): kind is BillableKind => countingOf(kind) === 'charge';
+
+/** A window as it stands at `at` (ms). It only ever moves forward. */
+export function windowAt(window: SpendWindow, length: number, at: number): SpendWindow {
+  const start = windowStart(at, length);
+  return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
+}
+
+/** Interface section 8; where both buckets are full the hour is named (decisions.md). */
+function fullBucket(state: WalletState, at: number): Refusal | undefined {
+  const buckets = [
+    { bucket: 'hour', window: windowAt(state.hour, hour, at), limit: state.caps.perHour, length: hour },
+    {
+      bucket: 'minute',
+      window: windowAt(state.minute, minute, at),
+      limit: state.caps.perMinute,
+      length: minute,
+    },
+  ] as const;
+  const full = buckets.find(({ window, limit }) => window.used >= limit);
+  if (!full) return undefined;
+  const { bucket, limit, length } = full;
+  return {
+    outcome: 'capped',
+    bucket,
+    limit,
+    retryAfter: secondsUntilRollover(full.window.start.getTime(), length, at),
+  };
+}
+
+/** Why `movement` may not be written at `at` (ms), in the order of the contract: caps, then balance. */
+export function judge(state: WalletState, movement: Movement, at: number): Refusal | undefined {
+  const full = countingOf(movement.kind) === 'charge' ? fullBucket(state, at) : undefined;
+  if (full) return full;
+  const overdrawn = movement.amount < 0 && state.balance + movement.amount < 0;
+  return overdrawn ? { outcome: 'insufficient' } : undefined;
+}
+
+/** The wallet after `movement` at `at` (ms). */
+export function admit(state: WalletState, movement: Movement, at: number): WalletState {
+  const counting = countingOf(movement.kind);
+  if (counting === 'note') return { ...state, caps: { ...state.caps, ...movement.caps } };
+  const moved = { ...state, balance: state.balance + movement.amount, seq: state.seq + 1 };
+  if (counting === 'money') return moved;
+  const byMinute = windowAt(state.minute, minute, at);
+  const byHour = windowAt(state.hour, hour, at);
+  return {
+    ...moved,
+    minute: { start: byMinute.start, used: byMinute.used + 1 },
+    hour: { start: byHour.start, used: byHour.used + 1 },
+  };
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../errors.ts';
+import type { Logger } from '../logging.ts';
+
+interface Settings {
+  /** Requests that may be in flight at once; one more is refused. */
+  most: number;
+  /** Called for each refused request. */
+  onShed: () => void;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** Seconds after which a refused caller may try again. */
+const retryAfter = 1;
+/** Milliseconds between two lines in the log. */
+const logEvery = 1_000;
+
+/**
+ * Bounds the requests in flight in this scope and those below it. What a process cannot answer in time costs it the answers that
+ * it could give: one request more is refused with 503 before its body is read.
+ */
+export function boundInFlight(scope: FastifyInstance, { most, onShed, logger }: Settings): void {
+  let inFlight = 0;
+  let shed = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+
+  function refuse(): ApiError {
+    onShed();
+    shed += 1;
+    if (performance.now() - loggedAt > logEvery) {
+      logger.warn({ shed, inFlight }, 'overloaded: requests are refused');
+      loggedAt = performance.now();
+      shed = 0;
+    }
+    return new ApiError('service_unavailable', {
+      retryAfter,
+      logged: true,
+      description: 'Too many requests are in flight; try again shortly',
+    });
+  }
+
+  scope.addHook('onRequest', (_request, reply, done) => {
+    if (inFlight >= most) return done(refuse());
+    inFlight += 1;
+    reply.raw.once('close', () => {
+      inFlight -= 1;
+    });
+    done();
+  });
+}

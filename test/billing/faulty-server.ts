@@ -1,0 +1,108 @@
+import { MongoNetworkError } from 'mongodb';
+import { onTestFinished } from 'vitest';
+import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import { type BillingStores, createBillingStores } from '../../server/billing/store.ts';
+import type { Replacements } from '../../server/start.ts';
+import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer } from '../harness/server.ts';
+import { momentAt } from '../oauth/oauth-server.ts';
+import { readLedger, soundLedger } from './ledger-snapshot.ts';
+
+/** What happens around a call of a store that concerns a charge: before it, and after it was carried out. */
+interface Fault {
+  before?: () => void | Promise<void>;
+  after?: () => void | Promise<void>;
+}
+
+type Step = 'insert' | 'publish';
+
+/** What the driver says when a connection broke: the call may have been carried out, or not. */
+export const lostConnection = (): never => {
+  throw new MongoNetworkError('connection closed');
+};
+
+/** Applies to the first call only. */
+export function once(action: () => void | Promise<void>): () => void | Promise<void> {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return calls === 1 ? action() : undefined;
+  };
+}
+
+/** What waits for `passed` goes on with `open`, and fails with `break`. */
+export function gate() {
+  let open = (): void => undefined;
+  let fail = (_reason: Error): void => undefined;
+  const passed = new Promise<void>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  return { passed, open, break: fail };
+}
+
+const hasCharge = (pages: readonly LedgerPage[]) =>
+  pages.some(({ entries }) => entries.some(({ grant }) => grant));
+
+/** A server whose database breaks at a given step of the exchange (README, "How money stays right"). To be stopped. */
+export async function startFaulty() {
+  const clock = manualClock(momentAt(30, 10));
+  const faults = new Map<Step, Fault>();
+
+  function around<A extends unknown[], R>(
+    step: Step,
+    call: (...args: A) => Promise<R>,
+    concernsCharge: (...args: A) => boolean = () => true,
+  ) {
+    return async (...args: A): Promise<R> => {
+      const fault = concernsCharge(...args) ? faults.get(step) : undefined;
+      await fault?.before?.();
+      const result = await call(...args);
+      await fault?.after?.();
+      return result;
+    };
+  }
+
+  function wrap({ ledger, ...stores }: BillingStores): BillingStores {
+    return {
+      ...stores,
+      ledger: {
+        ...ledger,
+        // Fences pass: they hold no charge.
+        insert: around('insert', ledger.insert, hasCharge),
+        markPublished: around('publish', ledger.markPublished),
+      },
+    };
+  }
+
+  const replacements: Replacements = {
+    foundation: ({ db }) => ({ stores: { billing: wrap(createBillingStores(db)) } }),
+  };
+  const server = await startTestServer({ clock, replacements });
+  const walletOf = ({ partnerId }: TestPartner) => `${partnerId}:test`;
+
+  return {
+    ...server,
+    clock,
+    /** Sets what happens at a step from now on, until the test ends; nothing where no fault is given. */
+    at(step: Step, fault: Fault = {}): void {
+      faults.set(step, fault);
+      onTestFinished(() => void faults.delete(step));
+    },
+
+    partner: () => createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } }),
+    visit: (partner: TestPartner, person?: string) => visit(server, partner, person),
+    async exchange(partner: TestPartner, of: Visit) {
+      const response = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+      const body = (await response.json()) as { access_token?: string; error?: string };
+      return { status: response.status, retryAfter: response.headers.get('retry-after'), ...body };
+    },
+    async userinfo(token = ''): Promise<number> {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status;
+    },
+    ledgerNow: (partner: TestPartner) => readLedger(server.db, walletOf(partner)),
+    ledger: (partner: TestPartner) => soundLedger(server.db, walletOf(partner)),
+  };
+}
+export type FaultyServer = Awaited<ReturnType<typeof startFaulty>>;

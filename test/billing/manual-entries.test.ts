@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { soundLedger } from './ledger-snapshot.ts';
+
+let server: TestServer;
+let partner: TestPartner;
+
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const mode = 'test' as const;
+const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
+const refused = (error: string) => ({ data: expect.objectContaining({ error }) });
+
+async function newPartner(funds = 0): Promise<void> {
+  partner = await createPartner(server, { funds });
+}
+
+const fund = (amount: number, reference: string) =>
+  server.admin.wallets.fund.mutate({ partnerId: partner.partnerId, mode, amount, reference });
+
+const adjust = (amount: number, reference?: string) =>
+  server.admin.wallets.adjust.mutate({
+    partnerId: partner.partnerId,
+    mode,
+    amount,
+    reason: 'correction',
+    ...(reference ? { reference } : {}),
+  });
+
+/** A charge, and its id once it is in the ledger. */
+async function charge(): Promise<string> {
+  const form = tokenForm(partner, await visit(server, partner));
+  expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+  return (await ledger()).charges.at(-1)?.id ?? '';
+}
+
+describe('funding', () => {
+  it('adds to the balance and says what it was before', async () => {
+    await newPartner();
+    expect(await fund(5_000, 'invoice 1')).toMatchObject({
+      kind: 'funding',
+      amount: 5_000,
+      balanceBefore: 0,
+      balanceAfter: 5_000,
+      reference: 'invoice 1',
+      seq: 1,
+      repeated: false,
+    });
+    expect(await fund(7_000, 'invoice 2')).toMatchObject({ balanceAfter: 12_000, seq: 2 });
+    expect((await ledger()).state.balance).toBe(12_000);
+  });
+
+  it('is one for one reference, however often and from however many it is sent', async () => {
+    await newPartner();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fund(5_000, 'invoice 1')));
+    const again = await fund(5_000, 'invoice 1');
+    expect(new Set([...answers, again].map(({ id }) => id)).size).toBe(1);
+    // Exactly one call was not a repeat: the one that moved the money.
+    expect(answers.filter(({ repeated }) => !repeated)).toHaveLength(1);
+    expect(again.repeated).toBe(true);
+    const { state, entries } = await ledger();
+    expect([state.balance, entries.length]).toEqual([5_000, 1]);
+  });
+
+  it('is refused for a reference that was used with another amount', async () => {
+    await newPartner();
+    await fund(5_000, 'invoice 1');
+    await expect(fund(5_001, 'invoice 1')).rejects.toMatchObject(refused('conflict'));
+    expect((await ledger()).state.balance).toBe(5_000);
+  });
+
+  it('takes the same reference for each mode and each partner', async () => {
+    await newPartner();
+    const { partnerId } = partner;
+    await fund(5_000, 'invoice 1');
+    await server.admin.wallets.fund.mutate({
+      partnerId,
+      mode: 'live',
+      amount: 6_000,
+      reference: 'invoice 1',
+    });
+    await newPartner();
+    await fund(7_000, 'invoice 1');
+    expect((await ledger()).state.balance).toBe(7_000);
+    expect((await soundLedger(server.db, `${partnerId}:live`)).state.balance).toBe(6_000);
+  });
+
+  it('is refused for less than 50 USD, for more than a million, and for what is no amount', async () => {
+    await newPartner();
+    for (const amount of [4_999, 0, -5_000, 100_000_001, 5_000.5, Number.NaN])
+      await expect(fund(amount, 'x')).rejects.toMatchObject(refused('bad_input'));
+    expect((await ledger()).state.balance).toBe(0);
+  });
+
+  it('takes the smallest and the largest amount, and holds many of them', async () => {
+    await newPartner();
+    await fund(5_000, 'least');
+    await fund(100_000_000, 'most');
+    const many = await Promise.all(Array.from({ length: 30 }, (_, n) => fund(100_000_000, `more ${n}`)));
+    expect(many).toHaveLength(30);
+    expect((await ledger()).state.balance).toBe(3_100_005_000);
+  });
+
+  it('keeps a reference that looks like an expression of the database', async () => {
+    await newPartner();
+    expect(await fund(5_000, '$$ROOT.balance')).toMatchObject({ reference: '$$ROOT.balance' });
+    expect((await ledger()).entries[0]?.memo?.reference).toBe('$$ROOT.balance');
+  });
+
+  it('is not found for a partner that is not there', async () => {
+    const unknown = { partnerId: 'ptr_0000000000000000000000', mode, amount: 5_000, reference: 'x' };
+    await expect(server.admin.wallets.fund.mutate(unknown)).rejects.toMatchObject(refused('not_found'));
+  });
+});
+
+describe('an adjustment', () => {
+  it('moves the balance either way, and carries reason and actor', async () => {
+    await newPartner(5_000);
+    expect(await adjust(-1_000)).toMatchObject({ kind: 'adjustment', amount: -1_000, balanceAfter: 4_000 });
+    expect(await adjust(500)).toMatchObject({
+      balanceAfter: 4_500,
+      reason: 'correction',
+      actor: expect.any(String),
+    });
+    expect((await ledger()).state.balance).toBe(4_500);
+  });
+
+  it('is refused below zero, and allowed to zero', async () => {
+    await newPartner(5_000);
+    await expect(adjust(-5_001)).rejects.toMatchObject(refused('refused'));
+    expect(await adjust(-5_000)).toMatchObject({ balanceAfter: 0 });
+    await expect(adjust(-1)).rejects.toMatchObject(refused('refused'));
+    expect((await ledger()).state.balance).toBe(0);
+  });
+
+  it('never takes more than there is, from however many', async () => {
+    await newPartner(5_000);
+    const results = await Promise.allSettled(Array.from({ length: 20 }, () => adjust(-600)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(8);
+    expect((await ledger()).state.balance).toBe(200);
+  });
+
+  it('is one for one reference, and refused for another amount', async () => {
+    await newPartner(5_000);
+    await adjust(-100, 'ticket 7');
+    expect(await adjust(-100, 'ticket 7')).toMatchObject({ repeated: true });
+    await expect(adjust(100, 'ticket 7')).rejects.toMatchObject(refused('conflict'));
+    await adjust(-100);
+    await adjust(-100);
+    expect((await ledger()).state.balance).toBe(4_700);
+  });
+
+  it('is refused for zero', async () => {
+    await newPartner();
+    await expect(adjust(0)).rejects.toMatchObject(refused('bad_input'));
+  });
+});
+
+describe('a refund', () => {
+  const refund = (entryId: string, reason = 'the answer was lost') =>
+    server.admin.wallets.refund.mutate({ entryId, reason });
+
+  it('gives a charge back, and names it', async () => {
+    await newPartner(5_000);
+    const entryId = await charge();
+    expect(await refund(entryId)).toMatchObject({
+      id: `rev_${entryId}`,
+      kind: 'refund',
+      amount: 50,
+      of: entryId,
+      reason: 'the answer was lost',
+      repeated: false,
+    });
+    const { state, entries } = await ledger();
+    expect([state.balance, entries.length]).toEqual([5_000, 3]);
+  });
+
+  it('twice is once, also at the same time', async () => {
+    await newPartner(5_000);
+    const entryId = await charge();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => refund(entryId)));
+    expect(answers.map(({ amount }) => amount)).toEqual(answers.map(() => 50));
+    expect(answers.filter(({ repeated }) => !repeated)).toHaveLength(1);
+    expect(await refund(entryId, 'another reason')).toMatchObject({
+      repeated: true,
+      reason: 'the answer was lost',
+    });
+    expect((await ledger()).state.balance).toBe(5_000);
+  });
+
+  it('gives back what was paid, whatever the price is now', async () => {
+    await newPartner(5_000);
+    const entryId = await charge();
+    const { partnerId } = partner;
+    await server.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 400 });
+    expect(await refund(entryId)).toMatchObject({ amount: 50, balanceAfter: 5_000 });
+  });
+
+  it('is refused for funding, for a refund, and for a charge that cost nothing', async () => {
+    await newPartner(5_000);
+    const { entries } = await ledger();
+    await expect(refund(entries[0]?.id ?? '')).rejects.toMatchObject(refused('refused'));
+    const entryId = await charge();
+    await refund(entryId);
+    await expect(refund(`rev_${entryId}`)).rejects.toMatchObject(refused('refused'));
+    const { partnerId } = partner;
+    await server.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 0 });
+    const free = await charge();
+    await expect(refund(free)).rejects.toMatchObject(refused('refused'));
+    await expect(refund('txn_0000000000000000000000')).rejects.toMatchObject(refused('not_found'));
+  });
+});

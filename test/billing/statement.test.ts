@@ -1,0 +1,98 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { readLedger } from './ledger-snapshot.ts';
+
+const clock = manualClock(Date.UTC(2026, 0, 31, 23, 59, 50));
+let server: TestServer;
+let partner: TestPartner;
+/** Entries at 23:59:50, :53, :56, :59, then 00:00:02 of the next day. */
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  partner = await createPartner(server);
+  for (let n = 0; n < 4; n += 1) {
+    clock.advance(3_000);
+    const form = tokenForm(partner, await visit(server, partner));
+    expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+  }
+});
+afterAll(() => server.stop());
+
+const read = (
+  range: { from?: string; to?: string; limit?: number; afterSeq?: number; untilSeq?: number } = {},
+) => server.admin.wallets.statement.query({ partnerId: partner.partnerId, ...range });
+const midnight = '2026-02-01T00:00:00.000Z';
+
+describe('wallets statement', () => {
+  it('opens, moves and closes to the cent for any range', async () => {
+    const whole = await read();
+    expect(whole.entries.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+    expect([whole.opening, whole.closing]).toEqual([0, 9_800]);
+    const times = [
+      ...whole.entries.map(({ at }) => at),
+      midnight,
+      '2026-03-01T00:00:00Z',
+      '2020-01-01T00:00:00Z',
+    ];
+    for (const from of times) {
+      for (const to of times.filter((time) => time >= from)) {
+        const { opening, closing, entries } = await read({ from, to });
+        expect(opening + entries.reduce((sum, { amount }) => sum + amount, 0)).toBe(closing);
+        const expected = whole.entries.filter(
+          ({ at }) => at >= new Date(from).toISOString() && at < new Date(to).toISOString(),
+        );
+        expect(entries).toEqual(expected);
+      }
+    }
+  });
+
+  it('opens a month with what closed the month before', async () => {
+    const [before, after] = await Promise.all([read({ to: midnight }), read({ from: midnight })]);
+    expect([before.closing, after.opening]).toEqual([9_850, 9_850]);
+    expect([before.entries.length, after.entries.length]).toEqual([4, 1]);
+  });
+
+  it('goes on page by page, each opening where the one before closed', async () => {
+    const first = await read({ limit: 2 });
+    expect(first.more).toBe(true);
+    const last = first.entries.at(-1)?.seq ?? 0;
+    const second = await read({ limit: 100, afterSeq: last, untilSeq: first.untilSeq });
+    expect(second.opening).toBe(first.closing);
+    expect(second.entries.map(({ seq }) => seq)).toEqual([3, 4, 5]);
+    expect(second.more).toBe(false);
+  });
+
+  it('leaves entries out that move no money, and the balance as it is', async () => {
+    await server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', perMinute: 1_000 });
+    const { entries, closing } = await read();
+    expect([entries.length, closing]).toEqual([5, 9_800]);
+  });
+});
+
+describe('a signed statement', () => {
+  const sign = async (range: { from?: string; to?: string } = {}) =>
+    (await server.admin.wallets.signedStatement.query({ partnerId: partner.partnerId, ...range })).jws;
+
+  it('is verified by the published keys, and names the page that its last line is on', async () => {
+    const keys = (await (await fetch(`${server.baseUrl}/.well-known/jwks.json`)).json()) as {
+      keys: object[];
+    };
+    const { payload, protectedHeader } = await jwtVerify(
+      await sign({ to: midnight }),
+      createLocalJWKSet(keys),
+    );
+    expect(protectedHeader).toMatchObject({ alg: 'ES256', typ: 'svc-statement+jwt' });
+    const { more: _more, ...statement } = await read({ to: midnight });
+    expect(payload).toMatchObject({ iss: server.config.baseUrl, ...statement });
+    const { pages } = await readLedger(server.db, `${partner.partnerId}:test`);
+    const { page, digest } = payload['ledger'] as { page: number; digest: string };
+    expect(pages[page]?.digest).toBe(digest);
+    expect(pages[page]?.entries.map(({ seq }) => seq)).toContain(4);
+  });
+
+  it('is not accepted as an access token', async () => {
+    const headers = { authorization: `Bearer ${await sign()}` };
+    expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(401);
+  });
+});

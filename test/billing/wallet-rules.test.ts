@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  admit,
+  type EntryKind,
+  isBillable,
+  judge,
+  type Movement,
+  newWallet,
+  type WalletState,
+  windowAt,
+} from '../../server/billing/wallet-rules.ts';
+
+const noon = Date.UTC(2026, 0, 5, 12);
+const charge = (amount = -50): Movement => ({ kind: 'token', amount });
+const wallet = (change: Partial<WalletState> = {}): WalletState => ({
+  ...newWallet,
+  balance: 10_000,
+  ...change,
+});
+const used = (start: number, count: number) => ({ start: new Date(start), used: count });
+
+describe('judge', () => {
+  it('admits a charge down to a balance of zero, and not below', () => {
+    expect(judge(wallet({ balance: 50 }), charge(), noon)).toBeUndefined();
+    expect(judge(wallet({ balance: 49 }), charge(), noon)).toEqual({ outcome: 'insufficient' });
+    expect(judge(wallet({ balance: 49 }), { kind: 'adjustment', amount: -50 }, noon)).toEqual({
+      outcome: 'insufficient',
+    });
+  });
+
+  it('admits a charge of nothing in an empty wallet', () => {
+    expect(judge(wallet({ balance: 0 }), charge(0), noon)).toBeUndefined();
+  });
+
+  it('counts a cap exactly: the last of 60 passes, the next is refused until the minute is over', () => {
+    expect(judge(wallet({ minute: used(noon, 59) }), charge(), noon + 1)).toBeUndefined();
+    const full = wallet({ minute: used(noon, 60) });
+    expect(judge(full, charge(), noon + 18_500)).toEqual({
+      outcome: 'capped',
+      bucket: 'minute',
+      limit: 60,
+      retryAfter: 42,
+    });
+    expect(judge(full, charge(), noon + 59_999)).toMatchObject({ retryAfter: 1 });
+    expect(judge(full, charge(), noon + 60_000)).toBeUndefined();
+  });
+
+  it('names the hour where both buckets are full, and the cap before the balance', () => {
+    const full = wallet({ balance: 0, minute: used(noon, 60), hour: used(noon, 1_000) });
+    expect(judge(full, charge(), noon)).toMatchObject({ bucket: 'hour', limit: 1_000, retryAfter: 3_600 });
+  });
+
+  it('counts charges only: money that comes in is never capped', () => {
+    const full = wallet({ minute: used(noon, 60) });
+    for (const kind of ['funding', 'adjustment', 'refund'] as const) {
+      expect(judge(full, { kind, amount: 50 }, noon)).toBeUndefined();
+    }
+  });
+
+  it('does not reopen a full window for a clock that went back', () => {
+    expect(judge(wallet({ minute: used(noon, 60) }), charge(), noon - 120_000)).toMatchObject({
+      outcome: 'capped',
+    });
+  });
+});
+
+const kinds: EntryKind[] = [
+  'token',
+  'storefront',
+  'checkbox',
+  'funding',
+  'adjustment',
+  'refund',
+  'caps',
+  'fence',
+];
+const movement = fc.record({
+  kind: fc.constantFrom(...kinds),
+  cents: fc.integer({ min: 0, max: 20_000 }),
+  down: fc.boolean(),
+  cap: fc.integer({ min: 0, max: 5 }),
+  later: fc.integer({ min: 0, max: 40_000 }),
+});
+
+const toMovement = ({
+  kind,
+  cents,
+  down,
+  cap,
+}: {
+  kind: EntryKind;
+  cents: number;
+  down: boolean;
+  cap: number;
+}): Movement => {
+  if (kind === 'caps') return { kind, amount: 0, caps: { perMinute: cap } };
+  if (kind === 'fence') return { kind, amount: 0 };
+  return { kind, amount: isBillable(kind) || (kind === 'adjustment' && down) ? -cents : cents };
+};
+
+describe('judge and admit, over any sequence', () => {
+  it('keep the balance at the sum of what was admitted and never below zero, and no window over its cap', () => {
+    fc.assert(
+      fc.property(fc.array(movement, { maxLength: 60 }), (steps) => {
+        let state: WalletState = { ...newWallet, caps: { perMinute: 3, perHour: 5 } };
+        let at = noon;
+        const admitted: { at: number; movement: Movement; cap: number }[] = [];
+        for (const step of steps) {
+          at += step.later;
+          const next = toMovement(step);
+          if (judge(state, next, at)) continue;
+          state = admit(state, next, at);
+          admitted.push({ at, movement: next, cap: state.caps.perMinute });
+        }
+        const moves = admitted.filter(({ movement: { kind } }) => kind !== 'caps' && kind !== 'fence');
+        expect(state.balance).toBe(moves.reduce((sum, { movement: { amount } }) => sum + amount, 0));
+        expect(state.balance).toBeGreaterThanOrEqual(0);
+        expect(state.seq).toBe(moves.length);
+        const charges = moves.filter(({ movement: { kind } }) => isBillable(kind));
+        for (const [length, most] of [
+          [60_000, undefined],
+          [3_600_000, 5],
+        ] as const) {
+          const windows = new Map<number, { count: number; cap: number }>();
+          for (const each of charges) {
+            const start = Math.floor(each.at / length);
+            const window = windows.get(start) ?? { count: 0, cap: 0 };
+            windows.set(start, { count: window.count + 1, cap: most ?? Math.max(window.cap, each.cap) });
+          }
+          // A cap that was lowered in between holds from then on: the highest one of the window bounds it.
+          for (const { count, cap } of windows.values()) expect(count).toBeLessThanOrEqual(cap);
+        }
+      }),
+    );
+  });
+
+  it('count each window from its own charges', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 40 }), (waits) => {
+        let state = wallet({ balance: 1_000_000 });
+        let at = noon;
+        const times: number[] = [];
+        for (const wait of waits) {
+          at += wait;
+          state = admit(state, charge(), at);
+          times.push(at);
+        }
+        const inThis = (length: number) =>
+          times.filter((time) => Math.floor(time / length) === Math.floor(at / length)).length;
+        expect(windowAt(state.minute, 60_000, at).used).toBe(inThis(60_000));
+        expect(windowAt(state.hour, 3_600_000, at).used).toBe(inThis(3_600_000));
+      }),
+    );
+  });
+});

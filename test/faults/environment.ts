@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { killPointNames } from './kill-points.ts';
+import { loadServer, type ServerProcess } from './server-process.ts';
+import type { Worker } from './worker.ts';
+
+/** A product secret of the form that the configuration wants. */
+export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
+
+/** Milliseconds that a page keeps its `unpublished` mark before a sweep of the suite takes it. */
+export const sweptAfter = 500;
+/** The product's own: see server/billing/publishing.ts. */
+const productSweepsAfter = 10_000;
+/** Milliseconds. Short, so that runs are; the attempt's budget is still far above what a local POST takes. */
+const times = { attemptBudget: 2000, lease: 2300 };
+
+export interface EnvironmentSettings {
+  /** Whether the servers reach the database through the proxy. */
+  proxied?: boolean;
+  /** Whether the server leaves webhooks to another process beside it. */
+  sendsNot?: boolean;
+  /** How many servers share the database; faults happen to the first. Default 1. */
+  servers?: number;
+}
+
+const everyRole = 'api,admin,worker';
+
+/**
+ * A database of its own on the worker, and servers on it. The first is started again and again, always at the same
+ * address; its next process is loaded ahead, so that a start is short.
+ */
+export async function openEnvironment(worker: Worker, settings: EnvironmentSettings) {
+  const { proxied = false, sendsNot = false, servers = 1 } = settings;
+  const { name, db, direct, proxied: behindProxy } = worker.newDatabase();
+  const dataDir = join(worker.dataDir, name);
+  const ports = await worker.portsOf(servers);
+  const [first = { http: 0, admin: 0 }, ...rest] = ports;
+  // The issuer of all tokens: each server accepts those of the others.
+  const baseUrl = `http://127.0.0.1:${first.http}`;
+
+  const load = (roles: string, { http, admin }: { http: number; admin: number }): ServerProcess =>
+    loadServer({
+      SVC_FAULT: killPointNames.join(','),
+      SVC_FAULT_SWEPT_EARLIER: String(productSweepsAfter - sweptAfter),
+      SVC_FAULT_ATTEMPT_BUDGET: String(times.attemptBudget),
+      SVC_FAULT_LEASE_TIME: String(times.lease),
+      SVC_PORT: String(http),
+      SVC_ADMIN_PORT: String(admin),
+      SVC_BASE_URL: baseUrl,
+      SVC_ROLES: roles,
+      SVC_DATA_DIR: dataDir,
+      SVC_ADMIN_TOKEN: adminToken,
+      SVC_STARTS_PER_MINUTE: 'off',
+      SVC_LOG_LEVEL: process.env['SVC_FAULT_LOG'] ?? 'silent',
+      SVC_WEBHOOK_RETRY_DELAYS: '200ms,400ms',
+      MONGODB_URI: proxied ? behindProxy : direct,
+    });
+  const loadNext = () => load(sendsNot ? 'api,admin' : everyRole, first);
+
+  let server = loadNext();
+  await server.start();
+  const others = [
+    ...rest.map((own) => load('api,worker', own)),
+    ...(sendsNot ? [load('worker', first)] : []),
+  ];
+  await Promise.all(others.map((other) => other.start()));
+  let next: ServerProcess | undefined;
+
+  return {
+    worker,
+    db,
+    dataDir,
+    /** One for each server. */
+    publicUrls: ports.map(({ http }) => `http://127.0.0.1:${http}`),
+    adminUrl: `http://127.0.0.1:${first.admin}`,
+    /** The first server: the one that faults happen to. */
+    server: () => server,
+    /** One sweep in every process, as many times at once. */
+    async sweep(times = 1): Promise<void> {
+      await Promise.all([server, ...others].map((process) => process.sweep(times)));
+    },
+    /** Loads the next process of the first server ahead. */
+    preload(): void {
+      next ??= loadNext();
+    },
+    /** Ends the first server if need be, and starts it again. @throws where that ends before it is up */
+    async restart(): Promise<void> {
+      server.signal('SIGKILL');
+      await server.ended;
+      server = next ?? loadNext();
+      next = undefined;
+      await server.start();
+    },
+    async close(): Promise<void> {
+      const all = [server, ...others, next].filter((process) => process !== undefined);
+      for (const process of all) process.signal('SIGKILL');
+      await Promise.all(all.map(({ ended }) => ended));
+      await worker.databaseBack();
+      await db.dropDatabase();
+    },
+  };
+}
+export type Environment = Awaited<ReturnType<typeof openEnvironment>>;

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment } from './environment.ts';
+import type { Armed, KillPoint } from './kill-points.ts';
+import type { Rule } from './proxy.ts';
+import { createGate } from './retry.ts';
+
+/** What happens to the first server, to its database or to the messages between them, and where. */
+export type Fault =
+  | {
+      /** `stopping server`: it is asked to stop and dies on the way. `freezes`: it stops for longer than a caller is waited for. */
+      kills: 'server' | 'database' | 'stopping server' | 'frozen server';
+      point: KillPoint;
+      /** What the proxy does until then, so that the point is reached at all. */
+      meanwhile?: readonly Rule[];
+    }
+  /** `release`: when a held message reaches the database. */
+  | { interferes: readonly Rule[]; release?: 'after the exchanges' | 'after the sweep' };
+
+/** A fault that was armed. */
+export interface InjectedFault {
+  /** Resolves when it has happened. */
+  fired: Promise<void>;
+  hasFired(): boolean;
+  /** Resolves when server and database are up again. */
+  recover(): Promise<void>;
+  /** Sends held messages on. */
+  release(): Promise<void>;
+}
+
+/** Longer than an exchange may wait before it starts its next step. Milliseconds. */
+const frozenFor = 3_000;
+
+const nothing = async (): Promise<void> => undefined;
+
+/** `fired` as something that can be asked, too; one that fails has not fired. */
+export function injectedFault(
+  fired: Promise<void>,
+  rest: Partial<Pick<InjectedFault, 'recover' | 'release'>>,
+): InjectedFault {
+  let happened = false;
+  const { opened, open } = createGate();
+  fired.then(
+    () => {
+      happened = true;
+      open();
+    },
+    () => undefined,
+  );
+  return { fired: opened, hasFired: () => happened, recover: nothing, release: nothing, ...rest };
+}
+
+/** Arms a fault for the `hit`-th time that its moment comes. */
+export async function inject(fault: Fault, environment: Environment, hit: number): Promise<InjectedFault> {
+  const { proxy, databaseProcess, databaseBack } = environment.worker;
+  if ('interferes' in fault) {
+    const { met, release } = proxy.arm(fault.interferes, hit);
+    return injectedFault(met, { release });
+  }
+  const { kills, point, meanwhile } = fault;
+  if (meanwhile) proxy.arm(meanwhile, 1);
+  const arm = (rest: Partial<Armed>) =>
+    environment.server().arm({ point, hit, signal: 'SIGKILL', from: 'now', ...rest });
+
+  switch (kills) {
+    case 'database': {
+      const { fired } = await arm({ victim: databaseProcess() });
+      const injected = injectedFault(fired, {});
+      // A fault that has not fired must not do so later.
+      const recover = async () => {
+        if (injected.hasFired()) await databaseBack();
+        else await environment.restart();
+      };
+      return { ...injected, recover };
+    }
+    case 'frozen server': {
+      const { fired } = await arm({ signal: 'SIGSTOP' });
+      const injected = injectedFault(fired, {});
+      const recover = async () => {
+        if (!injected.hasFired()) return environment.restart();
+        await sleep(frozenFor);
+        environment.server().signal('SIGCONT');
+      };
+      return { ...injected, recover };
+    }
+    case 'server':
+    case 'stopping server': {
+      const { fired } = await arm({ from: kills === 'server' ? 'now' : 'SIGTERM' });
+      environment.preload();
+      return injectedFault(fired, { recover: environment.restart });
+    }
+  }
+}

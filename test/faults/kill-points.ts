@@ -1,0 +1,76 @@
+/** Each step of the server that has a point before and one after it, where a process can be killed. */
+const steps = [
+  // Money: the read of the session, and inserts of ledger pages by what they hold
+  'session',
+  'page',
+  'funding',
+  'refund',
+  'caps',
+  'fence',
+  'answer',
+  // The outbox of the ledger: its events, then the removal of `unpublished`
+  'event',
+  'unset',
+  // Webhooks
+  'delivery',
+  'lease',
+  'post',
+  'record',
+] as const;
+export type Step = (typeof steps)[number];
+export type KillPoint = `${Step}:${'before' | 'after'}`;
+
+export const killPointNames = steps.flatMap((step): KillPoint[] => [`${step}:before`, `${step}:after`]);
+
+/** When a fault happens, and to which process: this one, or the `victim` (the database's). */
+export type Armed = {
+  point: KillPoint;
+  /** Which arrival at the point counts: 1 is the next one. */
+  hit: number;
+  victim?: number | undefined;
+  /** SIGSTOP freezes the process until it gets SIGCONT. */
+  signal: 'SIGKILL' | 'SIGSTOP';
+  /** From which moment on arrivals count. */
+  from: 'now' | 'SIGTERM';
+};
+
+/**
+ * The kill points of this process. Nothing happens until one is armed.
+ * @param names from SVC_FAULT: the points that may be armed, none by default
+ * @param report resolves when the suite knows that the fault is about to happen
+ */
+export function createKillPoints(names: ReadonlySet<string>, report: () => Promise<void>) {
+  let armed: Armed | undefined;
+  let left = 0;
+
+  async function hurt({ victim, signal }: Armed): Promise<void> {
+    if (victim === undefined) {
+      if (signal === 'SIGSTOP') await report();
+      process.kill(process.pid, signal);
+      return;
+    }
+    await report();
+    process.kill(victim, signal);
+    // What follows the point meets a process that is gone.
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  return {
+    /** @throws for a point that SVC_FAULT does not name */
+    arm(next: Armed): void {
+      if (!names.has(next.point)) throw new Error(`SVC_FAULT does not name ${next.point}`);
+      armed = next;
+      left = next.from === 'now' ? next.hit : 0;
+    },
+    /** To be called when the process is asked to stop. */
+    terminating(): void {
+      if (armed?.from === 'SIGTERM') left = armed.hit;
+    },
+    async at(reached: KillPoint): Promise<void> {
+      if (reached !== armed?.point || left === 0) return;
+      left -= 1;
+      if (left === 0) await hurt(armed);
+    },
+  };
+}
+export type KillPoints = ReturnType<typeof createKillPoints>;

@@ -1,0 +1,136 @@
+import type { Outcome } from './clients.ts';
+import { chargesOf, type Entry, type LedgerSnapshot, ledgerFaults, missingCents } from './ledger-snapshot.ts';
+
+/** What a run of money came to. Lost cents, double debits and orphans should be 0. */
+export interface MoneyFindings {
+  lostCents: number;
+  /** Charges beyond the one of a code, and tokens beyond the one of a charge. */
+  doubleDebits: number;
+  /** Tokens without a charge; charges without a token whose clients all got an answer. */
+  orphans: number;
+  /** Anything else, in words. */
+  other: string[];
+  /** Codes whose charge stands and whose token did not arrive: the retry of their client names the charge. */
+  lostAnswers: number;
+  /** Entries of the ledger, its opening apart. */
+  entries: number;
+  /** Tokens that clients have got. */
+  answers: number;
+}
+
+/** What a run must come to at least, or exactly: without it, nothing was tested. */
+export interface Expected {
+  /** Cents that operators have paid in. */
+  funded: number;
+  /** Charges; undefined where the hour of the spend cap has changed. */
+  charges: number | undefined;
+  /** Entries of each kind that operators have caused. */
+  manual: Record<string, number>;
+  /** The least number of tokens. */
+  answers: number;
+}
+
+const counted = <T>(items: readonly T[], is: (item: T) => boolean): number => items.filter(is).length;
+
+/** The charge that a token stands for: its `jti`. */
+export function accessIdOf(token: string): unknown {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+  return (JSON.parse(payload) as { jti?: unknown }).jti;
+}
+
+/** A returning user's charge has one event, any other none. */
+function eventFaults(snapshot: LedgerSnapshot): string[] {
+  const { events } = snapshot;
+  const due = chargesOf(snapshot).filter(({ grant }) => grant?.returning);
+  const wrong = due.filter(({ grant }) => counted(events, (id) => id === grant?.sessionId) !== 1);
+  return wrong.length === 0 && events.length === due.length
+    ? []
+    : [`${events.length} events for ${due.length} charges of returning users`];
+}
+
+type Fate = 'token' | 'lost answer' | 'refused' | 'double' | 'orphan';
+
+/**
+ * What became of one code, over all its clients: one of them holds the token of its one charge; or one got no answer,
+ * and all retries are refused with the name of that charge; or nothing was charged and all are refused for want of money.
+ */
+function fateOf(outcomes: readonly Outcome[], charges: readonly Entry[]): Fate {
+  const tokens = outcomes.flatMap(({ token }) => (token === undefined ? [] : [token]));
+  const refusals = outcomes.flatMap(({ refusal }) => refusal ?? []);
+  const [token] = tokens;
+  const [charge] = charges;
+  if (charges.length > 1 || tokens.length > 1) return 'double';
+  if (token !== undefined) return accessIdOf(token) === charge?.id ? 'token' : 'orphan';
+  if (charge) {
+    const named = refusals.every(({ description }) => description.endsWith(`charge ${charge.id}`));
+    return named && outcomes.some(({ unanswered }) => unanswered > 0) ? 'lost answer' : 'orphan';
+  }
+  const isLimited = refusals.length > 0 && refusals.every(({ status }) => status === 402 || status === 429);
+  return isLimited ? 'refused' : 'orphan';
+}
+
+/** A code that was charged is refused as used: before want of money, and before a cap. */
+function refusalFaults(outcomes: readonly Outcome[], charged: ReadonlySet<string>): string[] {
+  return outcomes.flatMap(({ code, refusal }) =>
+    refusal && refusal.status !== 400 && charged.has(code.sessionId)
+      ? [`a code that was charged is refused with ${refusal.status}`]
+      : [],
+  );
+}
+
+function amountFaults(snapshot: LedgerSnapshot, answers: number, expected: Expected): string[] {
+  const { entries } = snapshot;
+  const charges = chargesOf(snapshot).length;
+  const kinds = Object.entries(expected.manual).map(([kind, due]) => ({
+    kind,
+    due,
+    found: counted(entries, (entry) => entry.kind === kind),
+  }));
+  return [
+    ...kinds.flatMap(({ kind, due, found }) =>
+      found === due ? [] : [`${found} entries of kind ${kind} instead of ${due}`],
+    ),
+    ...(expected.charges === undefined || expected.charges === charges
+      ? []
+      : [`${charges} charges instead of ${expected.charges}`]),
+    ...(answers >= expected.answers ? [] : [`only ${answers} tokens, at least ${expected.answers} are due`]),
+  ];
+}
+
+/** Judges a run by what its clients hold and what the database says. */
+export function judgeMoney(
+  snapshot: LedgerSnapshot,
+  outcomes: readonly Outcome[],
+  expected: Expected,
+): MoneyFindings {
+  const charges = chargesOf(snapshot);
+  const codes = new Map<string, Outcome[]>();
+  for (const outcome of outcomes) {
+    const { sessionId } = outcome.code;
+    codes.set(sessionId, [...(codes.get(sessionId) ?? []), outcome]);
+  }
+  const fates = [...codes].map(([sessionId, own]) =>
+    fateOf(
+      own,
+      charges.filter(({ grant }) => grant?.sessionId === sessionId),
+    ),
+  );
+  const count = (fate: Fate) => counted(fates, (each) => each === fate);
+  const answers = counted(outcomes, ({ token }) => token !== undefined);
+  const strangers = counted(charges, ({ grant }) => !codes.has(grant?.sessionId ?? ''));
+  return {
+    lostCents: missingCents(snapshot, expected.funded),
+    doubleDebits: count('double'),
+    orphans: count('orphan') + strangers,
+    other: [
+      ...ledgerFaults(snapshot),
+      ...eventFaults(snapshot),
+      ...amountFaults(snapshot, answers, expected),
+      ...refusalFaults(outcomes, new Set(charges.map(({ grant }) => grant?.sessionId ?? ''))),
+      ...outcomes.flatMap(({ faults }) => faults),
+    ],
+    lostAnswers: count('lost answer'),
+    entries: snapshot.entries.length - 1,
+    answers,
+  };
+}

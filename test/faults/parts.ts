@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { adminToken, type Environment, type EnvironmentSettings } from './environment.ts';
+import type { Fault } from './injection.ts';
+import { moneyPoints } from './money-points.ts';
+import { runMoney } from './money-run.ts';
+import { webhookPoints } from './webhook-points.ts';
+import { runWebhooks } from './webhook-run.ts';
+
+/** Figures of one run, and what is wrong besides, in words. */
+export type Findings = { other: string[] } & Record<string, number | string[]>;
+
+/** The runs of one point. */
+export interface Task {
+  name: string;
+  /** How often its moment surely comes within a run; default 3. */
+  moments?: number | undefined;
+  environment: EnvironmentSettings;
+  /** @returns undefined where the fault's moment did not come */
+  run(environment: Environment, run: number, hit: number): Promise<Findings | undefined>;
+}
+
+/** A group of points that are judged in the same way. A further one needs an entry in `parts` only. */
+export interface Part {
+  name: string;
+  title: string;
+  /** Figures that must be 0, and others; by their name in the findings. */
+  failures: Record<string, string>;
+  figures: Record<string, string>;
+  tasks: readonly Task[];
+  /** What is wrong with an environment after the last run of a point, in words. */
+  check?(environment: Environment): Promise<string[]>;
+}
+
+const svcadmin = fileURLToPath(
+  new URL(
+    import.meta.url.includes('/dist/') ? '../../../cli/bin/svcadmin.js' : '../../cli/bin/svcadmin.js',
+    import.meta.url,
+  ),
+);
+
+/** `svcadmin wallets audit` over all wallets of the environment, as an operator runs it. */
+function audit({ adminUrl, dataDir }: Environment): Promise<string[]> {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: dataDir,
+    SVCADMIN_URL: adminUrl,
+    SVCADMIN_TOKEN: adminToken,
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [svcadmin, 'wallets', 'audit'], { env }, (error, stdout, stderr) => {
+      resolve(error ? [`svcadmin wallets audit exits with ${error.code}: ${stdout}${stderr}`] : []);
+    });
+  });
+}
+
+const isProxied = (fault: Fault): boolean => 'interferes' in fault || fault.meanwhile !== undefined;
+
+const money: Part = {
+  name: 'money',
+  title: 'Money',
+  failures: { lostCents: 'lost cents', doubleDebits: 'double debits', orphans: 'orphans' },
+  figures: {
+    faults: 'faults',
+    entries: 'entries',
+    answers: 'answers',
+    lostAnswers: 'lost answers',
+  },
+  tasks: moneyPoints.map((point) => ({
+    name: point.name,
+    moments: point.moments,
+    environment: { proxied: isProxied(point.fault), servers: point.servers ?? 1 },
+    run: async (environment, run, hit) => {
+      const findings = await runMoney(environment, { point, run, hit });
+      return findings && { ...findings };
+    },
+  })),
+  check: audit,
+};
+
+const webhooks: Part = {
+  name: 'webhooks',
+  title: 'Webhooks',
+  failures: { lost: 'lost', altered: 'altered', invented: 'invented' },
+  figures: { faults: 'faults', events: 'events', repeated: 'repeated' },
+  tasks: webhookPoints.map((point) => ({
+    name: point.name,
+    moments: point.moments,
+    environment: { sendsNot: point.sendsNot === true },
+    run: async (environment, run, hit) => {
+      const findings = await runWebhooks(environment, { point, run, hit });
+      return findings && { ...findings };
+    },
+  })),
+};
+
+export const parts: readonly Part[] = [money, webhooks];

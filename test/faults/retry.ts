@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Asks every 20 ms until the answer is yes. @returns whether it came within `ms` */
+export async function eventually(ask: () => Promise<boolean>, ms: number): Promise<boolean> {
+  for (const deadline = performance.now() + ms; performance.now() < deadline; ) {
+    if (await ask()) return true;
+    await sleep(20);
+  }
+  return ask();
+}
+
+/** Repeats a call while the database or the server may be away. @throws its last error after `ms` */
+export async function retry<T>(call: () => Promise<T>, ms = 60_000): Promise<T> {
+  for (const deadline = performance.now() + ms; ; ) {
+    try {
+      return await call();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** Resolves when the first of them ends, with or without an error. */
+export async function firstOf(...events: Promise<unknown>[]): Promise<void> {
+  await Promise.race(events.map((event) => event.catch(() => undefined)));
+}
+
+/** Settles as `work` does, `ms` later: background work that it started has ended by then. */
+export const afterwards = (work: Promise<unknown>, ms: number): Promise<unknown> =>
+  work.finally(() => sleep(ms));
+
+/** A promise that `open` resolves. */
+export function createGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exchangeAll, type Outcome } from './clients.ts';
+import { type Code, createCodes } from './codes.ts';
+import { type Environment, sweptAfter } from './environment.ts';
+import { contentOf, type LedgerSnapshot, readSnapshot } from './ledger-snapshot.ts';
+import { accessIdOf, type Expected, judgeMoney, type MoneyFindings } from './money-findings.ts';
+import { createPartner, operatorAt, type Partner, price, unlimited } from './partner.ts';
+import { eventually, retry } from './retry.ts';
+
+/** What bounds the charges of a run: nothing, the balance or the spend cap of the hour. */
+export type Bound = 'none' | 'balance' | 'cap';
+
+/** The partner, the codes and the first outcomes of a run of money. */
+export interface Scenario {
+  environment: Environment;
+  partner: Partner;
+  bound: Bound;
+  /** Exchanged while the fault happens, and after it. */
+  codes: Code[];
+  later: Code[];
+  /** Outcomes from before the fault. */
+  outcomes: Outcome[];
+  /** The hour in which it began, in milliseconds. */
+  hour: number;
+}
+
+/** Codes exchanged before, during and after the fault. */
+const before = 2;
+const during = 8;
+const after = 2;
+/** Charges that a bounded wallet allows: it is exhausted while the fault happens. */
+const bounded = 7;
+/** Cents. */
+const plenty = 500_000;
+const topUp = 5_000;
+const otherPerMinute = unlimited - 1;
+export const clientsForEachCode = 2;
+const longestWait = 10_000;
+
+const fundsOf = (bound: Bound): number => (bound === 'balance' ? bounded * price : plenty);
+const hourOf = (time: number): number => time - (time % 3_600_000);
+const snapshotOf = ({ environment, partner }: Pick<Scenario, 'environment' | 'partner'>) =>
+  retry(() => readSnapshot(environment.db, partner));
+
+/** A new partner who has exchanged some codes; nothing of that is unpublished when a fault is armed. */
+export async function openScenario(environment: Environment, bound: Bound): Promise<Scenario> {
+  const perHour = bound === 'cap' ? bounded : unlimited;
+  const partner = await createPartner(environment, { funds: fundsOf(bound), perHour });
+  const all = await createCodes(environment.db, partner, { count: before + during + after });
+  const { publicUrls } = environment;
+  const outcomes = await exchangeAll({ publicUrls, partner }, all.slice(0, before), {
+    clients: clientsForEachCode,
+    spread: 0,
+  });
+  const scenario = {
+    ...{ environment, partner, bound, outcomes, hour: hourOf(Date.now()) },
+    codes: all.slice(before, before + during),
+    later: all.slice(before + during),
+  };
+  await eventually(
+    async () => (await snapshotOf(scenario)).pages.every(({ unpublished }) => !unpublished),
+    longestWait,
+  );
+  return scenario;
+}
+
+/**
+ * Operators' commands beside the exchanges, each given twice at once and repeated until it is answered: a funding and a
+ * refund are to be booked once. A balance that is to be exhausted is left alone.
+ */
+export async function operate({ environment, partner, bound, outcomes }: Scenario): Promise<void> {
+  if (bound === 'balance') return;
+  const { wallets, limits } = operatorAt(environment);
+  const wallet = { partnerId: partner.partnerId, mode: 'test' as const };
+  const charge = String(accessIdOf(outcomes.find(({ token }) => token)?.token ?? ''));
+  const twice = [0, 1];
+  await Promise.all([
+    ...twice.map(() => retry(() => wallets.fund.mutate({ ...wallet, amount: topUp, reference: 'top-up' }))),
+    ...twice.map(() => retry(() => wallets.refund.mutate({ entryId: charge, reason: 'sold out' }))),
+    retry(() => limits.set.mutate({ ...wallet, perMinute: otherPerMinute })),
+  ]);
+}
+
+/** Exchanges the codes that are left, when server and database are up again. */
+export const exchangeLater = ({ environment, partner, later }: Scenario): Promise<Outcome[]> =>
+  exchangeAll({ publicUrls: environment.publicUrls, partner }, later, {
+    clients: clientsForEachCode,
+    spread: 0,
+  });
+
+function expectedOf({ bound, hour }: Scenario): Expected {
+  const isOperated = bound !== 'balance';
+  const sameHour = hourOf(Date.now()) === hour;
+  const all = before + during + after;
+  const limit = bound === 'cap' && !sameHour ? undefined : bounded;
+  return {
+    funded: fundsOf(bound) + (isOperated ? topUp : 0),
+    charges: bound === 'none' ? all : limit,
+    manual: { opening: 1, funding: isOperated ? 2 : 1, refund: isOperated ? 1 : 0 },
+    answers: before,
+  };
+}
+
+/** Waits until a sweep takes the last page, then sweeps until none is left unpublished. */
+export async function sweepAll(scenario: Scenario, times: number): Promise<void> {
+  await sleep(sweptAfter + 50);
+  await eventually(async () => {
+    await scenario.environment.sweep(times);
+    return (await snapshotOf(scenario)).pages.every(({ unpublished }) => !unpublished);
+  }, longestWait);
+}
+
+/** The first token that was got, where it does not work: unless a late replay of its code revoked it. */
+async function tokenFaults(
+  { environment }: Scenario,
+  { revoked }: LedgerSnapshot,
+  outcomes: readonly Outcome[],
+): Promise<string[]> {
+  const tokens = outcomes.flatMap(({ token }) => token ?? []);
+  const tried = await Promise.all(
+    tokens.map(async (token, index) => {
+      const url = environment.publicUrls[index % environment.publicUrls.length];
+      const headers = { authorization: `Bearer ${token}` };
+      const { status } = await retry(() => fetch(`${url}/api/oauth/userinfo`, { headers }));
+      return { token, status };
+    }),
+  );
+  return tried.flatMap(({ token, status }) =>
+    status === 200 || revoked.has(String(accessIdOf(token))) ? [] : [`userinfo answers ${status} to a token`],
+  );
+}
+
+/** What the product's own audit of the partner's wallets finds. */
+async function auditFaults({ environment, partner: { partnerId } }: Scenario): Promise<string[]> {
+  const reports = await retry(() => operatorAt(environment).wallets.audit.query({ partnerId }));
+  return reports.flatMap(({ findings }) => findings.map(({ problem }) => `audit: ${problem}`));
+}
+
+/** One sweep, or three at once where `run` is odd; then the ledger is judged, and swept three times more. */
+export async function judge(
+  scenario: Scenario,
+  outcomes: readonly Outcome[],
+  run: number,
+): Promise<MoneyFindings> {
+  const { environment, bound } = scenario;
+  const all = [...scenario.outcomes, ...outcomes];
+  await sweepAll(scenario, run % 2 === 0 ? 1 : 3);
+  const snapshot = await snapshotOf(scenario);
+  const findings = judgeMoney(snapshot, all, expectedOf(scenario));
+  findings.other.push(...(await tokenFaults(scenario, snapshot, all)), ...(await auditFaults(scenario)));
+  const perMinute = snapshot.pages.at(-1)?.state.caps.perMinute;
+  if (bound !== 'balance' && perMinute !== otherPerMinute)
+    findings.other.push(`the cap of a minute is ${perMinute}`);
+  await environment.sweep(3);
+  const again = await snapshotOf(scenario);
+  if (contentOf(again) !== contentOf(snapshot)) findings.other.push('sweeping again changed something');
+  return findings;
+}

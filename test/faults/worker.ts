@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import { startEmbedded } from '../../server/platform/database/embedded.ts';
+import { failCommandsOfEndedConnections } from '../../server/platform/database/ended-connections.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { startProxy } from './proxy.ts';
+import { startReceiver } from './receiver.ts';
+import { retry } from './retry.ts';
+
+failCommandsOfEndedConnections();
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+interface Ports {
+  http: number;
+  admin: number;
+}
+
+/**
+ * Where runs take place, one after another: a database process of its own (which comes back when it is killed),
+ * a proxy before it, a receiver of webhooks, and ports that stay the same when a server is started again.
+ */
+export async function createWorker() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-faults-'));
+  const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
+  const proxy = await startProxy(engine.port);
+  const receiver = await startReceiver();
+  const address = (port: number, database: string) =>
+    `mongodb://127.0.0.1:${port}/${database}?directConnection=true&retryWrites=false`;
+  const client = await new MongoClient(address(engine.port, 'svc'), {
+    promoteLongs: true,
+    writeConcern: { w: 1, journal: true }, // what a run is about must outlive the database's process
+  }).connect();
+  const ports: Ports[] = [];
+  let databases = 0;
+
+  return {
+    dataDir,
+    proxy,
+    receiver,
+    /** Ports of so many servers, the same each time. */
+    async portsOf(servers: number): Promise<Ports[]> {
+      while (ports.length < servers) ports.push({ http: await freePort(), admin: await freePort() });
+      return ports.slice(0, servers);
+    },
+    /** A database that nobody has used. Reading it goes past the proxy and the product's own code. */
+    newDatabase() {
+      databases += 1;
+      const name = `run_${databases}`;
+      return {
+        name,
+        db: client.db(name),
+        direct: address(engine.port, name),
+        proxied: address(proxy.port, name),
+      };
+    },
+    databaseProcess: () => engine.pid(),
+    /** Resolves when the database answers. */
+    databaseBack: () => retry(() => client.db('admin').command({ ping: 1 })),
+    async close(): Promise<void> {
+      await client.close();
+      await proxy.close();
+      await receiver.close();
+      await engine.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+export type Worker = Awaited<ReturnType<typeof createWorker>>;

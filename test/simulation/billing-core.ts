@@ -1,0 +1,90 @@
+import * as crypto from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import * as lruCache from 'lru-cache';
+import ts from 'typescript';
+import * as chargeContract from '../../contracts/charge.ts';
+import type * as charge from '../../server/billing/charge.ts';
+import type * as heads from '../../server/billing/heads.ts';
+import type * as ledgerWriter from '../../server/billing/ledger-writer.ts';
+import type * as manualEntries from '../../server/billing/manual-entries.ts';
+import type * as publishing from '../../server/billing/publishing.ts';
+import * as connect from '../../server/platform/database/connect.ts';
+import * as errors from '../../server/platform/errors.ts';
+import * as ids from '../../server/platform/ids.ts';
+import * as stage from '../../server/platform/stage.ts';
+import * as windows from '../../server/platform/windows.ts';
+
+/** The constructors of the product that a simulated process runs. */
+export interface BillingCore
+  extends Pick<typeof heads, 'createHeads'>,
+    Pick<typeof ledgerWriter, 'createLedgerWriter'>,
+    Pick<typeof charge, 'createCharges'>,
+    Pick<typeof manualEntries, 'createManualEntries'>,
+    Pick<typeof publishing, 'createPublishing'> {}
+
+/** One replacement of source text in a file of server/billing. */
+export interface Edit {
+  file: string;
+  find: string;
+  replace: string;
+}
+
+/** Modules outside of server/billing, which are not edited. */
+const others: Record<string, unknown> = {
+  'lru-cache': lruCache,
+  'node:crypto': crypto,
+  '../../contracts/charge.ts': chargeContract,
+  '../platform/database/connect.ts': connect,
+  '../platform/errors.ts': errors,
+  '../platform/ids.ts': ids,
+  '../platform/stage.ts': stage,
+  '../platform/windows.ts': windows,
+};
+
+function editedSource(file: string, edits: readonly Edit[]): string {
+  let source = readFileSync(new URL(`../../server/billing/${file}`, import.meta.url), 'utf8');
+  for (const { find, replace } of edits.filter((edit) => edit.file === file)) {
+    if (source.split(find).length !== 2) throw new Error(`${file} does not contain once: ${find}`);
+    source = source.replace(find, () => replace);
+  }
+  return source;
+}
+
+/** Caches so small that they evict. They also take less time to make, and each simulated process makes its own. */
+const smallCaches: readonly Edit[] = [
+  { file: 'heads.ts', find: 'const remembered = 20_000;', replace: 'const remembered = 2;' },
+  { file: 'ledger-writer.ts', find: 'const rememberedIds = 50_000;', replace: 'const rememberedIds = 8;' },
+  { file: 'charge.ts', find: 'const remembered = 10_000;', replace: 'const remembered = 4;' },
+];
+
+/** The product with edited sources: its files are compiled in memory, over the real modules of the platform. */
+export function editedCore(removed: readonly Edit[]): BillingCore {
+  const edits = [...smallCaches, ...removed];
+  const loaded = new Map<string, unknown>();
+
+  function load(file: string): unknown {
+    const known = loaded.get(file);
+    if (known) return known;
+    const exports = {};
+    loaded.set(file, exports);
+    const { outputText } = ts.transpileModule(editedSource(file, edits), {
+      compilerOptions: {
+        module: ts.ModuleKind.CommonJS,
+        target: ts.ScriptTarget.ES2023,
+        verbatimModuleSyntax: false,
+      },
+    });
+    new Function('exports', 'require', outputText)(exports, (name: string) => {
+      if (name.startsWith('./')) return load(name.slice('./'.length));
+      if (!(name in others)) throw new Error(`${file} imports ${name}, which the simulation does not know`);
+      return others[name];
+    });
+    return exports;
+  }
+
+  const files = ['heads', 'ledger-writer', 'charge', 'manual-entries', 'publishing'];
+  return Object.assign({}, ...files.map((file) => load(`${file}.ts`))) as BillingCore;
+}
+
+/** The product as it is, but for the size of its caches. */
+export const product = editedCore([]);
