@@ -5,6 +5,7 @@ import { createStage } from '../platform/stage.ts';
 /** A document that may owe events. */
 interface Owing {
   _id: string;
+  clientId: string;
   outbox: EventDraft[];
   outboxAt?: Date;
 }
@@ -17,6 +18,8 @@ interface Creditors<T extends Owing> {
 interface Dependencies<T extends Owing> {
   store: Creditors<T>;
   publish: Publish;
+  /** Whose webhook URL gets an event: the key of the draft, or the client's present one where that is revoked. */
+  eventKey: (keyId: string, clientId: string) => Promise<string>;
   clock: { now(): number };
   logger: Logger;
 }
@@ -26,10 +29,15 @@ const sweepBatch = 500;
 const patience = 5_000;
 
 /** Publishes what documents owe: at once in the background, and by the sweep where that was cut short. */
-export function createOutbox<T extends Owing>({ store, publish, clock, logger }: Dependencies<T>) {
+export function createOutbox<T extends Owing>(dependencies: Dependencies<T>) {
+  const { store, publish, eventKey, clock, logger } = dependencies;
+
+  const draftsOf = ({ outbox, clientId }: T): Promise<EventDraft[]> =>
+    Promise.all(outbox.map(async (draft) => ({ ...draft, keyId: await eventKey(draft.keyId, clientId) })));
+
   const pay = createStage<T, undefined>({
     async run(documents) {
-      await publish(documents.flatMap(({ outbox }) => outbox));
+      await publish((await Promise.all(documents.map(draftsOf))).flat());
       await store.settle(documents);
       return documents.map(() => undefined);
     },
