@@ -29,7 +29,7 @@ export interface Order extends Cause {
 }
 
 interface Settings {
-  writer: Pick<LedgerWriter, 'write'>;
+  writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
   store: Pick<LedgerStore, 'findEntry'>;
   revocations: Pick<RevocationStore, 'has' | 'add'>;
   clock: Pick<Clock, 'now'>;
@@ -110,7 +110,10 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
       if (written.outcome !== 'used') throw refusalOf(written);
       const past = await pastCharge(walletId, id);
       // Another process's page stands, but not yet on a majority of the members.
-      if (!past) throw unavailable(new Error(`the charge ${id} is being written by another process`));
+      if (!past) {
+        writer.forgetUsed({ walletId, id });
+        throw unavailable(new Error(`the charge ${id} is being written by another process`));
+      }
       return { outcome: 'used', past };
     },
 

@@ -232,6 +232,9 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
       });
     },
 
+    /** To be called where no entry of an id is found that this process knows as used: a restored database may have lost it. */
+    forgetUsed: (posting: Pick<Posting, 'walletId' | 'id'>): void => void used.delete(usedKey(posting)),
+
     /** Resolves when nothing is under way; for a graceful stop. */
     async drain(): Promise<void> {
       while (running) await running;

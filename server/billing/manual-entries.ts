@@ -8,7 +8,7 @@ import type { Posting } from './page-builder.ts';
 import { isBillable, type WalletState } from './wallet-rules.ts';
 
 interface Settings {
-  writer: Pick<LedgerWriter, 'write'>;
+  writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
   store: Pick<LedgerStore, 'findEntry' | 'findAnywhere' | 'walletIds'>;
   idKey: Uint8Array;
   uptime: () => number;
@@ -49,7 +49,10 @@ export function createManualEntries({ writer, store, idKey, uptime }: Settings) 
       throw new ApiError('refused', { description: 'The wallet holds less than this takes out' });
     }
     const standing = await store.findEntry({ walletId, id });
-    if (!standing) throw unavailable(new Error(`the entry ${id} is being written by another process`));
+    if (!standing) {
+      writer.forgetUsed({ walletId, id });
+      throw unavailable(new Error(`the entry ${id} is being written by another process`));
+    }
     return { entry: { ...standing, walletId }, repeated: true };
   }
 

@@ -47,6 +47,7 @@ describe('partners', () => {
       `ID          ${id}`,
       'Name        Acme Ltd',
       'Status      pending',
+      'Logo        -',
       `Created at  ${local}`,
       '',
     ]);

@@ -30,6 +30,7 @@ interface Exchange {
 /** No answer within this is a fault of its own: a 503 is due within 5 s, on a machine that is not busy. */
 const answerWithin = 15_000;
 const retryAfter = 30;
+/** Of time spent asking: a wait for `mayRetry`, or a machine that stands still, does not count. */
 const givesUpAfter = 60_000;
 
 const formOf = ({ clientId, clientSecret }: Partner, { code, codeVerifier }: Code) =>
@@ -59,8 +60,9 @@ export async function exchange(settings: Exchange): Promise<Outcome> {
   const outcome: Outcome = { code, unanswered: 0, faults: [] };
   const body = formOf(partner, code);
   await sleep(delay);
-  const deadline = performance.now() + givesUpAfter;
-  for (let tries = first; performance.now() < deadline; tries += 1) {
+  let left = givesUpAfter;
+  for (let tries = first; left > 0; tries += 1) {
+    const since = performance.now();
     const answer = await ask(`${publicUrls[tries % publicUrls.length]}/api/oauth/token`, body);
     if (typeof answer === 'object' && answer.status === 200) {
       return { ...outcome, token: answer.body['access_token'] ?? '' };
@@ -69,6 +71,7 @@ export async function exchange(settings: Exchange): Promise<Outcome> {
       const description = answer.body['error_description'] ?? '';
       return { ...outcome, refusal: { status: answer.status, description } };
     }
+    left -= Math.min(performance.now() - since, answerWithin) + retryAfter;
     outcome.unanswered += 1;
     if (answer === 'silent') outcome.faults.push(`no answer within ${answerWithin} ms`);
     if (typeof answer === 'object' && answer.status !== 503) {

@@ -11,7 +11,7 @@ export type Fault =
       kills: 'server' | 'database' | 'stopping server' | 'frozen server';
       point: KillPoint;
       /** What the proxy does until then, so that the point is reached at all. */
-      meanwhile?: readonly Rule[];
+      reachedBy?: readonly Rule[];
     }
   /** `release`: when a held message reaches the database. */
   | { interferes: readonly Rule[]; release?: 'after the exchanges' | 'after the sweep' };
@@ -56,8 +56,8 @@ export async function inject(fault: Fault, environment: Environment, hit: number
     const { met, release } = proxy.arm(fault.interferes, hit);
     return injectedFault(met, { release });
   }
-  const { kills, point, meanwhile } = fault;
-  if (meanwhile) proxy.arm(meanwhile, 1);
+  const { kills, point, reachedBy } = fault;
+  if (reachedBy) proxy.arm(reachedBy, 1);
   const arm = (rest: Partial<Armed>) =>
     environment.server().arm({ point, hit, signal: 'SIGKILL', from: 'now', ...rest });
 

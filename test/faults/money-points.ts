@@ -44,13 +44,13 @@ const swept = (point: MoneyPoint): MoneyPoint => ({
   name: `sweep: ${point.name}`,
   during: 'sweep',
 });
-const operated = (point: MoneyPoint): MoneyPoint => ({ ...point, operated: true });
+const unbounded = (point: MoneyPoint): MoneyPoint => ({ ...point, unbounded: true });
 
 const deaths: MoneyPoint[] = [
   ...both('server', exchange),
   ...both('database', exchange),
-  ...both('server', operations).map(operated),
-  ...both('database', operations).map(operated),
+  ...both('server', operations).map(unbounded),
+  ...both('database', operations).map(unbounded),
   ...both('server', outbox).map(swept),
   ...both('database', outbox).map(swept),
   ...(['page', 'event', 'unset'] as const).map((step) => ({
@@ -61,7 +61,9 @@ const deaths: MoneyPoint[] = [
 ];
 
 const hotWallet: MoneyPoint[] = [
-  ...both('server', ['page', 'event']).map((point) => among(2, point)),
+  ...both('server', ['page']).map((point) => among(2, point)),
+  // The other server alone could exhaust a bounded wallet.
+  ...both('server', ['event']).map((point) => unbounded(among(2, point))),
   ...both('database', ['page']).map((point) => among(2, point)),
   ...both('frozen server', ['page']).map((point) => among(2, point)),
   among(4, killing('server', 'page', 'after')),
@@ -134,7 +136,7 @@ const fenced = (pages: Action, fence?: Action): MoneyPoint => ({
 
 const fenceDeath = (kills: 'server' | 'database', side: Side): MoneyPoint => ({
   name: `${verbs[kills]}, fence:${side}`,
-  fault: { kills, point: `fence:${side}`, meanwhile: [untilFence({ do: 'lose-request' })] },
+  fault: { kills, point: `fence:${side}`, reachedBy: [untilFence({ do: 'lose-request' })] },
   moments: 1,
 });
 
@@ -174,8 +176,8 @@ const network: MoneyPoint[] = [
     ];
   }),
   ...(['funding', 'refund', 'caps'] as const).flatMap((message) => [
-    operated(interfering(message, lostReply)),
-    operated(interfering(message, doubled(700))),
+    unbounded(interfering(message, lostReply)),
+    unbounded(interfering(message, doubled(700))),
   ]),
   among(2, interfering('page', lostReply)),
   among(2, interfering('page', { do: 'delay-request', by: 300 })),

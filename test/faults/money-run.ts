@@ -27,8 +27,8 @@ export interface MoneyPoint {
   spread?: number;
   /** How often its moment surely comes within a run; default 3. */
   moments?: number;
-  /** Whether the balance must suffice in every run: an operator's command is what the fault happens to. */
-  operated?: true;
+  /** Whether money and spend caps suffice in every run; else they do in one of three. */
+  unbounded?: true;
 }
 
 /** The `run`-th run of a point, with the fault at the `hit`-th time that its moment comes. */
@@ -47,7 +47,7 @@ const crash: Fault = { kills: 'server', point: 'event:before' };
 const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
 
 const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
-  point.operated ? 'none' : (bounds[run % bounds.length] ?? 'none');
+  point.unbounded ? 'none' : (bounds[run % bounds.length] ?? 'none');
 
 /** Sends held messages on when their moment has come. */
 async function release(scenario: Scenario, fault: Fault, injected: InjectedFault): Promise<void> {

@@ -54,7 +54,7 @@ function audit({ adminUrl, dataDir }: Environment): Promise<string[]> {
   });
 }
 
-const isProxied = (fault: Fault): boolean => 'interferes' in fault || fault.meanwhile !== undefined;
+const isProxied = (fault: Fault): boolean => 'interferes' in fault || fault.reachedBy !== undefined;
 
 const money: Part = {
   name: 'money',

@@ -45,7 +45,7 @@ export async function startReceiver() {
   const { port } = server.address() as AddressInfo;
 
   return {
-    /** An address nobody has used; the first `refused` POSTs of each event get a 500. */
+    /** A new address; the first `refused` POSTs of each event get a 500. */
     open(refused: number): { url: string; arrived: () => Map<string, Arrived> } {
       const path = `/${counted.size}`;
       counted.set(path, new Map());

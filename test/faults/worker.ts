@@ -52,7 +52,7 @@ export async function createWorker() {
       while (ports.length < servers) ports.push({ http: await freePort(), admin: await freePort() });
       return ports.slice(0, servers);
     },
-    /** A database that nobody has used. Reading it goes past the proxy and the product's own code. */
+    /** A new database. Reading it goes past the proxy and the product's own code. */
     newDatabase() {
       databases += 1;
       const name = `run_${databases}`;

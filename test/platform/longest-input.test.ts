@@ -63,6 +63,13 @@ async function cost(work: () => unknown, { rounds = 4, repeat = 1 } = {}): Promi
   return least;
 }
 
+/** Other work of this process is measured too, so a ratio over the bound is measured again. Work that is too much stays so. */
+async function leastRatio(measure: () => Promise<number>, bound: number): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 5 && least >= bound; round += 1) least = Math.min(least, await measure());
+  return least;
+}
+
 describe('a parser of what strangers send', () => {
   const parsers: [name: string, longest: number, parse: (text: string) => unknown][] = [
     ['deviceName', longestHead, deviceName],
@@ -86,8 +93,11 @@ describe('a parser of what strangers send', () => {
     async (_, longest, parse) => {
       for (const unit of units) {
         const [short, long] = [filled(unit, longest / 16), filled(unit, longest)];
-        const least = await cost(() => parse(short), { repeat: 20 });
-        expect(await cost(() => parse(long), { repeat: 5 }), unit).toBeLessThan(60 * (least + 5));
+        const measure = async () => {
+          const least = await cost(() => parse(short), { repeat: 20 });
+          return (await cost(() => parse(long), { repeat: 5 })) / (least + 5);
+        };
+        expect(await leastRatio(measure, 60), unit).toBeLessThan(60);
       }
     },
   );
@@ -120,9 +130,12 @@ describe('the server', () => {
   /** The same call with a long and with a short text must cost about the same. */
   async function compare(call: (text: string) => Call, longest: number): Promise<void> {
     for (const unit of units) {
-      const short = await cost(() => send(call(filled(unit, 32))), { rounds: 3, repeat: 2 });
-      const long = await cost(() => send(call(filled(unit, longest))), { rounds: 3, repeat: 2 });
-      expect(long, unit).toBeLessThan(5 * (short + 500));
+      const measure = async () => {
+        const short = await cost(() => send(call(filled(unit, 32))), { rounds: 3, repeat: 2 });
+        const long = await cost(() => send(call(filled(unit, longest))), { rounds: 3, repeat: 2 });
+        return long / (short + 500);
+      };
+      expect(await leastRatio(measure, 5), unit).toBeLessThan(5);
     }
   }
 

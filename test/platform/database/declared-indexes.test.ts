@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+import { indexes } from '../../../server/indexes.ts';
+import type { IndexDeclaration } from '../../../server/platform/database/indexes.ts';
+
+function describeIndex(index: IndexDeclaration): string {
+  const fields = Object.entries(index.key).map(([name, order]) => (order < 0 ? `${name} desc` : name));
+  const options = [
+    index.unique ? ' unique' : '',
+    index.sparse ? ' sparse' : '',
+    index.expireAfterSeconds === undefined ? '' : ' ttl',
+    index.partialFilterExpression
+      ? ` where ${JSON.stringify(index.partialFilterExpression).replaceAll('"', '')}`
+      : '',
+  ];
+  return `${index.collection}: ${fields.join(', ')}${options.join('')}`;
+}
+
+/** Written out, so that no index changes unseen: each costs every write. */
+const declared = [
+  'apiKeys: auditAt sparse',
+  'apiKeys: createdAt desc, _id desc',
+  'apiKeys: hash unique',
+  'apiKeys: partnerId, createdAt desc',
+  'auditLog: at desc, _id desc',
+  'auditLog: operatorId, at desc',
+  'auditLog: requestId',
+  'auditLog: target, at desc',
+  'clients: auditAt sparse',
+  'clients: createdAt desc, _id desc',
+  'clients: keyId, createdAt desc',
+  'clients: partnerId, createdAt desc',
+  'deliveries: createdAt desc',
+  'deliveries: eventId',
+  'deliveries: keyId, createdAt desc',
+  'deliveries: keyId, lane, nextAttemptAt where {status:pending}',
+  'deliveries: lease.token sparse',
+  'deliveries: lease.until sparse',
+  'deliveries: nextAttemptAt where {status:pending}',
+  'deliveries: partnerId, createdAt desc',
+  'deliveries: purgeAt ttl',
+  'deliveries: status, createdAt desc',
+  'enrollments: auditAt sparse',
+  'enrollments: outboxAt sparse',
+  'enrollments: partnerId, createdAt desc, _id desc',
+  'enrollments: purgeAt sparse ttl',
+  'enrollments: reviseAt sparse',
+  'enrollments: sub',
+  'enrollments: userId',
+  'events: createdAt desc',
+  'events: keyId, createdAt desc',
+  'events: partnerId, createdAt desc',
+  'events: purgeAt ttl',
+  'events: sessionId sparse',
+  'events: sub sparse',
+  'integrations: auditAt sparse',
+  'integrations: clientId, createdAt desc',
+  'integrations: createdAt desc, _id desc',
+  'integrations: partnerId, createdAt desc',
+  'jobs: lastFinishedAt sparse',
+  'jobs: name, nextRunAt, priority desc, lockedAt, disabled',
+  'ledger: n, walletId where {n:0}',
+  'ledger: purgeGrantsAt sparse',
+  'ledger: unpublished, at where {unpublished:true}',
+  'ledger: walletId, entries.grant.enrollmentId where {entries.kind:checkbox}',
+  'ledger: walletId, entries.id unique',
+  'operators: auditAt sparse',
+  'operators: createdAt desc, _id desc',
+  'operators: hash unique',
+  'partners: auditAt sparse',
+  'partners: createdAt desc, _id desc',
+  'requestLog: purgeAt ttl',
+  'requestLog: sessionId sparse',
+  'requestWindows: purgeAt ttl',
+  'revocations: purgeAt ttl',
+  'sessions: backing.until sparse',
+  'sessions: code.hash unique sparse',
+  'sessions: enrollmentDueAt sparse',
+  'sessions: handoff.linkHash unique sparse',
+  'sessions: outboxAt sparse',
+  'sessions: purgeAt ttl',
+  'sessions: userId sparse',
+  'users: auditAt sparse',
+  'users: erasedAt sparse',
+  'users: identity unique',
+  'users: keptSince sparse',
+  'users: purgeAt sparse ttl',
+  'users: reviseAt sparse',
+];
+
+it('declares these indexes and no others', () => {
+  expect(indexes.map(describeIndex).toSorted()).toEqual(declared.toSorted());
+});
