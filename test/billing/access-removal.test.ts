@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { soundLedger } from './ledger-snapshot.ts';
+
+const clock = manualClock(Date.UTC(2026, 0, 5, 10, 30));
+const day = 86_400_000;
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+});
+afterAll(() => server.stop());
+
+describe('a grant', () => {
+  it('is kept for 30 days, then removed; its charge, its seal and the digests stay', async () => {
+    const partner = await createPartner(server);
+    const form = tokenForm(partner, await visit(server, partner));
+    expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+    const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
+    const before = await ledger();
+
+    clock.advance(30 * day - 1_000);
+    await server.sweep();
+    expect((await ledger()).charges.map(({ grant }) => grant?.clientId)).toEqual([partner.clientId]);
+
+    clock.advance(2_000);
+    await server.sweep();
+    const after = await ledger();
+    expect(after.charges.map(({ grant, grantSeal }) => [grant, grantSeal])).toEqual([
+      [undefined, before.charges[0]?.grantSeal],
+    ]);
+    expect(after.pages.map(({ digest }) => digest)).toEqual(before.pages.map(({ digest }) => digest));
+    expect(after.pages.some(({ purgeGrantsAt }) => purgeGrantsAt)).toBe(false);
+    const reports = await server.admin.wallets.audit.query({ partnerId: partner.partnerId });
+    expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
+  });
+});
