@@ -94,13 +94,8 @@ export function createVerification(dependencies: Dependencies): Verification {
   const block = createBlocking({ enrollments, revise, clock });
   const { eraseElsewhere } = dependencies;
   const erasure = createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock });
-  /** decisions.md, "Enrollment": events go to the key that owns the session; where it is revoked, to the client's present one. */
-  async function eventKey(keyId: string, clientId: string): Promise<string> {
-    if ((await directory.apiKey(keyId))?.status !== 'revoked') return keyId;
-    return (await directory.client(clientId, { fresh: true }))?.client.keyId ?? keyId;
-  }
-  const sessionOutbox = createOutbox({ store: sessions, publish, eventKey, clock, logger });
-  const enrollmentOutbox = createOutbox({ store: enrollments, publish, eventKey, clock, logger });
+  const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
+  const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
   const visits = createVisits({ sessions, keyring });
   const enrolling = createEnrolling({
     users,

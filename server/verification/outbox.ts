@@ -5,7 +5,6 @@ import { createStage } from '../platform/stage.ts';
 /** A document that may owe events. */
 interface Owing {
   _id: string;
-  clientId: string;
   outbox: EventDraft[];
   outboxAt?: Date;
 }
@@ -18,8 +17,6 @@ interface Creditors<T extends Owing> {
 interface Dependencies<T extends Owing> {
   store: Creditors<T>;
   publish: Publish;
-  /** Whose webhook URL gets an event: the key of the draft, or the client's present one where that is revoked. */
-  eventKey: (keyId: string, clientId: string) => Promise<string>;
   clock: { now(): number };
   logger: Logger;
 }
@@ -29,15 +26,10 @@ const sweepBatch = 500;
 const patience = 5_000;
 
 /** Publishes what documents owe: at once in the background, and by the sweep where that was cut short. */
-export function createOutbox<T extends Owing>(dependencies: Dependencies<T>) {
-  const { store, publish, eventKey, clock, logger } = dependencies;
-
-  const draftsOf = ({ outbox, clientId }: T): Promise<EventDraft[]> =>
-    Promise.all(outbox.map(async (draft) => ({ ...draft, keyId: await eventKey(draft.keyId, clientId) })));
-
+export function createOutbox<T extends Owing>({ store, publish, clock, logger }: Dependencies<T>) {
   const pay = createStage<T, undefined>({
     async run(documents) {
-      await publish((await Promise.all(documents.map(draftsOf))).flat());
+      await publish(documents.flatMap(({ outbox }) => outbox));
       await store.settle(documents);
       return documents.map(() => undefined);
     },
