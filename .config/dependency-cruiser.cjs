@@ -14,7 +14,7 @@ module.exports = {
       name: 'platform-knows-no-feature',
       severity: 'error',
       from: { path: '^server/platform/' },
-      to: { path: `^server/(${features}|admin)/|^server/[a-z-]+\\.ts$` },
+      to: { path: `^server/(${features}|admin|wiring)/|^server/[a-z-]+\\.ts$` },
     },
     {
       name: 'a-feature-imports-itself-platform-and-contracts',
@@ -22,14 +22,26 @@ module.exports = {
       from: { path: `^server/(${features})/` },
       to: {
         path: '^server/|^cli/',
-        pathNot: ['^server/$1/', '^server/platform/', '^server/admin/procedures\\.ts$'],
+        pathNot: ['^server/$1/', '^server/platform/'],
       },
     },
     {
       name: 'only-admin-procedures-know-the-admin-api',
       severity: 'error',
       from: { path: `^server/(${features})/`, pathNot: '/admin[a-z-]*\\.ts$' },
-      to: { path: '^server/admin/' },
+      to: { path: '^server/platform/admin-api/' },
+    },
+    {
+      name: 'the-embedded-database-stands-apart',
+      severity: 'error',
+      from: { path: '^embedded-database/' },
+      to: { path: '^(server|cli|contracts)/' },
+    },
+    {
+      name: 'only-the-start-loads-the-embedded-database',
+      severity: 'error',
+      from: { path: '^(server|cli|contracts)/', pathNot: '^server/start\\.ts$' },
+      to: { path: '^embedded-database/' },
     },
     {
       name: 'only-stores-and-platform-touch-the-database',
@@ -41,7 +53,7 @@ module.exports = {
       name: 'cli-knows-contracts-only',
       severity: 'error',
       from: { path: '^cli/' },
-      to: { path: '^server/', pathNot: '^server/admin/router\\.ts$' },
+      to: { path: '^server/', pathNot: '^server/wiring/admin-router\\.ts$' },
     },
     {
       name: 'cli-takes-only-types-from-the-server',
@@ -59,14 +71,14 @@ module.exports = {
           '^server/demo/',
           '^server/platform/(errors|logging)\\.ts$',
           '^server/platform/http/',
-          '^server/admin/router\\.ts$',
+          '^server/wiring/admin-router\\.ts$',
         ],
       },
     },
     {
       name: 'product-code-knows-no-tests',
       severity: 'error',
-      from: { path: '^(server|cli|contracts)/' },
+      from: { path: '^(server|cli|contracts|embedded-database)/' },
       to: { path: '^(test|bench)/' },
     },
     { name: 'every-import-resolves', severity: 'error', from: {}, to: { couldNotResolve: true } },

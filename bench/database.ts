@@ -28,7 +28,7 @@ async function startEngine() {
   const port = await freePort();
   const program = await launch({
     args: [
-      'dist/server/platform/database/engine/mongod.js',
+      'dist/embedded-database/engine/mongod.js',
       ...['--port', String(port), '--dbpath', directory, '--bind_ip', '127.0.0.1'],
     ],
     ready: () => accepts(port),

@@ -1,5 +1,5 @@
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
-import type { AdminRouter } from '../server/admin/router.ts';
+import type { AdminRouter } from '../server/wiring/admin-router.ts';
 import type { Connection } from './connection.ts';
 
 export type AdminApi = TRPCClient<AdminRouter>;

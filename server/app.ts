@@ -13,8 +13,8 @@ import { describeApi } from './platform/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
-import type { Services } from './services.ts';
 import { storefrontRoutes } from './storefront/routes.ts';
+import type { Services } from './wiring/services.ts';
 
 /** Billable and OAuth requests that a process has in flight: about what it answers in 200 ms. */
 const mostInFlight = 256;

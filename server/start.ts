@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
 import { createAdminApp, createPublicApp } from './app.ts';
-import { indexes } from './indexes.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { connect, type Database } from './platform/database/connect.ts';
-import { type EmbeddedDatabase, startEmbedded } from './platform/database/embedded.ts';
 import { ensureIndexes } from './platform/database/indexes.ts';
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
@@ -20,7 +19,8 @@ import { localSecret } from './platform/local-secrets.ts';
 import type { Logger } from './platform/logging.ts';
 import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
-import { createServices, type Foundation } from './services.ts';
+import { indexes } from './wiring/indexes.ts';
+import { createServices, type Foundation } from './wiring/services.ts';
 
 /** Milliseconds that a stop waits for requests under way. */
 const longestRequest = 8_000;
@@ -71,12 +71,18 @@ function rememberAdminAddress(dataDir: string, url: string): () => void {
   };
 }
 
+/** Loaded only here: a process with MONGODB_URI has no engine. */
+async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {
+  const embedded = await import('../embedded-database/embedded.ts');
+  return embedded.startEmbedded({ dataDir, logger });
+}
+
 /** The database twice: for requests, and `patient` for index builds and long scans. */
 async function openDatabase(
   config: Config,
   logger: Logger,
 ): Promise<{ database: Database; patient: Database; engine: EmbeddedDatabase | undefined }> {
-  const engine = config.mongodbUri ? undefined : await startEmbedded({ dataDir: config.dataDir, logger });
+  const engine = config.mongodbUri ? undefined : await startEmbedded(config.dataDir, logger);
   const target = {
     uri: engine?.uri ?? config.mongodbUri ?? '',
     embedded: engine !== undefined,

@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { randomId, sha256 } from '../../server/platform/ids.ts';
 import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../server/verification/people/user-store.ts';
-import type { Session } from '../../server/verification/sessions.ts';
+import type { Session } from '../../server/verification/session/transitions.ts';
 import { codeChallenge, redirectUri, scope } from './contender.ts';
 import type { Owner } from './our-partners.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { randomId } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import type { EventDraft } from '../../server/platform/outbox.ts';
 import { createScheduler } from '../../server/platform/scheduler.ts';
-import type { Delivery } from '../../server/webhooks/delivery.ts';
+import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { Owner } from '../contenders/our-partners.ts';
 import { attemptKey, type Lags } from './counting.ts';

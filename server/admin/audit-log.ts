@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Actor } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Sweep } from '../platform/event-draft.ts';
+import { createStage } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { Sweep } from '../platform/outbox.ts';
-import { createStage } from '../platform/stage.ts';
 import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
-import { procedure, router } from './procedures.ts';
 
 interface Dependencies {
   store: AuditStore;

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../platform/clock.ts';
+import type { Sweep } from '../platform/event-draft.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { Sweep } from '../platform/outbox.ts';
+import { type AdminParts, type AdminRouter, createAdminRouter } from '../wiring/admin-router.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
 import type { Metrics } from './metrics.ts';
@@ -9,7 +10,6 @@ import { createOperatorProcedures, createOperators } from './operators.ts';
 import { opsRoutes } from './ops-routes.ts';
 import { createRequestLog, createRequestProcedures } from './request-log.ts';
 import type { NameLists } from './request-names.ts';
-import { type AdminParts, type AdminRouter, createAdminRouter } from './router.ts';
 import { adminRoutes } from './routes.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
 import type { AdminStores } from './store.ts';

@@ -7,12 +7,12 @@ import {
   OperatorView,
   OperatorWithToken,
 } from '../../contracts/admin/operators.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
-import { procedure, router } from './procedures.ts';
 
 interface Dependencies {
   store: OperatorStore;

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { mayCall } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { asGeneral, renderErrors } from '../platform/http/errors.ts';
@@ -6,7 +7,6 @@ import type { Authenticate } from './authentication.ts';
 import type { Metrics } from './metrics.ts';
 import { opsPagePolicy, opsRefresh, renderOpsPage } from './ops-page.ts';
 import type { OverviewStore } from './overview-store.ts';
-import { mayCall } from './roles.ts';
 
 interface Dependencies {
   authenticate: Authenticate;

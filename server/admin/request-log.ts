@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestReference, RequestStory, type RequestView } from '../../contracts/admin/requests.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { networkOf } from '../platform/http/client-network.ts';
@@ -9,7 +10,6 @@ import { maskSecrets } from '../platform/masking.ts';
 import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { Metrics } from './metrics.ts';
-import { procedure, router } from './procedures.ts';
 import { allOf, listsOf, type NameLists, type Names, namesIn, storedNames } from './request-names.ts';
 import type { RequestRecord, RequestStore } from './request-store.ts';
 

@@ -1,12 +1,12 @@
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { type AdminContext, toTrpcError } from '../platform/admin-api/procedures.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Authenticate } from './authentication.ts';
-import { type AdminContext, toTrpcError } from './procedures.ts';
-import type { AdminRouter } from './router.ts';
 
 /** Bytes of a request: the largest one carries a logo in base64. */
 const largestBody = 384 * 1024;

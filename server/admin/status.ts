@@ -1,6 +1,6 @@
 import { StatusView } from '../../contracts/admin/status.ts';
+import { procedure } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import { procedure } from './procedures.ts';
 
 export interface StatusSources {
   about: Pick<StatusView, 'version' | 'contract' | 'environment' | 'baseUrl'>;

@@ -22,7 +22,7 @@ import {
 } from '../../contracts/admin/wallets.ts';
 import type { BillableKind } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
-import { procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';

@@ -3,7 +3,7 @@ import type { Access, BillableKind, Charged, PastCharge, Terms } from '../../con
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { unavailable } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/in-time.ts';
+import type { Waiting } from '../platform/http/deadline.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Publish } from '../platform/event-draft.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { Publish } from '../platform/outbox.ts';
 import { createAccessRemoval } from './access-removal.ts';
 import { type BillingAdmin, createBillingProcedures } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';

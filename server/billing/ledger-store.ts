@@ -1,6 +1,6 @@
 import { type Db, type Document, Long } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { createStage } from '../platform/stage.ts';
+import { createStage } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
 const collection = 'ledger';

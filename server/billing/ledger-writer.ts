@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/in-time.ts';
+import type { Waiting } from '../platform/http/deadline.ts';
 import type { Head, Heads } from './heads.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
+import { createStage } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { EventDraft, Publish, Sweep } from '../platform/outbox.ts';
-import { createStage } from '../platform/stage.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 

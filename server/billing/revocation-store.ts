@@ -1,6 +1,6 @@
 import { type Db, MongoBulkWriteError } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { createStage } from '../platform/stage.ts';
+import { createStage } from '../platform/group-commit.ts';
 
 const collection = 'revocations';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];

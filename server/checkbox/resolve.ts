@@ -14,7 +14,7 @@ import {
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/in-time.ts';
+import type { Waiting } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 

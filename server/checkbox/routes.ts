@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
-import { answerInTime, type Waiting, waitingFor } from '../platform/http/in-time.ts';
 import type { Account } from './resolve.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 

@@ -1,5 +1,5 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
-import type { AdminRouter } from '../admin/router.ts';
+import type { AdminRouter } from '../wiring/admin-router.ts';
 
 /** The admin API, with the token of this machine's operator. */
 export function createAdminApi({ url, token }: { url: string; token: string }) {

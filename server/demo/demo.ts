@@ -9,7 +9,7 @@ import { createPublicApi } from './exchange.ts';
 import { createPages } from './pages.ts';
 import { startReceiver } from './receiver.ts';
 import { demoRoutes } from './routes.ts';
-import { createVisits } from './visits.ts';
+import { createVisits } from './verification-client.ts';
 
 interface Settings {
   port: number;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Account } from './account.ts';
 import type { Received } from './receiver.ts';
-import type { Visit } from './visits.ts';
+import type { Visit } from './verification-client.ts';
 
 /** Beside this file, in the source tree and in the build alike. */
 const views = fileURLToPath(new URL('./pages', import.meta.url));

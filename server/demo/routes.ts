@@ -8,7 +8,7 @@ import { renderErrors } from '../platform/http/errors.ts';
 import { acceptForms } from '../platform/http/forms.ts';
 import type { DemoAccount } from './account.ts';
 import { assets, type createPages } from './pages.ts';
-import type { Visit, Visits } from './visits.ts';
+import type { Visit, Visits } from './verification-client.ts';
 
 interface Dependencies {
   visits: Visits;

@@ -11,7 +11,7 @@ import {
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
-import { answerInTime, waitingFor } from '../platform/http/in-time.ts';
+import { answerInTime, waitingFor } from '../platform/http/deadline.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { type CredentialsPlace, presentCredentials } from './basic-credentials.ts';

@@ -2,7 +2,7 @@ import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { type Grant, grantedScope, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/in-time.ts';
+import type { Waiting } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { Authenticated, ClientAuthentication, Credentials } from './client-authentication.ts';

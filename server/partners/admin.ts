@@ -26,7 +26,7 @@ import {
   PlannedPartner,
   SetLogo,
 } from '../../contracts/admin/partners.ts';
-import { procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { assertRedirectUris, type Clients } from './clients.ts';
 import type { Endpoints } from './endpoints.ts';

@@ -1,9 +1,9 @@
+import { createStage } from '../platform/group-commit.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
-import { createStage } from '../platform/stage.ts';
 import type { Client, ClientStore } from './client-store.ts';
+import { createShortMemory } from './directory-cache.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
-import { createShortMemory } from './short-memory.ts';
 
 export interface Reading {
   /** Reads past the cache: for a verdict against the caller, which has to be re-read before it is sent. */

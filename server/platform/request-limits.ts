@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
+import { createStage } from './group-commit.ts';
 import { keyed } from './ids.ts';
-import { createStage } from './stage.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
 export interface Allowance {

@@ -1,5 +1,5 @@
+import type { Sweep } from './event-draft.ts';
 import type { Logger } from './logging.ts';
-import type { Sweep } from './outbox.ts';
 
 /** Milliseconds between sweeps. */
 const every = 15_000;

@@ -6,7 +6,7 @@ import {
   IntegrationWithSecret,
   ListIntegrations,
 } from '../../contracts/admin/integrations.ts';
-import { procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
 

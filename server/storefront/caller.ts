@@ -5,7 +5,7 @@ import { randomSecret } from '../platform/ids.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import type { Integration } from './integration-store.ts';
-import { fingerprintOf, isSignedWith } from './signature.ts';
+import { fingerprintOf, isSignedWith } from './request-signature.ts';
 
 /** A storefront client with its partner. Prices are cents per billable event. */
 export interface Account {

@@ -8,7 +8,7 @@ import {
 } from '../../contracts/storefront.ts';
 import { codeLifetime } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/in-time.ts';
+import type { Waiting } from '../platform/http/deadline.ts';
 import { hmac, sha256 } from '../platform/ids.ts';
 import type { Account, Caller } from './caller.ts';
 

@@ -1,9 +1,9 @@
 import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
+import { createStage } from '../platform/group-commit.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/sealing.ts';
-import { createStage } from '../platform/stage.ts';
 import type { Integration, IntegrationStore } from './integration-store.ts';
 
 interface Dependencies {

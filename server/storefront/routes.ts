@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import { answerInTime, type Waiting, waitingFor } from '../platform/http/in-time.ts';
+import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {

@@ -1,12 +1,12 @@
 import { ErasedUser, FindUser, UserReference, UserView } from '../../contracts/admin/users.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
-import { procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
 import type { IsFresh } from './people/freshness.ts';
 import type { User, UserStore } from './people/user-store.ts';
-import type { SessionStore } from './session-store.ts';
+import type { SessionStore } from './session/session-store.ts';
 
 interface Dependencies {
   users: Pick<UserStore, 'find'>;

@@ -6,7 +6,7 @@ import {
   ListEnrollments,
 } from '../../contracts/admin/enrollments.ts';
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
-import { procedure, router } from '../admin/procedures.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createUserProcedures } from './admin-users.ts';
@@ -15,7 +15,7 @@ import type { Enrollment, EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
 import type { IsFresh } from './people/freshness.ts';
 import type { UserStore } from './people/user-store.ts';
-import type { CodeOfSession, SessionStore } from './session-store.ts';
+import type { CodeOfSession, SessionStore } from './session/session-store.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {

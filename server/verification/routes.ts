@@ -6,19 +6,19 @@ import { StartQuery } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
-import { type Device, destinationOf } from './attempts.ts';
-import { isOwnOrigin } from './csrf.ts';
-import { type createFlow, decisions } from './flow.ts';
+import { isOwnOrigin } from './browser/csrf.ts';
+import { type createFlow, decisions } from './flow/flow.ts';
 import { deviceName } from './handoff/devices.ts';
-import type { Joining } from './handoff/joining.ts';
 import { linkRoutes } from './handoff/link-routes.ts';
-import { type Answering, createAnswering } from './pages/answering.ts';
+import type { Joining } from './handoff/pairing.ts';
 import { assetRoutes } from './pages/assets.ts';
 import { followChoice } from './pages/language-choice.ts';
 import { logoRoutes } from './pages/logo-routes.ts';
 import type { Pages } from './pages/pages.ts';
+import { type Answering, createAnswering } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
-import type { Session } from './sessions.ts';
+import type { Session } from './session/transitions.ts';
+import { type Device, destinationOf } from './sources/authorization-request.ts';
 
 export interface PageDependencies {
   start: (query: StartQuery, address: string) => Promise<{ sessionId: string; browserSecret: string }>;

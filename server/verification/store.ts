@@ -6,7 +6,7 @@ import {
   indexes as enrollmentIndexes,
 } from './people/enrollment-store.ts';
 import { createUserStore, type UserStore, indexes as userIndexes } from './people/user-store.ts';
-import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session-store.ts';
+import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session/session-store.ts';
 
 /** What this feature keeps. */
 export interface VerificationStores {

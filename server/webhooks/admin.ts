@@ -31,12 +31,12 @@ import {
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { procedure, router } from '../admin/procedures.ts';
-import { createInspection, type Inspection } from './inspection.ts';
-import { createJobs, type Jobs } from './jobs.ts';
-import { createOperations, type Operations } from './operations.ts';
-import { createRelay, type Relay } from './relay.ts';
-import { viewDelivery } from './views.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { createJobs, type Jobs } from './operators/jobs.ts';
+import { createInspection, type Inspection } from './operators/queries.ts';
+import { createRelay, type Relay } from './operators/relay.ts';
+import { createOperations, type Operations } from './operators/resend.ts';
+import { viewDelivery } from './operators/views.ts';
 import type { Webhooks } from './webhooks.ts';
 
 interface Dependencies {

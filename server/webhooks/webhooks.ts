@@ -1,22 +1,22 @@
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
+import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
+import { createStage } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { EventDraft, Publish, Sweep } from '../platform/outbox.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
-import { createStage } from '../platform/stage.ts';
-import { createCarryOut, type ReadEndpoint } from './carry-out.ts';
-import type { Delivery, Lane } from './delivery.ts';
-import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts';
-import { createDispatcher } from './dispatcher.ts';
-import type { Route } from './egress.ts';
-import { createEventStore, type EventStore } from './event-store.ts';
-import { composeDelivery, composeEvent, deliveryId } from './events.ts';
-import { createHistoryStore } from './history-store.ts';
-import { createLeasing } from './leasing.ts';
-import { createPost, type Post } from './post.ts';
-import type { Limits } from './slots.ts';
-import type { UrlRules } from './url.ts';
-import { createWake, dueSecond } from './wake.ts';
+import type { Limits } from './delivery/concurrency-limits.ts';
+import type { Delivery, Lane } from './delivery/delivery.ts';
+import { createDeliveryStore, type DeliveryStore } from './delivery/delivery-store.ts';
+import { createDispatcher } from './delivery/dispatcher.ts';
+import { createWake, dueSecond } from './delivery/due-job.ts';
+import { createEventStore, type EventStore } from './delivery/event-store.ts';
+import { composeDelivery, composeEvent, deliveryId } from './delivery/events.ts';
+import { createLeasing } from './delivery/leasing.ts';
+import { createCarryOut, type ReadEndpoint } from './delivery/send-attempt.ts';
+import type { Route } from './egress/connector.ts';
+import { createPost, type Post } from './egress/post.ts';
+import type { UrlRules } from './egress/url.ts';
+import { createHistoryStore } from './operators/delivery-query-store.ts';
 
 /** What does the work, one by one: tests put their own around them. */
 export interface Parts {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdminContext, procedure, router } from '../../server/admin/procedures.ts';
+import { type AdminContext, procedure, router } from '../../server/platform/admin-api/procedures.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { type AdminServer, firstToken, startAdminServer } from './admin-server.ts';
 

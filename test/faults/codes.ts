@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
+import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
-import type { EventDraft } from '../../server/platform/outbox.ts';
 import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../server/verification/people/user-store.ts';
-import { completed, type Session } from '../../server/verification/sessions.ts';
+import { completed, type Session } from '../../server/verification/session/transitions.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
 /** An authorization code that waits to be exchanged. */

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { createMessageReader } from '../../server/platform/database/engine/wire.ts';
+import { createMessageReader } from '../../embedded-database/engine/wire.ts';
 import { type Command, readCommand, requestIdOf, responseToOf } from './messages.ts';
 import { createGate } from './retry.ts';
 

@@ -3,8 +3,8 @@
 // a restart is quick.
 import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import { createStores } from '../../server/services.ts';
 import { type RunningServer, startServer } from '../../server/start.ts';
+import { createStores } from '../../server/wiring/services.ts';
 import { createKillPoints } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
 import { watchAnswers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
-import { startEmbedded } from '../../server/platform/database/embedded.ts';
+import { startEmbedded } from '../../embedded-database/embedded.ts';
 import { failCommandsOfEndedConnections } from '../../server/platform/database/ended-connections.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { startProxy } from './proxy.ts';

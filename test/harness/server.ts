@@ -3,11 +3,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
-import type { AdminRouter } from '../../server/admin/router.ts';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
+import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freshDatabase } from './database.ts';
 
 /** A clock that a test sets; it starts at the machine's time. */

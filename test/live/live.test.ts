@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPost } from '../../server/webhooks/post.ts';
+import { createPost } from '../../server/webhooks/egress/post.ts';
 import { isSigned } from '../contract/hooks.ts';
 import { startWithBank, verifyAtBank } from '../harness/openid.ts';
 import { createPartner, post, redirectUri as testRedirectUri } from '../harness/partner.ts';

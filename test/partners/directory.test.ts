@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDirectory } from '../../server/partners/directory.ts';
-import { createShortMemory } from '../../server/partners/short-memory.ts';
+import { createShortMemory } from '../../server/partners/directory-cache.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 

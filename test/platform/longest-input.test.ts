@@ -6,12 +6,12 @@ import { StartQuery } from '../../contracts/verification.ts';
 import { presentCredentials } from '../../server/oauth/basic-credentials.ts';
 import { parseForm } from '../../server/platform/http/forms.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
-import { destinationOf } from '../../server/verification/attempts.ts';
-import { isTokenOf } from '../../server/verification/csrf.ts';
+import { isTokenOf } from '../../server/verification/browser/csrf.ts';
 import { deviceName, isPhone } from '../../server/verification/handoff/devices.ts';
 import { linkHashOf } from '../../server/verification/handoff/handoff.ts';
 import { choiceAddress } from '../../server/verification/pages/language-choice.ts';
 import { languageAccepted, languageAsked } from '../../server/verification/pages/languages.ts';
+import { destinationOf } from '../../server/verification/sources/authorization-request.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 /** Node lets no more through for a request line and its headers; `bodyLimit` no more for a body. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { expect, onTestFinished } from 'vitest';
-import type { AdminRouter } from '../../server/admin/router.ts';
+import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { adminToken } from '../harness/server.ts';
 
 /** A database whose server was killed is still letting go of its files. */

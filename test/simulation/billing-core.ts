@@ -10,8 +10,8 @@ import type * as manualEntries from '../../server/billing/manual-entries.ts';
 import type * as publishing from '../../server/billing/publishing.ts';
 import * as connect from '../../server/platform/database/connect.ts';
 import * as errors from '../../server/platform/errors.ts';
+import * as groupCommit from '../../server/platform/group-commit.ts';
 import * as ids from '../../server/platform/ids.ts';
-import * as stage from '../../server/platform/stage.ts';
 import * as windows from '../../server/platform/windows.ts';
 
 /** The constructors of the product that a simulated process runs. */
@@ -37,7 +37,7 @@ const others: Record<string, unknown> = {
   '../platform/database/connect.ts': connect,
   '../platform/errors.ts': errors,
   '../platform/ids.ts': ids,
-  '../platform/stage.ts': stage,
+  '../platform/group-commit.ts': groupCommit,
   '../platform/windows.ts': windows,
 };
 

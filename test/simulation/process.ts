@@ -1,7 +1,7 @@
 import type { Access, BillableKind } from '../../contracts/charge.ts';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 import type { AuditEntry } from '../../server/platform/audit-entry.ts';
-import type { EventDraft } from '../../server/platform/outbox.ts';
+import type { EventDraft } from '../../server/platform/event-draft.ts';
 import type { BillingCore } from './billing-core.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { Network } from './network.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AdminContext } from '../../server/admin/procedures.ts';
-import { router } from '../../server/admin/procedures.ts';
+import type { AdminContext } from '../../server/platform/admin-api/procedures.ts';
+import { router } from '../../server/platform/admin-api/procedures.ts';
 import { sha256 } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { openBrowser, verifyAs } from './browser.ts';

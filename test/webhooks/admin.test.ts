@@ -2,8 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { eventTypes } from '../../contracts/events.ts';
 import { randomId } from '../../server/platform/ids.ts';
-import type { Delivery } from '../../server/webhooks/delivery.ts';
-import { contractSignature } from '../../server/webhooks/signature.ts';
+import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
+import { contractSignature } from '../../server/webhooks/egress/signature.ts';
 import { createReceiver } from './receiver.ts';
 import { adminOf, createSystem, draft, type System, until } from './system.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { randomId } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import { createCandidates } from '../../server/webhooks/candidates.ts';
-import type { Delivery, Leased, StoredEvent } from '../../server/webhooks/delivery.ts';
-import { createDispatcher } from '../../server/webhooks/dispatcher.ts';
-import { composeDelivery, composeEvent } from '../../server/webhooks/events.ts';
-import type { Post } from '../../server/webhooks/post.ts';
+import type { Delivery, Leased, StoredEvent } from '../../server/webhooks/delivery/delivery.ts';
+import { createDispatcher } from '../../server/webhooks/delivery/dispatcher.ts';
+import { createCandidates } from '../../server/webhooks/delivery/due-cache.ts';
+import { composeDelivery, composeEvent } from '../../server/webhooks/delivery/events.ts';
+import type { Post } from '../../server/webhooks/egress/post.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
 import { createReceiver } from './receiver.ts';
 import { createSystem, draft, idKey, until } from './system.ts';

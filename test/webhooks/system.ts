@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { router } from '../../server/admin/procedures.ts';
+import { router } from '../../server/platform/admin-api/procedures.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import type { EventDraft } from '../../server/platform/outbox.ts';
 import { createScheduler, indexes as jobIndexes } from '../../server/platform/scheduler.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
-import type { Endpoint } from '../../server/webhooks/carry-out.ts';
-import { indexes as deliveryIndexes } from '../../server/webhooks/delivery-store.ts';
-import { indexes as eventIndexes } from '../../server/webhooks/event-store.ts';
+import { indexes as deliveryIndexes } from '../../server/webhooks/delivery/delivery-store.ts';
+import { indexes as eventIndexes } from '../../server/webhooks/delivery/event-store.ts';
+import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
 import { freshDatabase } from '../harness/database.ts';
 

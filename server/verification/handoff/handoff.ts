@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { sameText, sha256 } from '../../platform/ids.ts';
-import { counted, type Handoff, type Session, type Transition } from '../sessions.ts';
+import { counted, type Handoff, type Session, type Transition } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
 
 /** Milliseconds that a link and its code work. */

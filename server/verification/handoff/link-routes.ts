@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
-import { newBrowserSecret } from '../browser-binding.ts';
-import { isOwnOrigin, isTokenOf } from '../csrf.ts';
-import type { Answering } from '../pages/answering.ts';
+import { newBrowserSecret } from '../browser/browser-binding.ts';
+import { isOwnOrigin, isTokenOf } from '../browser/csrf.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import type { Pages } from '../pages/pages.ts';
+import type { Answering } from '../pages/responses.ts';
 import { deviceName } from './devices.ts';
-import type { Joining } from './joining.ts';
+import type { Joining } from './pairing.ts';
 
 interface Dependencies {
   joining: Joining;

@@ -1,19 +1,19 @@
 import { Eta } from 'eta';
 import type { ApiError } from '../../platform/errors.ts';
 import type { Imprint } from '../../platform/imprint.ts';
-import type { Device } from '../attempts.ts';
-import { issueToken } from '../csrf.ts';
-import type { View } from '../flow.ts';
-import type { OpenLink } from '../handoff/joining.ts';
-import { claimsAskedFor, type Session, stageOf, stepOf } from '../sessions.ts';
-import type { ClientDirectory } from '../start.ts';
+import { issueToken } from '../browser/csrf.ts';
+import type { View } from '../flow/flow.ts';
+import type { ClientDirectory } from '../flow/start.ts';
+import type { OpenLink } from '../handoff/pairing.ts';
+import { claimsAskedFor, type Session, stageOf, stepOf } from '../session/transitions.ts';
+import type { Device } from '../sources/authorization-request.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
 import { type Place, problemOf } from './problems.ts';
-import { inWords, refreshOf, sceneOf } from './scenes.ts';
 import type { PageContent } from './security-headers.ts';
 import { timeLeft } from './time-left.ts';
+import { inWords, refreshOf, sceneOf } from './view-models.ts';
 
 interface Dependencies {
   directory: Pick<ClientDirectory, 'client'>;

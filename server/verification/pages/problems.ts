@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { FailureReason } from '../../../contracts/verification.ts';
 import type { ApiError } from '../../platform/errors.ts';
-import type { Device } from '../attempts.ts';
-import type { Session } from '../sessions.ts';
+import type { Session } from '../session/transitions.ts';
+import type { Device } from '../sources/authorization-request.ts';
 import type { Messages, ProblemName } from './messages/messages.ts';
 
 /** Which page tells of an error; what a person can do nothing about is all the same to them. */

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
-import type { Revising } from './revising.ts';
+import type { Revising } from './snapshot-invalidation.ts';
 
 interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'block'>;

@@ -6,7 +6,7 @@ import type { AuditEntry } from '../../platform/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { EventDraft } from '../../platform/outbox.ts';
+import type { EventDraft } from '../../platform/event-draft.ts';
 import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
 
 /** A user's relation to one client: made when they first authenticate there (interface 2.10). */

@@ -1,10 +1,10 @@
 import { type Actor, auditEntry } from '../../platform/audit-entry.ts';
-import type { Sweep } from '../../platform/outbox.ts';
-import type { CodeOfSession, SessionStore } from '../session-store.ts';
-import type { Session } from '../sessions.ts';
-import { distinct } from './backing.ts';
+import type { Sweep } from '../../platform/event-draft.ts';
+import type { CodeOfSession, SessionStore } from '../session/session-store.ts';
+import type { Session } from '../session/transitions.ts';
+import { distinct } from './claims-snapshot.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
-import type { Revising } from './revising.ts';
+import type { Revising } from './snapshot-invalidation.ts';
 import type { UserStore } from './user-store.ts';
 
 /** What other features keep of a user, by the names under which they know them. */

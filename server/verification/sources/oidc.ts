@@ -3,7 +3,7 @@ import type { Claims } from '../../../contracts/claims.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Attempt } from '../attempts.ts';
+import type { Attempt } from './authorization-request.ts';
 import { deriveClaims } from './oidc-claims.ts';
 import type { Authenticated, Failed, VerificationSource } from './source.ts';
 

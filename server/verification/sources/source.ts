@@ -1,7 +1,7 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
-import type { Attempt } from '../attempts.ts';
+import type { Attempt } from './authorization-request.ts';
 
 /** What a source may know of a session. */
 interface SourceSession {

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { BSON } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { serveConnection } from '../../../server/platform/database/engine/wire.ts';
+import { serveConnection } from '../../../embedded-database/engine/wire.ts';
 
 const legacyQuery = 2004;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { View } from '../../../server/verification/flow.ts';
-import { sceneOf } from '../../../server/verification/pages/scenes.ts';
+import type { View } from '../../../server/verification/flow/flow.ts';
+import { sceneOf } from '../../../server/verification/pages/view-models.ts';
 
 const view = {
   kind: 'handoff',

@@ -1,0 +1,89 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { ZodError } from 'zod';
+import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
+import type { Actor } from '../audit-entry.ts';
+import { isUnavailable } from '../database/connect.ts';
+import { ApiError, unavailable } from '../errors.ts';
+import type { Logger } from '../logging.ts';
+import { mayCall } from './roles.ts';
+
+/** Who calls the admin API, and from where: goes into every audit entry. */
+export interface AdminContext {
+  operator: { id: string; name: string; role: 'support' | 'ops' | 'owner' };
+  requestId: string;
+  address: string;
+  log: Logger;
+  /** Called after each mutation that succeeded, so that none is without an entry in the audit log. */
+  mutated?: (actor: Actor, input: unknown) => Promise<void>;
+}
+
+const trpc = initTRPC.context<AdminContext>().create({
+  errorFormatter({ shape, error }) {
+    const code: ErrorCode = error.cause instanceof ApiError ? error.cause.code : fallbackCode(error.code);
+    const retryAfter = error.cause instanceof ApiError ? error.cause.extras.retryAfter : undefined;
+    return {
+      code: shape.code,
+      message: code === 'server_error' ? errorTable.server_error.text : describe(error),
+      data: { error: code, exit: errorTable[code].exit, httpStatus: errorTable[code].status, retryAfter },
+    };
+  },
+});
+
+/** Faults of the input as `field: what to do`, one after another. */
+function describe(error: TRPCError): string {
+  if (!(error.cause instanceof ZodError)) return error.message;
+  return error.cause.issues
+    .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
+    .join('; ');
+}
+
+/** Errors of tRPC itself: input that does not fit its schema, an unknown procedure. */
+function fallbackCode(code: TRPCError['code']): ErrorCode {
+  if (code === 'BAD_REQUEST' || code === 'PARSE_ERROR') return 'bad_input';
+  if (code === 'METHOD_NOT_SUPPORTED') return 'method_not_allowed';
+  return code === 'NOT_FOUND' ? 'route_not_found' : 'server_error';
+}
+
+/** The error of the admin API for one of ours. */
+export function toTrpcError(error: ApiError): TRPCError {
+  return new TRPCError({ code: errorTable[error.code].trpc, message: error.message, cause: error });
+}
+
+const translated = trpc.middleware(async ({ ctx, path, next }) => {
+  const result = await next();
+  if (result.ok) return result;
+  const cause = result.error.cause;
+  const known = isUnavailable(cause) ? unavailable(cause) : cause;
+  if (known instanceof ApiError) throw toTrpcError(known);
+  if (result.error.code === 'INTERNAL_SERVER_ERROR')
+    ctx.log.error({ err: cause, path }, 'admin procedure failed');
+  return result;
+});
+
+const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
+  if (!mayCall(ctx.operator.role, path, await getRawInput())) {
+    throw new ApiError('not_permitted', {
+      description: `The role ${ctx.operator.role} does not allow ${path} here`,
+    });
+  }
+  return next();
+});
+
+const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) => {
+  const { operator, requestId, address } = ctx;
+  const actor: Actor = {
+    operatorId: operator.id,
+    operatorName: operator.name,
+    action: path,
+    requestId,
+    address,
+  };
+  const result = await next({ ctx: { actor } });
+  if (result.ok && type === 'mutation') await ctx.mutated?.(actor, await getRawInput());
+  return result;
+});
+
+export const router = trpc.router;
+export const mergeRouters = trpc.mergeRouters;
+/** Every procedure of the admin API is built from this one. `ctx.actor` says who acts. */
+export const procedure = trpc.procedure.use(translated).use(permitted).use(recorded);

@@ -1,0 +1,97 @@
+import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/claims.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { StartQuery } from '../../../contracts/verification.ts';
+
+/** What the checks need of a client; the directory's records have it. */
+export interface Client {
+  _id: string;
+  partnerId: string;
+  keyId: string;
+  mode: Mode;
+  kind: 'oauth' | 'storefront';
+  name: string;
+  status: 'active' | 'disabled';
+  redirectUris: readonly string[];
+  claims: readonly ClaimName[];
+  source?: string;
+  brandName?: string;
+  brandColor?: string;
+  purpose?: string;
+  privacyUrl?: string;
+}
+
+export interface Partner {
+  _id: string;
+  name: string;
+  status: 'pending' | 'active' | 'suspended';
+  logo?: string;
+}
+
+/** Everything that the verdict depends on besides the query; absent where it does not exist. */
+export interface StartFacts {
+  client?: Client | undefined;
+  partner?: Partner | undefined;
+  key?: { status: 'active' | 'revoked' } | undefined;
+  /** For storefront clients: whether an integration exchanges their codes. */
+  integrated: boolean;
+  /** Verification sources of this installation, by name, with the modes they serve. */
+  sources: ReadonlyMap<string, { modes: readonly Mode[] }>;
+}
+
+export type StartVerdict =
+  | { admitted: true; client: Client; source: string; scope: string[] }
+  | { admitted: false; because: string };
+
+const refuse = (because: string): StartVerdict => ({ admitted: false, because });
+
+/** Identifiers of a scope in the order asked, each once (RFC 6749 3.3). */
+function parseScope(scope: string): string[] {
+  return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
+}
+
+function scopeFault(scope: readonly string[], permitted: readonly ClaimName[]): string | undefined {
+  const known = scope.filter(isClaimName);
+  const [foreign] = known.filter((name) => !permitted.includes(name));
+  if (foreign) return `scope: this client may not ask for ${foreign}`;
+  if (known.length === 0) return 'scope: no known claim identifier in it';
+  return undefined;
+}
+
+function sourceFor({ mode, source }: Client, { sources }: StartFacts): string | undefined {
+  const name = source ?? (mode === 'test' ? 'sandbox' : undefined);
+  return name !== undefined && sources.get(name)?.modes.includes(mode) ? name : undefined;
+}
+
+function withoutSource({ mode, source }: Client): string {
+  if (mode === 'live' && (source === undefined || source === 'sandbox')) {
+    return 'this live client has no verification source; the sandbox serves test clients only, so use one of those or have a source configured';
+  }
+  return `the verification source ${source ?? 'sandbox'} of this client does not exist or does not serve ${mode} clients`;
+}
+
+/**
+ * The checks of `/verify/start` on a well-formed query (interface 4.1, decisions.md). What is refused is
+ * always a 400 and never a redirect: until all of this holds, no address in the query can be trusted.
+ */
+export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
+  const { client, partner, key } = facts;
+  if (!client || !partner) return refuse('client_id: unknown client');
+  if (client.status !== 'active') return refuse('client_id: this client is disabled');
+  if (partner.status !== 'active') return refuse('client_id: the partner account is not active');
+  if (key?.status !== 'active') return refuse('client_id: the API key of this client is revoked');
+  if (client.kind === 'storefront' && !facts.integrated) {
+    return refuse('client_id: this storefront client has no integration');
+  }
+  if (client.kind === 'storefront' && !canBePositive(client.claims)) {
+    return refuse('client_id: this storefront client has no claim that can be true');
+  }
+  if (!client.redirectUris.includes(query.redirect_uri)) {
+    return refuse('redirect_uri: not registered for this client; it must match exactly');
+  }
+  const scope = parseScope(query.scope);
+  const fault = scopeFault(scope, client.claims);
+  if (fault) return refuse(fault);
+  const source = sourceFor(client, facts);
+  if (!source) return refuse(withoutSource(client));
+  return { admitted: true, client, source, scope };
+}

@@ -1,0 +1,105 @@
+import type { StartQuery } from '../../../contracts/verification.ts';
+import { sessionLifetime } from '../../../contracts/verification.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { networkOf } from '../../platform/http/client-network.ts';
+import { randomId, sha256 } from '../../platform/ids.ts';
+import { newBrowserSecret } from '../browser/browser-binding.ts';
+import { languageAsked } from '../pages/languages.ts';
+import type { SessionStore } from '../session/session-store.ts';
+import type { Session } from '../session/transitions.ts';
+import type { VerificationSource } from '../sources/source.ts';
+import { type Client, judgeStart, type Partner, type StartFacts } from './start-checks.ts';
+
+/** Who is who; the directory of the partners feature fits. */
+export interface ClientDirectory {
+  client(
+    id: string,
+    options?: { fresh?: boolean },
+  ): Promise<{ client: Client; partner: Partner } | undefined>;
+  apiKey(id: string): Promise<{ status: 'active' | 'revoked' } | undefined>;
+}
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'insert'>;
+  directory: ClientDirectory;
+  hasIntegration: (clientId: string) => Promise<boolean>;
+  sources: ReadonlyMap<string, VerificationSource>;
+  /** Counts one request against `max` a minute; `retryAfter` in seconds. */
+  limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  startsPerMinute: number | undefined;
+  clock: { now(): number };
+}
+
+/** One subscriber of an Internet provider has a whole /64 of IPv6. */
+const subscriber = { ipv4: 32, ipv6: 64 };
+
+/** Starts sessions: `GET /verify/start` (interface 4.1) behind its schema. */
+export function createStart(dependencies: Dependencies) {
+  const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock } = dependencies;
+
+  async function readFacts(clientId: string, fresh: boolean): Promise<StartFacts> {
+    const { client, partner } = (await directory.client(clientId, { fresh })) ?? {};
+    const [key, integrated] = await Promise.all([
+      client && directory.apiKey(client.keyId),
+      client?.kind === 'storefront' ? hasIntegration(clientId) : true,
+    ]);
+    return { client, partner, key, integrated, sources };
+  }
+
+  async function judge(query: StartQuery) {
+    const verdict = judgeStart(query, await readFacts(query.client_id, false));
+    // A refusal may rest on what the directory remembers: it is read again before it is sent.
+    return verdict.admitted ? verdict : judgeStart(query, await readFacts(query.client_id, true));
+  }
+
+  /** Counts a start that is about to be stored: it is the only thing that a stranger can have us write. */
+  async function admit(clientId: string, address: string): Promise<void> {
+    if (startsPerMinute === undefined) return;
+    const id = `${networkOf(address, subscriber)}|${clientId}`;
+    const { allowed, retryAfter } = await limit('start', id, startsPerMinute);
+    if (allowed) return;
+    throw new ApiError('rate_limited', {
+      description: 'Too many verifications were started from this address',
+      retryAfter,
+    });
+  }
+
+  /**
+   * @param address of the browser
+   * @returns the new session's id and the secret for the cookie that binds the browser to it
+   * @throws ApiError `invalid_request` saying to the developer what is wrong; `rate_limited`
+   */
+  return async function start(
+    query: StartQuery,
+    address: string,
+  ): Promise<{ sessionId: string; browserSecret: string }> {
+    const verdict = await judge(query);
+    if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
+    const { client, source, scope } = verdict;
+    await admit(client._id, address);
+    const browserSecret = newBrowserSecret();
+    const language = languageAsked(query.ui_locales);
+    const createdAt = new Date(clock.now());
+    const session: Session = {
+      _id: randomId('session'),
+      partnerId: client.partnerId,
+      clientId: client._id,
+      keyId: client.keyId,
+      mode: client.mode,
+      source,
+      redirectUri: query.redirect_uri,
+      state: query.state,
+      scope,
+      codeChallenge: query.code_challenge,
+      ...(language ? { language } : {}),
+      status: 'pending',
+      browserHash: sha256(browserSecret),
+      timeline: [{ at: createdAt, event: 'started' }],
+      outbox: [],
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + sessionLifetime * 1000),
+    };
+    await sessions.insert(session);
+    return { sessionId: session._id, browserSecret };
+  };
+}

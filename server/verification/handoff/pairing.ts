@@ -1,0 +1,82 @@
+import { ApiError } from '../../platform/errors.ts';
+import { hmac, sha256 } from '../../platform/ids.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import type { Arriving } from '../flow/authenticate.ts';
+import type { SessionStore } from '../session/session-store.ts';
+import { type Handoff, type Session, stageOf } from '../session/transitions.ts';
+import type { DeviceName } from './devices.ts';
+import { isCode, isOpen, linkHashOf, mistyped, taken } from './handoff.ts';
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'findByLink'>;
+  arriving: Pick<Arriving, 'move'>;
+  keyring: Pick<Keyring, 'id'>;
+  clock: { now(): number };
+}
+
+/** A link for the phone, that still works. */
+export interface OpenLink {
+  session: Session;
+  handoff: Handoff;
+}
+
+interface Guess {
+  code: string;
+  phone: DeviceName;
+  /** What names the form: the secret in its cookie, and its token. */
+  form: { secret: string; csrf: string };
+}
+
+/** How a phone joins a session: by the link, and by the code that only the computer's screen shows. */
+export function createJoining({ sessions, arriving, keyring, clock }: Dependencies) {
+  /** @throws ApiError `session_not_found` for a link that does not work, never did, or no longer does */
+  async function look(token: string): Promise<OpenLink> {
+    const session = await sessions.findByLink(linkHashOf(token));
+    const handoff = session?.handoff;
+    const open = session && stageOf(session, clock.now()) === 'authenticate' && isOpen(handoff, clock.now());
+    if (!open) throw new ApiError('session_not_found');
+    return { session, handoff };
+  }
+
+  /** The form that took the link, sent again (a double click, a lost answer), leads on to the same session. */
+  async function joinedBy(token: string, secret: string): Promise<string | undefined> {
+    const session = await sessions.findByLink(linkHashOf(token));
+    const isMine = session?.handoff?.phoneHash === sha256(secret);
+    return isMine ? session._id : undefined;
+  }
+
+  /** One guess: it counts before it is answered, so that many at once are no more than one. */
+  async function guess(token: string, { code, phone }: Guess, secret: string): Promise<string | undefined> {
+    const { session, handoff } = await look(token);
+    const at = new Date(clock.now());
+    const right = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
+    const change = right ? taken(handoff, { phone, phoneHash: sha256(secret), at }) : mistyped(handoff, at);
+    // Who comes too late learns nothing of what they guessed.
+    if (!(await arriving.move(session, change))) throw new ApiError('session_not_found');
+    return right ? session._id : undefined;
+  }
+
+  return {
+    look,
+
+    /**
+     * @returns the session and the secret for the phone's cookie; undefined where the code is wrong
+     * @throws ApiError `session_not_found` as `look`
+     */
+    async join(token: string, attempt: Guess): Promise<{ sessionId: string; secret: string } | undefined> {
+      const secret = hmac(
+        keyring.id,
+        JSON.stringify(['phone', token, attempt.form.secret, attempt.form.csrf]),
+      );
+      try {
+        const sessionId = await guess(token, attempt, secret);
+        return sessionId === undefined ? undefined : { sessionId, secret };
+      } catch (error) {
+        const sessionId = await joinedBy(token, secret);
+        if (!sessionId) throw error;
+        return { sessionId, secret };
+      }
+    },
+  };
+}
+export type Joining = ReturnType<typeof createJoining>;

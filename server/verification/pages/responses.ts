@@ -1,0 +1,126 @@
+import type {} from '@fastify/cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type ApiError, generalBody } from '../../platform/errors.ts';
+import type { Visit } from '../browser/session-access.ts';
+import type { View } from '../flow/flow.ts';
+import { isPhone } from '../handoff/devices.ts';
+import type { Session } from '../session/transitions.ts';
+import type { Device } from '../sources/authorization-request.ts';
+import { choiceAddress, languageChosen } from './language-choice.ts';
+import { type Language, languageAccepted, languageAsked } from './languages.ts';
+import type { Page, PageContext, Pages } from './pages.ts';
+import { contentSecurityPolicy } from './security-headers.ts';
+
+interface Dependencies {
+  pages: Pages;
+  /** For the pages about errors. */
+  findSession: (id: string) => Promise<Session | undefined>;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
+}
+
+/** One cookie for each session and device, so that two at once in one browser do not meet. */
+const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
+const segments: Record<Device, string> = { computer: 'session', phone: 'phone' };
+
+/** What the person chose, else the session's; before there is a session the query's, else what the browser likes. */
+function languageOf(request: FastifyRequest, session: Session | undefined): Language {
+  const { url, headers } = request;
+  const settled = languageChosen(request) ?? session?.language;
+  if (settled) return settled;
+  const asked = new URLSearchParams(url.split('?')[1]).get('ui_locales') ?? undefined;
+  return languageAsked(asked) ?? languageAccepted(headers['accept-language']);
+}
+
+/** How the hosted pages answer: cookies, headers, pages, redirects, errors. */
+export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
+  const { origin, pathname, protocol } = new URL(baseUrl);
+  const secure = protocol === 'https:';
+  const basePath = pathname.replace(/\/$/, '');
+  const root = `${basePath}/verify`;
+
+  const path = ({ device, sessionId }: Pick<Visit, 'device' | 'sessionId'>) =>
+    `${root}/${segments[device]}/${sessionId}`;
+
+  /** `at` is a path: the cookie is sent to it and below. Without an age: it outlives the session, never the browser. */
+  function setCookie(reply: FastifyReply, { name, value, at }: { name: string; value: string; at: string }) {
+    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure });
+  }
+
+  function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+    if (page.refresh !== undefined) void reply.header('refresh', page.refresh);
+    return reply
+      .status(page.status)
+      .header('content-security-policy', contentSecurityPolicy(page))
+      .type('text/html; charset=utf-8')
+      .send(page.html);
+  }
+
+  /** Which device an error page is for, by the path; a proxy may have taken the base URL's own path off. */
+  function deviceOf(url: string): Device | undefined {
+    const [, segment] = /\/verify\/(session|phone|p)\//.exec(url.split('?')[0] ?? '') ?? [];
+    if (segment === undefined) return undefined;
+    return segment === 'session' ? 'computer' : 'phone';
+  }
+
+  return {
+    origin,
+    root,
+    secure,
+    path,
+    setCookie,
+    sendPage,
+
+    /** The visit of the browser that sends this request. */
+    visitOf(request: FastifyRequest, device: Device, sessionId: string): Visit {
+      const secret = request.cookies[cookieNames[device](sessionId)];
+      return { device, sessionId, secret, language: languageChosen(request) };
+    },
+
+    /** Makes `secret` the one that this browser is known by. */
+    bind(reply: FastifyReply, visit: Visit, secret: string): void {
+      const { device, sessionId } = visit;
+      setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(visit) });
+    },
+
+    languageOf,
+
+    /** To the page of the visit: after a form always a redirect, so that a reload never sends it twice. */
+    toPage: (reply: FastifyReply, visit: Visit) => reply.redirect(`${origin}${path(visit)}`, 303),
+
+    async sendView(reply: FastifyReply, view: View, visit: Visit): Promise<FastifyReply> {
+      if (view.kind === 'leave' && !view.gently) return reply.redirect(view.url, 303);
+      const { request } = reply;
+      const context: PageContext = {
+        action: path(visit),
+        secret: visit.secret ?? '',
+        language: languageOf(request, view.session),
+        choiceAddress: choiceAddress(request),
+        device: visit.device,
+        onPhone: visit.device === 'phone' || isPhone(request.headers['user-agent']),
+      };
+      return sendPage(reply, await pages.show(view, context));
+    },
+
+    /** A page for browsers; for programs the general format (decisions.md, "Session states"). */
+    async sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      void reply.header('vary', 'accept, accept-language');
+      if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
+      const device = deviceOf(request.url);
+      const { session_id: sessionId } = request.params as { session_id?: string };
+      // A database that is away has cost the person the wait already.
+      const known = sessionId !== undefined && error.status < 500;
+      const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
+      const html = await pages.error(error, {
+        language: languageOf(request, session),
+        choiceAddress: choiceAddress(request),
+        requestId: request.id,
+        retryAt: device && sessionId ? path({ device, sessionId }) : `${basePath}${request.url}`,
+        device,
+        session,
+      });
+      void reply.type('text/html; charset=utf-8').send(html);
+    },
+  };
+}
+export type Answering = ReturnType<typeof createAnswering>;

@@ -1,0 +1,146 @@
+import type { View } from '../flow/flow.ts';
+import type { DeviceName } from '../handoff/devices.ts';
+import { handoffLifetime } from '../handoff/handoff.ts';
+import { qrCode } from '../handoff/qr.ts';
+import { claimsAskedFor } from '../session/transitions.ts';
+import { type Language, languages } from './languages.ts';
+import type { Messages } from './messages/messages.ts';
+import { usesOf } from './purpose.ts';
+
+export interface Circumstances {
+  language: Language;
+  /** Path of the page: its form is sent there. */
+  action: string;
+  /** Whether the browser in front of it is on a phone already. */
+  onPhone: boolean;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
+  now: number;
+}
+
+/** A template and what it needs beyond what every page has. */
+interface Scene {
+  template: string;
+  status?: number;
+  /** Whether the page asks by a script whether the session has gone on. */
+  scripted?: boolean;
+  [name: string]: unknown;
+}
+
+/** A browser as its user may recognise it. */
+export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messages, 'devices'>): string {
+  return devices.named(browser ?? devices.browser, system ?? devices.system);
+}
+
+function sinceThen(then: Date, { language, now }: Circumstances): string {
+  const minutes = Math.floor((now - then.getTime()) / 60_000);
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-minutes, 'minute');
+}
+
+function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumstances): Scene {
+  const { beginning, session } = view;
+  const verify = { step: 'verify', offersPhone: !onPhone };
+  switch (beginning.kind) {
+    case 'people':
+      return { template: 'people', ...verify, choices: beginning.choices };
+    case 'provider':
+      return {
+        template: 'provider',
+        ...verify,
+        source: beginning.label,
+        url: beginning.url,
+        sourceHost: new URL(beginning.url).host,
+        claims: claimsAskedFor(session),
+      };
+    case 'down':
+      return { template: 'down', step: 'verify', status: 503 };
+  }
+}
+
+/** Whether a phone may be able to open this address: it is not the name of each device for itself (RFC 6761 6.3). */
+function isReachable(baseUrl: string): boolean {
+  return !/^(.+\.)?localhost$|^127\.|^\[::1\]$/.test(new URL(baseUrl).hostname);
+}
+
+function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circumstances): Scene {
+  const link = view.shown && `${baseUrl}/verify/p/${view.shown.token}`;
+  return {
+    template: 'handoff',
+    step: 'verify',
+    scripted: true,
+    link,
+    // Somebody reads it from the screen and types it: a line ends between the two, if anywhere.
+    linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
+    qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
+    code: view.shown?.code.replace(/^(...)/, '$1 '),
+    ...watching(view),
+  };
+}
+
+/** What tells the script, or a browser without scripts, whether the session has gone on. */
+const watching = ({ session }: View) => ({ version: session.timeline.length });
+
+const toldOnPhone = (
+  { well }: Extract<View, { kind: 'phone-over' }>,
+  { phone }: Pick<Messages, 'phone'>,
+) => ({
+  well,
+  notice: well ? phone.done : phone.ended,
+});
+
+/** The page of a view. */
+export function sceneOf(view: View, circumstances: Circumstances): Scene {
+  const m = languages[circumstances.language];
+  switch (view.kind) {
+    case 'consent': {
+      const claims = claimsAskedFor(view.session);
+      return { template: 'consent', step: 'consent', claims, uses: usesOf(claims) };
+    }
+    case 'begin':
+      return beginning(view, circumstances);
+    case 'handoff':
+      return phoneOffer(view, circumstances);
+    case 'waiting':
+      return {
+        template: 'waiting',
+        step: 'verify',
+        scripted: true,
+        phone: inWords(view.handoff.phone ?? {}, m),
+        canStay: view.session.userId === undefined,
+        ...watching(view),
+      };
+    case 'confirm':
+      return {
+        template: 'confirm',
+        step: 'confirm',
+        computer: inWords(view.handoff.computer, m),
+        began: sinceThen(view.session.createdAt, circumstances),
+      };
+    case 'phone-over':
+      return { template: 'notice', step: 'done', ...toldOnPhone(view, m) };
+    case 'leave':
+      return {
+        template: 'leaving',
+        step: 'done',
+        url: view.url,
+        well: view.session.status === 'complete',
+        signedIn: view.session.authenticatedAt !== undefined,
+      };
+  }
+}
+
+/** Anything that a header cannot hold is percent-encoded; registered URIs rarely have any. */
+const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
+
+/**
+ * The `Refresh` header of a view: away to the partner; else this page again, when what it says about time is no
+ * longer true. `usual` is in seconds. A page that waits for what somebody types is left alone.
+ */
+export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
+  if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
+  if (view.kind === 'phone-over') return undefined;
+  const { handoff } = view.session;
+  if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usual);
+  const untilExpiry = Math.ceil((handoff.expiresAt.getTime() - now) / 1000) + 1;
+  return String(Math.min(usual, Math.max(1, Math.min(untilExpiry, handoffLifetime / 1000 + 1))));
+}

@@ -1,0 +1,59 @@
+import type { Logger } from '../../platform/logging.ts';
+import type { SessionStore } from '../session/session-store.ts';
+import type { EnrollmentStore } from './enrollment-store.ts';
+import type { Revisable } from './revision-store.ts';
+import type { UserStore } from './user-store.ts';
+
+type ChangedUser = Required<Revisable> & { erasedAt?: Date };
+type ChangedEnrollment = Required<Revisable> & { userId: string };
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'revise'>;
+  users: Pick<UserStore, 'revisions'>;
+  enrollments: Pick<EnrollmentStore, 'revisions'>;
+  clock: { now(): number };
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** The sweep leaves to the process that made a change the time to tell of it itself. */
+const patience = 5_000;
+const perSweep = 200;
+
+/**
+ * After a user or an enrollment has changed, no session vouches any more for what was before: whoever changes one tells
+ * the sessions, and the sweep tells them where that was cut short. Twice is once.
+ */
+export function createRevising({ sessions, users, enrollments, clock, logger }: Dependencies) {
+  async function user(changed: ChangedUser): Promise<void> {
+    const { _id: userId, reviseAt, erasedAt } = changed;
+    await sessions.revise({ userId }, reviseAt, erasedAt ? 'user erased' : 'claims changed');
+    await users.revisions.done(changed);
+  }
+
+  async function enrollment(changed: ChangedEnrollment): Promise<void> {
+    const { _id: enrollmentId, userId, reviseAt } = changed;
+    await sessions.revise({ userId, enrollmentId }, reviseAt, 'enrollment blocked');
+    await enrollments.revisions.done(changed);
+  }
+
+  return {
+    user,
+    enrollment,
+
+    async sweep(): Promise<void> {
+      const before = new Date(clock.now() - patience);
+      const [changedUsers, changedEnrollments] = await Promise.all([
+        users.revisions.due(before, perSweep),
+        enrollments.revisions.due(before, perSweep),
+      ]);
+      const told = await Promise.allSettled([
+        ...changedUsers.map(user),
+        ...changedEnrollments.map(enrollment),
+      ]);
+      for (const result of told) {
+        if (result.status === 'rejected') logger.warn({ err: result.reason }, 'left to the next sweep');
+      }
+    },
+  };
+}
+export type Revising = ReturnType<typeof createRevising>;

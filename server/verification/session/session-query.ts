@@ -1,0 +1,91 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { GeneralError, SessionResponse } from '../../../contracts/verification.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
+import type { SessionStore } from './session-store.ts';
+import type { Session } from './transitions.ts';
+
+interface Key {
+  _id: string;
+  partnerId: string;
+  status: 'active' | 'revoked';
+}
+
+export interface KeyDirectory<K extends Key = Key> {
+  apiKeyBySecret(secret: string): Promise<K | undefined>;
+  partner(id: string, options?: { fresh?: boolean }): Promise<{ status: string } | undefined>;
+}
+
+export interface SessionQueryDependencies {
+  sessions: Pick<SessionStore, 'find'>;
+  directory: KeyDirectory;
+  limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
+  clock: { now(): number };
+}
+
+/** Interface section 8. */
+const queriesPerMinute = 60;
+
+/** The key of the header (interface 5.3). @throws ApiError `missing_api_key`, `invalid_api_key` */
+export async function authenticateKey<K extends Key>(
+  header: string | undefined,
+  directory: KeyDirectory<K>,
+): Promise<K> {
+  const secret = /^Bearer +([^\s]+)$/i.exec(header ?? '')?.[1];
+  if (!secret) throw new ApiError('missing_api_key');
+  const key = await directory.apiKeyBySecret(secret);
+  if (key?.status !== 'active') throw new ApiError('invalid_api_key');
+  const isActive = async (fresh: boolean) =>
+    (await directory.partner(key.partnerId, { fresh }))?.status === 'active';
+  if (!(await isActive(false)) && !(await isActive(true))) throw new ApiError('invalid_api_key');
+  return key;
+}
+
+function toResponse(session: Session): SessionResponse {
+  return {
+    success: true,
+    session: {
+      sessionId: session._id,
+      status: session.status,
+      scopes: session.scope,
+      isTestMode: session.mode === 'test',
+      createdAt: session.createdAt.toISOString(),
+      expiresAt: session.expiresAt.toISOString(),
+    },
+  };
+}
+
+/** `GET {prefix}/hvf-session/{session_id}` (interface 4.5, 5.3, 7.2). */
+export function sessionQueryRoutes(dependencies: SessionQueryDependencies): FastifyPluginAsyncZod {
+  const { sessions, directory, limit, clock } = dependencies;
+
+  return async (app) => {
+    renderErrors(app, (error, request, reply) => {
+      if (error.code !== 'service_unavailable') return asGeneral(error, request, reply);
+      // Interface 7.2 lists a 500 and no 503 here.
+      void reply.status(500).removeHeader('retry-after');
+      return asGeneral(new ApiError('server_error'), request, reply);
+    });
+
+    app.get(
+      '/hvf-session/:session_id',
+      {
+        schema: {
+          params: z.object({ session_id: z.string() }),
+          response: { 200: SessionResponse, '4xx': GeneralError, '5xx': GeneralError },
+        },
+      },
+      async (request, reply) => {
+        void reply.header('cache-control', 'no-store');
+        const key = await authenticateKey(request.headers.authorization, directory);
+        const { allowed, retryAfter } = await limit('session-query', key._id, queriesPerMinute);
+        if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+        const session = await sessions.find(request.params.session_id);
+        if (!session || clock.now() >= session.expiresAt.getTime()) throw new ApiError('session_not_found');
+        if (session.keyId !== key._id) throw new ApiError('foreign_session');
+        return toResponse(session);
+      },
+    );
+  };
+}

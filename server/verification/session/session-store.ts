@@ -1,0 +1,205 @@
+import type { Db, Filter, UpdateFilter } from 'mongodb';
+import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { createStage } from '../../platform/group-commit.ts';
+import type { Session, Transition } from './transitions.ts';
+
+const collection = 'sessions';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { 'code.hash': 1 }, unique: true, sparse: true },
+  { collection, key: { 'handoff.linkHash': 1 }, unique: true, sparse: true },
+  { collection, key: { userId: 1 }, sparse: true },
+  { collection, key: { outboxAt: 1 }, sparse: true },
+  { collection, key: { 'backing.until': 1 }, sparse: true },
+  { collection, key: { enrollmentDueAt: 1 }, sparse: true },
+  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+];
+
+const day = 86_400_000;
+/** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
+const keepFinished = 30 * day;
+/** Those that nobody finished: they owe no event and nobody asks for them (interface 3.1: not found after 30 minutes). */
+const keepUnfinished = day;
+
+/** What an exchange needs to know of the session that issued the code: not its history. */
+const ofCode = [
+  'clientId',
+  'keyId',
+  'redirectUri',
+  'scope',
+  'codeChallenge',
+  'code',
+  'backing',
+  'userId',
+  'sub',
+  'returning',
+  'enrollmentId',
+] as const;
+const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1]));
+export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
+
+/** A code, and the wallet that pays for its exchange. */
+export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
+  codeHash: string;
+}
+
+/** Whose sessions: a user's, all of them or those with one client. */
+export interface Whose {
+  userId: string;
+  enrollmentId?: string;
+}
+
+export interface SessionStore {
+  insert(session: Session): Promise<void>;
+  /** Whatever its state, expired ones too: the caller judges it. */
+  find(id: string): Promise<Session | undefined>;
+  /** Those of `ids` that are there, whatever their state. */
+  existing(ids: readonly string[]): Promise<string[]>;
+  findByLink(linkHash: string): Promise<Session | undefined>;
+  /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
+  move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
+  findByCodeHashes(hashes: readonly string[]): Promise<CodeSession[]>;
+  /** @returns the new count; undefined for an unknown code */
+  countWrongVerifier(codeHash: string): Promise<number | undefined>;
+  ofUser(userId: string): Promise<Session[]>;
+  /**
+   * Takes away what stood behind codes. To be called after the user or the enrollment has changed: a session that is just
+   * being completed with what was read before then starts that step over.
+   */
+  revise(whose: Whose, at: Date, note: string): Promise<void>;
+  /** Takes away what stood behind codes that have expired. */
+  forgetBacking(now: Date): Promise<void>;
+  /** Takes away what sources have said of a user and no session has used yet. */
+  forgetCarried(userId: string): Promise<void>;
+  /** Sessions whose enrollments do not have yet what follows from them. */
+  dueForEnrollment(before: Date, limit: number): Promise<Session[]>;
+  /** Its enrollment has what followed from the session as it was read. */
+  enrolled(session: Session): Promise<void>;
+  /** Takes out of the sessions of a user who the user is. */
+  forgetUser(userId: string): Promise<void>;
+  owing(before: Date, limit: number): Promise<Session[]>;
+  settle(paid: readonly Session[]): Promise<void>;
+}
+
+function toUpdate({ set, entry, carried, owes, enrolled }: Transition): UpdateFilter<Session> {
+  const unset = {
+    ...(owes ? { purgeAt: '' as const } : {}),
+    ...(carried === null ? { carried: '' as const } : {}),
+    ...(enrolled ? { enrollmentDueAt: '' as const } : {}),
+  };
+  return {
+    $set: { ...set, ...(carried ? { carried } : {}), ...(owes ? { outboxAt: entry.at } : {}) },
+    ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
+    $push: { timeline: entry, ...(owes ? { outbox: owes } : {}) },
+  };
+}
+
+export function createSessionStore(db: Db): SessionStore {
+  const sessions = db.collection<Session>(collection);
+
+  /** All of a batch fail together: ids are random, so that only the database itself can be the reason. */
+  const insert = createStage<Session, undefined>({
+    async run(batch) {
+      const purgeable = batch.map((session) => ({
+        ...session,
+        purgeAt: new Date(session.expiresAt.getTime() + keepUnfinished),
+      }));
+      await sessions.insertMany(purgeable, { ordered: false });
+      return batch.map(() => undefined);
+    },
+  });
+
+  return {
+    insert,
+
+    find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
+
+    async existing(ids) {
+      const found = sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } });
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+
+    findByLink: async (linkHash) => (await sessions.findOne({ 'handoff.linkHash': linkHash })) ?? undefined,
+
+    async move({ _id, timeline }, transition, now) {
+      const asRead: Filter<Session> = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: now } };
+      const moved = await sessions.findOneAndUpdate(asRead, toUpdate(transition), {
+        returnDocument: 'after',
+      });
+      return moved ?? undefined;
+    },
+
+    findByCodeHashes: (hashes) =>
+      sessions.find({ 'code.hash': { $in: [...hashes] } }, { projection: codeProjection }).toArray(),
+
+    async countWrongVerifier(codeHash) {
+      const after = await sessions.findOneAndUpdate(
+        { 'code.hash': codeHash },
+        { $inc: { 'code.wrongVerifiers': 1 } },
+        { returnDocument: 'after', projection: { code: 1 } },
+      );
+      return after?.code?.wrongVerifiers;
+    },
+
+    ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
+
+    async revise(whose, at, note) {
+      const completing = { status: 'verified' as const, failure: { $exists: false } };
+      const vouching: Filter<Session> = { ...whose, $or: [completing, { backing: { $exists: true } }] };
+      const entry = { at, event: 'revised' as const, note };
+      await sessions.updateMany(vouching, { $unset: { backing: '' }, $push: { timeline: entry } });
+    },
+
+    async forgetBacking(now) {
+      await sessions.updateMany({ 'backing.until': { $lte: now } }, { $unset: { backing: '' } });
+    },
+
+    async forgetCarried(userId) {
+      await sessions.updateMany({ userId, carried: { $exists: true } }, { $unset: { carried: '' } });
+    },
+
+    dueForEnrollment: (before, limit) =>
+      sessions
+        .find({ enrollmentDueAt: { $lte: before } })
+        .sort({ enrollmentDueAt: 1 })
+        .limit(limit)
+        .toArray(),
+
+    async enrolled({ _id, enrollmentDueAt }) {
+      if (enrollmentDueAt)
+        await sessions.updateOne({ _id, enrollmentDueAt }, { $unset: { enrollmentDueAt: '' } });
+    },
+
+    async forgetUser(userId) {
+      const links = {
+        userId: '',
+        enrollmentDueAt: '',
+        sub: '',
+        enrollmentId: '',
+        returning: '',
+        carried: '',
+        backing: '',
+      } as const;
+      await sessions.updateMany({ userId }, { $unset: links });
+    },
+
+    owing: (before, limit) =>
+      sessions
+        .find({ outboxAt: { $lte: before } })
+        .sort({ outboxAt: 1 })
+        .limit(limit)
+        .toArray(),
+
+    async settle(paid) {
+      const writes = paid.map(({ _id, outboxAt, expiresAt }) => ({
+        updateOne: {
+          filter: { _id, ...(outboxAt ? { outboxAt } : {}) },
+          update: {
+            $set: { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) },
+            $unset: { outboxAt: '' as const },
+          },
+        },
+      }));
+      if (writes.length > 0) await sessions.bulkWrite(writes, { ordered: false });
+    },
+  };
+}

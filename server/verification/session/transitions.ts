@@ -1,0 +1,271 @@
+import { type ClaimName, type Claims, isClaimName } from '../../../contracts/claims.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Reason } from '../../../contracts/reasons.ts';
+import {
+  codeLifetime,
+  type FailureReason,
+  type Rehearsal,
+  type SessionStatus,
+} from '../../../contracts/verification.ts';
+import type { EventDraft } from '../../platform/event-draft.ts';
+import type { DeviceName } from '../handoff/devices.ts';
+import type { Language } from '../pages/languages.ts';
+
+/** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
+interface TimelineEntry {
+  at: Date;
+  event:
+    | 'started'
+    | 'consented'
+    | 'returned'
+    | 'authenticated'
+    | 'verified'
+    | 'completed'
+    | 'failed'
+    /** What stood behind its code has changed: the user or the enrollment. */
+    | 'revised'
+    | `handoff_${'offered' | 'mistyped' | 'taken' | 'authenticated' | 'confirmed' | 'withdrawn'}`;
+  /** What an operator may want to know besides, for instance a failure's reason. */
+  note?: string;
+}
+
+export interface IssuedCode {
+  /** SHA-256; the code itself is derived again under key `keyId` when it has to be sent again. */
+  hash: string;
+  keyId: string;
+  issuedAt: Date;
+  expiresAt: Date;
+  wrongVerifiers: number;
+}
+
+/**
+ * What stood behind a code when it was issued: all that is known of the user, and an active enrollment. Its exchange
+ * asks nobody else. Whoever changes one of these later takes it away (`SessionStore.revise`), and the exchange looks
+ * them up.
+ */
+export interface Backing {
+  claims: Claims;
+  rehearse?: Rehearsal;
+  /** When the code expires: no longer than that are claims kept here. */
+  until: Date;
+}
+
+/** A session that goes on at a phone, begun at a computer. The computer alone returns to the partner. */
+export interface Handoff {
+  /**
+   * `offered`: link and code are shown on the computer. `taken`: a phone has typed the code. `confirmed`: the
+   * person at the phone has authenticated and recognised the computer. `withdrawn`: link and phone are of no use any more.
+   */
+  state: 'offered' | 'taken' | 'confirmed' | 'withdrawn';
+  /** How many were offered in this session; link and code are derived from it, so that they need not be stored. */
+  number: number;
+  /** SHA-256 of the link's token; gone once it is withdrawn. */
+  linkHash?: string;
+  expiresAt: Date;
+  wrongCodes: number;
+  computer: DeviceName;
+  /**
+   * SHA-256 of the secret that the computer's cookie held until the confirmation: good for the new one, until a
+   * browser has come back with that.
+   */
+  computerHash?: string;
+  phone?: DeviceName;
+  /** SHA-256 of the secret in the phone's cookie. */
+  phoneHash?: string;
+}
+
+/** One hosted verification (interface 3.1), from `/verify/start` to the redirect back to the partner. */
+export interface Session {
+  _id: string;
+  partnerId: string;
+  clientId: string;
+  /** The API key that owns the session: may query it, gets its events. */
+  keyId: string;
+  mode: Mode;
+  /** Name of the verification source. */
+  source: string;
+  redirectUri: string;
+  state: string;
+  /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
+  scope: string[];
+  codeChallenge: string;
+  /** Of the pages, where the partner asked for one that we speak; else the browser says. */
+  language?: Language;
+  status: SessionStatus;
+  /** SHA-256 of the secret in the browser's cookie. */
+  browserHash: string;
+  consentedAt?: Date;
+  /** Where it goes on at a phone. */
+  handoff?: Handoff;
+  /** What the source has to remember between its steps. Gone when the session ends. */
+  carried?: Record<string, unknown>;
+  /** Known as soon as the user has authenticated, at a phone too; everything below from when that counts. */
+  userId?: string;
+  /** Sandbox people only: the mark of their enrollment. */
+  rehearse?: Rehearsal;
+  authenticatedAt?: Date;
+  sub?: string;
+  enrollmentId?: string;
+  /** Whether an earlier session had enrolled this user with this client. */
+  returning?: boolean;
+  /** Since when the enrollment does not have what the session means for it (an outbox). */
+  enrollmentDueAt?: Date;
+  failure?: { reason: FailureReason; at: Date };
+  code?: IssuedCode;
+  backing?: Backing;
+  timeline: TimelineEntry[];
+  /** Events that the last transition owes; `outboxAt` is there while any is left. */
+  outbox: EventDraft[];
+  outboxAt?: Date;
+  createdAt: Date;
+  expiresAt: Date;
+  completedAt?: Date;
+  /** When the record may be deleted; absent while its outbox is not empty. */
+  purgeAt?: Date;
+}
+
+/** Where a session stands, which decides what its browser sees next. */
+export type Stage =
+  | 'consent'
+  | 'authenticate'
+  /** The user has authenticated at a phone, and has still to recognise the computer. */
+  | 'confirm'
+  | 'verify'
+  | 'issue'
+  | 'completed'
+  | 'failed'
+  | 'expired'
+  /** Ended in failure, and its lifetime is over as well. */
+  | 'over';
+
+export function stageOf(session: Session, now: number): Stage {
+  const expired = now >= session.expiresAt.getTime();
+  if (session.status === 'complete') return 'completed';
+  if (session.failure) return expired ? 'over' : 'failed';
+  if (expired) return 'expired';
+  if (session.status === 'verified') return 'issue';
+  if (session.status === 'authenticated') return 'verify';
+  if (!session.consentedAt) return 'consent';
+  return session.userId ? 'confirm' : 'authenticate';
+}
+
+/** What a form was made for. Its page is out of date as soon as this changes: each step of a hand-off counts. */
+export function stepOf({ handoff }: Pick<Session, 'handoff'>, stage: Stage): string {
+  return handoff ? `${stage}.${handoff.number}.${handoff.state}` : stage;
+}
+
+/** Why a session ended, or will never end, with a code; undefined while it still may. */
+export function reasonAt({ failure }: Pick<Session, 'failure'>, stage: Stage): Reason | undefined {
+  return stage === 'expired' ? 'session_expired' : failure?.reason;
+}
+
+/** The claims that the user is asked to share: those of the scope that the registry knows, in the order asked. */
+export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
+  return session.scope.filter(isClaimName);
+}
+
+/** A change of a session. It applies only to the session as it was read (see `TimelineEntry`). */
+export interface Transition {
+  set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
+  entry: TimelineEntry;
+  /** Undefined leaves it, null removes it. */
+  carried?: Record<string, unknown> | null | undefined;
+  owes?: EventDraft;
+  /** Whether the enrollment has what the session meant for it before this change. */
+  enrolled?: boolean;
+}
+
+export function consented(at: Date): Transition {
+  return { set: { consentedAt: at }, entry: { at, event: 'consented' } };
+}
+
+/** A browser is back from the source's own site: whatever comes of it, this attempt cannot be used again. */
+export function returned({ carried, source }: Session, attemptId: string, at: Date): Transition {
+  const spent = [...spentAttempts(carried), attemptId];
+  return { set: {}, carried: { ...carried, spent }, entry: { at, event: 'returned', note: source } };
+}
+
+export function spentAttempts(carried: Session['carried']): string[] {
+  return (carried?.['spent'] ?? []) as string[];
+}
+
+/** From here on the user has authenticated: what this means for the enrollment follows. */
+export function counted(who: Required<Pick<Session, 'userId' | 'sub' | 'enrollmentId'>>, at: Date) {
+  return { ...who, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
+}
+
+type Authentication = Parameters<typeof counted>[0] & Pick<Session, 'browserHash' | 'rehearse'>;
+
+export function authenticated(
+  { browserHash, rehearse, ...who }: Authentication,
+  carried: Transition['carried'],
+  at: Date,
+): Transition {
+  const set = { ...counted(who, at), browserHash, ...(rehearse ? { rehearse } : {}) };
+  return { set, carried, entry: { at, event: 'authenticated' } };
+}
+
+export function verified(returning: boolean, note: string, at: Date): Transition {
+  return {
+    set: { status: 'verified', returning },
+    carried: null,
+    entry: { at, event: 'verified', note },
+    enrolled: true,
+  };
+}
+
+function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
+  const { _id: sessionId, partnerId, mode, keyId, sub, enrollmentId } = session;
+  const about = { sessionId, ...(enrollmentId ? { enrollmentId } : {}), ...(sub ? { sub } : {}) };
+  return { cause: [sessionId], partnerId, mode, keyId, about, at };
+}
+
+interface Issue {
+  code: Pick<IssuedCode, 'hash' | 'keyId'>;
+  /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
+  backing?: Omit<Backing, 'until'> | undefined;
+  /** Whether the enrollment lacks a claim that the user consented to in this session. */
+  consents?: boolean;
+}
+
+/** `verified` → `complete`: the one step that issues a code. */
+export function completed(session: Session, { code, backing, consents }: Issue, at: Date): Transition {
+  const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
+  const { computerHash, ...handoff } = session.handoff ?? {};
+  return {
+    set: {
+      status: 'complete',
+      completedAt: at,
+      code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
+      ...(backing ? { backing: { ...backing, until: expiresAt } } : {}),
+      ...(computerHash ? { handoff: handoff as Handoff } : {}),
+      ...(consents ? { enrollmentDueAt: at } : {}),
+    },
+    entry: { at, event: 'completed' },
+    owes: {
+      type: 'verification.session.completed',
+      ...draftOf(session, at),
+      fields: {
+        session_id: session._id,
+        user_id: session.sub,
+        status: 'complete',
+        scopes: session.scope,
+        completed_at: at.toISOString(),
+      },
+    },
+  };
+}
+
+/** Ends the session in failure; its status stays the last one that it reached. */
+export function failed(session: Session, reason: FailureReason, at: Date): Transition {
+  return {
+    set: { failure: { reason, at } },
+    carried: null,
+    entry: { at, event: 'failed', note: reason },
+    owes: {
+      type: 'verification.session.failed',
+      ...draftOf(session, at),
+      fields: { session_id: session._id, failure_reason: reason, failed_at: at.toISOString() },
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import { type Collection, type Db, type Filter, MongoBulkWriteError } from 'mongodb';
+import { isDuplicateKey } from '../../platform/database/connect.ts';
+import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import type { StoredEvent } from './delivery.ts';
+
+const collection = 'events';
+
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { keyId: 1, createdAt: -1 } },
+  { collection, key: { partnerId: 1, createdAt: -1 } },
+  { collection, key: { sessionId: 1 }, sparse: true },
+  { collection, key: { sub: 1 }, sparse: true },
+  { collection, key: { createdAt: -1 } },
+  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+];
+
+export type EventStore = ReturnType<typeof createEventStore>;
+
+/** Inserts documents that may be there already, by `_id`; those stay as they are. */
+export async function insertMissing<T extends { _id: string }>(into: Collection<T>, documents: readonly T[]) {
+  if (documents.length === 0) return;
+  try {
+    await into.insertMany(documents as Parameters<typeof into.insertMany>[0], { ordered: false });
+  } catch (error) {
+    const onlyThere =
+      isDuplicateKey(error) &&
+      error instanceof MongoBulkWriteError &&
+      [error.writeErrors].flat().every(({ code }) => code === 11000) &&
+      error.result.getWriteConcernError() === undefined;
+    if (!onlyThere) throw error;
+  }
+}
+
+export function createEventStore(db: Db) {
+  const events: Collection<StoredEvent> = db.collection(collection);
+
+  return {
+    insert: (documents: readonly StoredEvent[]) => insertMissing(events, documents),
+
+    find: (id: string): Promise<StoredEvent | null> =>
+      events.findOne({ _id: id, purgeAt: { $gt: new Date() } }),
+
+    /** Newest first; `after` is the last event of the page before. */
+    list(filter: Filter<StoredEvent>, page: { limit: number; after?: StoredEvent }): Promise<StoredEvent[]> {
+      return events
+        .find({ $and: [filter, page.after ? older(page.after) : {}] })
+        .sort({ createdAt: -1, _id: -1 })
+        .limit(page.limit)
+        .toArray();
+    },
+
+    /** What each event sends, by its id. */
+    async bodies(ids: readonly string[]): Promise<Map<string, string>> {
+      const found = await events.find({ _id: { $in: [...ids] } }).toArray();
+      return new Map(found.map(({ _id, body }) => [_id, body]));
+    },
+
+    /** An event outlives the deliveries that send it. */
+    async keepUntil(ids: readonly string[], purgeAt: Date): Promise<void> {
+      await events.updateMany({ _id: { $in: [...ids] } }, { $max: { purgeAt } });
+    },
+  };
+}
+
+/** What comes after a document in a list that has the newest first. */
+export function older({ _id, createdAt }: { _id: string; createdAt: Date }) {
+  return { $or: [{ createdAt: { $lt: createdAt } }, { createdAt, _id: { $lt: _id } }] };
+}
+
+/** What comes after a document in a list that has the oldest first. */
+export function newer({ _id, createdAt }: { _id: string; createdAt: Date }) {
+  return { $or: [{ createdAt: { $gt: createdAt } }, { createdAt, _id: { $gt: _id } }] };
+}

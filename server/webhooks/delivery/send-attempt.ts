@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { SkipReason } from '../../../contracts/webhooks.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { Post } from '../egress/post.ts';
+import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
+import { isLocalhost } from '../egress/url.ts';
+import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
+import type { DeliveryStore, Ending } from './delivery-store.ts';
+import { judge, type PostResult } from './retry-schedule.ts';
+
+/** Where a key's events go, as it stands at this moment. */
+export type Endpoint =
+  | {
+      state: 'on';
+      url: string /** As shown, `whsec_…`. */;
+      secret: string;
+      secretVersion: number;
+      mode: Mode;
+    }
+  | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
+
+/** Read at every attempt and never cached: revocation and rotation hold at once. */
+export type ReadEndpoint = (keyId: string) => Promise<Endpoint>;
+
+interface Settings {
+  endpoint: ReadEndpoint;
+  post: Post;
+  deliveries: Pick<DeliveryStore, 'skip' | 'release'>;
+  record: (ending: Ending) => Promise<void>;
+  /** Wakes somebody at the next attempt. */
+  schedule: (at: Date) => Promise<void>;
+  clock: Pick<Clock, 'now'>;
+  logger: Pick<Logger, 'info' | 'warn'>;
+  /** Milliseconds before attempts 2, 3, … */
+  retryDelays: readonly number[];
+  localhostAllowed: boolean;
+  userAgent: string;
+  /** Told of each attempt as it goes out, with the seconds since it was due. */
+  sending?: (attempt: { lane: Lane; lag: number }) => void;
+}
+
+/** All headers of an attempt (interface 4.7, decisions.md "Webhooks"). */
+export function attemptHeaders({
+  type,
+  attempt,
+  userAgent,
+  ...signed
+}: Signed & Pick<Delivery, 'type' | 'attempt'> & { userAgent: string }): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': userAgent,
+    'X-SVC-Event-Id': signed.eventId,
+    'X-SVC-Event': type,
+    'X-SVC-Attempt': String(attempt),
+    ...signatureHeaders(signed),
+  };
+}
+
+const retryRecordAfter = 250;
+const retryEndpointAfter = 1000;
+
+/** Carries out one leased attempt: reads the endpoint, signs, sends, writes down, and schedules the next. */
+export function createCarryOut(settings: Settings): (delivery: Leased) => Promise<void> {
+  const { endpoint, post, deliveries, record, schedule, clock, logger } = settings;
+  const now = () => new Date(clock.now());
+
+  async function readEndpoint(delivery: Leased): Promise<Endpoint | undefined> {
+    try {
+      return await endpoint(delivery.keyId);
+    } catch (error) {
+      logger.warn({ err: error, deliveryId: delivery._id }, 'a webhook endpoint could not be read');
+      const later = new Date(clock.now() + retryEndpointAfter);
+      await deliveries.release(delivery, later);
+      await schedule(later);
+      return undefined;
+    }
+  }
+
+  /** A result that is known must not be lost to a database that is away: tried for as long as the lease lasts. */
+  async function writeDown(ending: Ending): Promise<boolean> {
+    for (;;) {
+      try {
+        await record(ending);
+        return true;
+      } catch (error) {
+        logger.warn({ err: error, deliveryId: ending.delivery._id }, 'an attempt could not be written down');
+        if (clock.now() + retryRecordAfter >= ending.delivery.lease.until.getTime()) return false;
+        await sleep(retryRecordAfter);
+      }
+    }
+  }
+
+  async function conclude(delivery: Leased, result: PostResult, signed: Partial<Attempt>): Promise<void> {
+    const at = now();
+    const verdict = judge(delivery, { error: result.error, at }, settings.retryDelays);
+    const next = verdict.status === 'pending' ? { nextAttemptAt: verdict.nextAttemptAt } : {};
+    const started = delivery.attempts.at(-1);
+    if (!started) throw new Error(`delivery ${delivery._id} was leased without an attempt row`);
+    const row: Attempt = { ...started, ...result, ...signed, ...next };
+    const written = await writeDown({ delivery, row, verdict, at });
+    if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
+    const { _id: deliveryId, eventId, attempt } = delivery;
+    const { status, error, durationMs } = result;
+    logger.info(
+      { deliveryId, eventId, attempt, status, error, durationMs, verdict: verdict.status },
+      'webhook attempt',
+    );
+  }
+
+  function skipReason(target: Endpoint): SkipReason | undefined {
+    if (target.state === 'off') return target.reason;
+    const local = !settings.localhostAllowed && URL.canParse(target.url) && isLocalhost(new URL(target.url));
+    return local ? 'localhost_not_allowed' : undefined;
+  }
+
+  return async (delivery) => {
+    const target = await readEndpoint(delivery);
+    if (!target) return;
+    const reason = skipReason(target);
+    if (target.state === 'off' || reason !== undefined) {
+      await deliveries.skip(delivery, reason ?? 'no_url', now());
+      return;
+    }
+    const { url, mode, secret, secretVersion } = target;
+    const { body } = delivery;
+    const at = clock.now();
+    const signed = { ...delivery, secret, at, userAgent: settings.userAgent };
+    const dueAt = delivery.attempts.at(-1)?.dueAt.getTime() ?? at;
+    settings.sending?.({ lane: delivery.lane, lag: Math.max(0, at - dueAt) / 1000 });
+    const result = await post({ url, mode, headers: attemptHeaders(signed), body });
+    await conclude(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
+  };
+}

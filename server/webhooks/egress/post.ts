@@ -1,0 +1,105 @@
+import { errors } from 'undici';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import { type AttemptError, attemptBudget } from '../../../contracts/webhooks.ts';
+import type { PostResult } from '../delivery/retry-schedule.ts';
+import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
+import {
+  BlockedAddressError,
+  createDial,
+  createResolve,
+  type Dial,
+  type Route,
+  resolveLocalhost,
+} from './connector.ts';
+import { exchange, firstBytes, timedOut } from './request.ts';
+import { checkWebhookUrl, isLocalhost, type UrlRules } from './url.ts';
+
+export interface PostRequest {
+  url: string;
+  mode: Mode;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** Sends one request and says how it went; never rejects, and never takes longer than its budget. */
+export type Post = (request: PostRequest) => Promise<PostResult>;
+
+interface Settings {
+  rules: UrlRules;
+  /** The way to the Internet; the way to localhost is fixed. */
+  route?: Partial<Route>;
+  /** Milliseconds for name, connection, TLS, headers and the part of the body that is read, together. */
+  budget?: number;
+  /** Certificate authority to trust instead of the system's. */
+  ca?: string;
+}
+
+const keptOfAnswer = 512;
+const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
+
+/** Text that is safe to show: control characters would reach a terminal. */
+const printable = (bytes: Buffer): string => bytes.toString('utf8').replace(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
+
+/** Something was answered that is not an HTTP response. */
+const notHttp = [errors.HTTPParserError, errors.HeadersOverflowError];
+
+function classify(
+  error: unknown,
+  dial: Dial,
+): Pick<PostResult, 'error' | 'detail'> & { error: AttemptError } {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const detail = code ?? message;
+  if (error instanceof BlockedAddressError) return { error: 'blocked_address', detail: message };
+  if (error === timedOut) return { error: 'timeout', detail: `still at: ${dial.phase()}` };
+  if (code === 'ETIMEDOUT') return { error: 'timeout', detail };
+  switch (dial.phase()) {
+    case 'dns':
+      return { error: 'dns', detail };
+    case 'connect':
+      return { error: 'refused', detail };
+    case 'tls':
+      return { error: 'tls', detail };
+    case 'response':
+      return { error: notHttp.some((kind) => error instanceof kind) ? 'http' : 'reset', detail };
+  }
+}
+
+/**
+ * The one way out for webhooks: delivery, resend and test alike. A new connection for every request; redirects
+ * are not followed; an answer's status decides, and its body is only kept for support to read.
+ */
+export function createPost({ rules, route = {}, budget = attemptBudget, ca }: Settings): Post {
+  const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
+
+  async function send(request: PostRequest, dial: Dial): Promise<Omit<PostResult, 'durationMs'>> {
+    const url = new URL(request.url);
+    try {
+      const answer = await exchange({ ...request, url }, dial, budget);
+      const { status } = answer;
+      // What comes from localhost may be a developer's own page with anything on it: it is not kept.
+      const text = isLocalhost(url) ? '' : printable(await firstBytes(answer, keptOfAnswer));
+      const failed = status < 200 || status > 299;
+      return {
+        status,
+        ...(failed ? { error: 'http' as const } : {}),
+        ...(text === '' ? {} : { answer: text }),
+      };
+    } catch (error) {
+      return classify(error, dial);
+    }
+  }
+
+  return async (request) => {
+    const started = performance.now();
+    const elapsed = () => Math.round(performance.now() - started);
+    const wrong = checkWebhookUrl(request.url, request.mode, rules);
+    if (wrong !== undefined) return { error: 'blocked_address', detail: wrong, durationMs: elapsed() };
+    const dial = createDial(
+      isLocalhost(new URL(request.url)) ? localRoute : publicRoute,
+      ca === undefined ? {} : { ca },
+    );
+    const result = await send(request, dial);
+    const address = dial.address();
+    return { ...result, ...(address === undefined ? {} : { address }), durationMs: elapsed() };
+  };
+}

@@ -1,0 +1,110 @@
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { Client, type Dispatcher } from 'undici';
+import type { Dial } from './connector.ts';
+
+/** What came back: the status, and the start of the body as it was sent. */
+export interface Answer {
+  status: number;
+  encoding: string | undefined;
+  body: Buffer;
+}
+
+interface Outgoing {
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/** The time allowed was over before there was a status. */
+export const timedOut = new Error('no answer within the time allowed');
+
+const longestBody = 16 * 1024;
+const finished = new Error('enough was read');
+
+/**
+ * One request over a connection of its own. Reads until the body ends, 16 KiB have come or the time is over; once
+ * there is a status, that is the answer, and what goes wrong with the body after it changes nothing.
+ *
+ * The response is never paused: undici 7 asserts, in an event handler, that a connection which ends is not, so
+ * that a receiver could end this process. Instead, what is too long is cut off.
+ * @param budget milliseconds for everything: name, connection, TLS, headers and body
+ * @throws timedOut, or the error of the connection
+ */
+export async function exchange(
+  { url, headers, body }: Outgoing,
+  dial: Dial,
+  budget: number,
+): Promise<Answer> {
+  const client = new Client(url.origin, { connect: dial.connect, headersTimeout: 0, bodyTimeout: 0 });
+  const chunks: Buffer[] = [];
+  let length = 0;
+  let answer: Omit<Answer, 'body'> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((done, fail) => {
+      const end = (error?: Error) => (answer || !error ? done() : fail(error));
+      timer = setTimeout(end, budget, timedOut);
+      const handler: Dispatcher.DispatchHandler = {
+        // Its presence tells undici which of its two interfaces this is.
+        onRequestStart: () => undefined,
+        onResponseStart(_controller, status, received) {
+          if (status < 200) return;
+          const encoding = received['content-encoding'];
+          answer = { status, encoding: typeof encoding === 'string' ? encoding : undefined };
+        },
+        onResponseData(controller, chunk) {
+          chunks.push(chunk);
+          length += chunk.length;
+          if (length < longestBody) return;
+          end();
+          controller.abort(finished);
+        },
+        onResponseEnd: () => end(),
+        onResponseError: (_controller, error) => end(error),
+      };
+      const request = {
+        method: 'POST',
+        path: url.pathname + url.search,
+        headers: { ...headers },
+        reset: true,
+      } as const;
+      client.dispatch({ ...request, body: Buffer.from(body) }, handler);
+    });
+  } finally {
+    clearTimeout(timer);
+    dial.close();
+    client.destroy(finished).catch(() => undefined);
+  }
+  if (!answer) throw new Error('the answer ended before its status');
+  return { ...answer, body: Buffer.concat(chunks).subarray(0, longestBody) };
+}
+
+const decoders = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/**
+ * The first bytes of an answer, decompressed. Nothing where they do not decompress.
+ * @param count how many at most; no more is expanded than a piece of 16 KiB
+ */
+export async function firstBytes({ encoding, body }: Answer, count: number): Promise<Buffer> {
+  const decoder = encoding === undefined ? undefined : decoders.get(encoding.trim().toLowerCase())?.();
+  if (!decoder)
+    return encoding === undefined || encoding === 'identity' ? body.subarray(0, count) : Buffer.alloc(0);
+  const pieces: Buffer[] = [];
+  let length = 0;
+  decoder.end(body);
+  try {
+    for await (const piece of decoder as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= count) break;
+    }
+  } catch {
+    // Cut off, or not what it says it is: what came out before is all there is.
+  }
+  return Buffer.concat(pieces).subarray(0, count);
+}

@@ -1,0 +1,157 @@
+import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { EventType } from '../../../contracts/events.ts';
+import type { InFlight } from '../delivery/concurrency-limits.ts';
+import type { Delivery, Lane } from '../delivery/delivery.ts';
+import { insertMissing, newer, older } from '../delivery/event-store.ts';
+
+const collection = 'deliveries';
+
+/** What lists of events and deliveries can be narrowed by: fields by their value, and a period of time. */
+interface Narrowing {
+  /** RFC 3339; included. */
+  since?: string | undefined;
+  /** RFC 3339; not included. */
+  until?: string | undefined;
+  /** The event's type. */
+  event?: EventType | undefined;
+  [field: string]: string | undefined;
+}
+
+/** The query of a narrowing. */
+export function queryOf({ since, until, event, ...fields }: Narrowing): Document {
+  const given = Object.entries({ ...fields, type: event }).filter(([, value]) => value !== undefined);
+  const from = since === undefined ? {} : { $gte: new Date(since) };
+  const to = until === undefined ? {} : { $lt: new Date(until) };
+  const period = since === undefined && until === undefined ? {} : { createdAt: { ...from, ...to } };
+  return { ...Object.fromEntries(given), ...period };
+}
+
+/** Statuses in which a delivery has come to its end. */
+export const finalStatuses = ['delivered', 'failed', 'skipped'] as const;
+
+/** When an attempt is due instead, and why. */
+export interface NewDue {
+  at: Date;
+  trigger: 'run' | 'reschedule';
+}
+
+/** Run ahead of time, what is overdue keeps its place. */
+const moved = ({ at, trigger }: NewDue) =>
+  trigger === 'run'
+    ? { $set: { trigger }, $min: { nextAttemptAt: at } }
+    : { $set: { trigger, nextAttemptAt: at } };
+
+export type HistoryStore = ReturnType<typeof createHistoryStore>;
+
+/** Deliveries as operators look at them and step in; the dispatcher has a store of its own. */
+export function createHistoryStore(db: Db) {
+  const deliveries: Collection<Delivery> = db.collection(collection);
+  const dueWithin = (second: Date): Filter<Delivery> => ({
+    status: 'pending',
+    nextAttemptAt: { $gte: second, $lt: new Date(second.getTime() + 1000) },
+  });
+
+  return {
+    insert: (documents: readonly Delivery[]) => insertMissing(deliveries, documents),
+
+    find: (id: string): Promise<Delivery | null> => deliveries.findOne({ _id: id }),
+
+    /** In the order of time. */
+    ofEvents(eventIds: readonly string[]): Promise<Delivery[]> {
+      return deliveries
+        .find({ eventId: { $in: [...eventIds] } })
+        .sort({ createdAt: 1, _id: 1 })
+        .toArray();
+    },
+
+    /** Newest first; `after` is the last delivery of the page before. */
+    list(filter: Filter<Delivery>, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {
+      return deliveries
+        .find({ $and: [filter, page.after ? older(page.after) : {}] })
+        .sort({ createdAt: -1, _id: -1 })
+        .limit(page.limit)
+        .toArray();
+    },
+
+    /** Oldest first: what a key's endpoint was owed since then; `after` is the last delivery of the page before. */
+    since(keyId: string, since: Date, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {
+      return deliveries
+        .find({ $and: [{ keyId, createdAt: { $gte: since } }, page.after ? newer(page.after) : {}] })
+        .sort({ createdAt: 1, _id: 1 })
+        .limit(page.limit)
+        .toArray();
+    },
+
+    /** Ends a delivery that waits; null where it does not. */
+    cancel(id: string, at: Date): Promise<Delivery | null> {
+      return deliveries.findOneAndUpdate(
+        { _id: id, status: 'pending' },
+        {
+          $set: { status: 'skipped', skipped: { reason: 'cancelled', at }, endedAt: at },
+          $unset: { nextAttemptAt: '' },
+        },
+        { returnDocument: 'after' },
+      );
+    },
+
+    /** How many deliveries fall due with each of these seconds, in order. */
+    async countDue(seconds: readonly Date[]): Promise<number[]> {
+      return Promise.all(seconds.map((second) => deliveries.countDocuments(dueWithin(second))));
+    },
+
+    /** How many attempts are under way in all processes, by key. */
+    async inFlight(): Promise<Map<string, InFlight>> {
+      const groups = await deliveries
+        .aggregate<{ _id: { keyId: string; lane: Lane }; count: number }>([
+          { $match: { status: 'in_flight' } },
+          { $group: { _id: { keyId: '$keyId', lane: '$lane' }, count: { $sum: 1 } } },
+        ])
+        .toArray();
+      const counts = new Map<string, InFlight>();
+      for (const { _id, count } of groups) {
+        const before = counts.get(_id.keyId) ?? { first: 0, retry: 0 };
+        counts.set(_id.keyId, { ...before, [_id.lane]: count });
+      }
+      return counts;
+    },
+
+    /** What falls due with a second, at most `limit` of it. */
+    dueWith(second: Date, limit: number): Promise<Delivery[]> {
+      return deliveries.find(dueWithin(second)).sort({ nextAttemptAt: 1 }).limit(limit).toArray();
+    },
+
+    /** When the first of what falls due with a second is deleted; undefined where nothing does. */
+    async purgedFirst(second: Date): Promise<Date | undefined> {
+      const [first] = await deliveries.find(dueWithin(second)).sort({ purgeAt: 1 }).limit(1).toArray();
+      return first?.purgeAt;
+    },
+
+    /** Ends those of these deliveries that still wait within a second. @returns the ids of those that it ended */
+    async cancelDue(second: Date, ids: readonly string[], at: Date): Promise<string[]> {
+      const named = { _id: { $in: [...ids] } };
+      const skipped = { reason: 'cancelled' as const, at };
+      await deliveries.updateMany(
+        { ...named, ...dueWithin(second) },
+        { $set: { status: 'skipped', skipped, endedAt: at }, $unset: { nextAttemptAt: '' } },
+      );
+      const ended = await deliveries
+        .find({ ...named, skipped })
+        .project<{ _id: string }>({ _id: 1 })
+        .toArray();
+      return ended.map(({ _id }) => _id);
+    },
+
+    /** Makes what falls due with a second due at another time. @returns how many */
+    async moveDue(second: Date, to: NewDue): Promise<number> {
+      const { matchedCount } = await deliveries.updateMany(dueWithin(second), moved(to));
+      return matchedCount;
+    },
+
+    /** Makes a delivery that waits due at another time; null where it does not wait, or is deleted by then. */
+    move(id: string, to: NewDue): Promise<Delivery | null> {
+      return deliveries.findOneAndUpdate({ _id: id, status: 'pending', purgeAt: { $gt: to.at } }, moved(to), {
+        returnDocument: 'after',
+      });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { NewTime } from '../../../contracts/admin/deliveries.ts';
+import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../contracts/admin/jobs.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { Job, Scheduler } from '../../platform/scheduler.ts';
+import { attemptsJob, type Wake } from '../delivery/due-job.ts';
+import type { HistoryStore, NewDue } from './delivery-query-store.ts';
+import { dueFrom, requireKept } from './reschedule.ts';
+import { viewJob, viewWaiting } from './views.ts';
+
+interface Settings {
+  scheduler: Scheduler;
+  history: HistoryStore;
+  wake: Pick<Wake, 'at' | 'move'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+const mostShown = 500;
+
+export type Jobs = ReturnType<typeof createJobs>;
+
+/** The scheduler's jobs, and what they mean for deliveries. All methods throw ApiError. */
+export function createJobs({ scheduler, history, wake, clock }: Settings) {
+  const now = () => new Date(clock.now());
+
+  async function existing(id: string): Promise<Job> {
+    const job = await scheduler.show(id);
+    if (!job) throw new ApiError('not_found', { description: `No job ${id}; a job that has run is deleted` });
+    return job;
+  }
+
+  async function view(jobs: readonly Job[]): Promise<JobView[]> {
+    const seconds = jobs.map(wakingSecond);
+    const counts = await history.countDue(seconds.filter((second) => second !== undefined));
+    return jobs.map((job, at) =>
+      viewJob(job, { wakes: seconds[at] ? (counts.shift() ?? 0) : 0, now: Date.now() }),
+    );
+  }
+
+  /** What falls due with a second that has just been emptied came since: its job may be gone. */
+  async function keepLatecomers(second: Date): Promise<void> {
+    const [left] = await history.dueWith(second, 1);
+    if (left) await wake.at(second);
+  }
+
+  function changed(job: Job, wakes: number, deliveryIds: string[]): ChangedJob {
+    return { ...viewJob(job, { wakes, now: Date.now() }), deliveryIds };
+  }
+
+  const unable = ({ id, ...job }: Job, participle: string): ApiError => {
+    const { state } = viewJob({ id, ...job }, { wakes: 0, now: Date.now() });
+    const description = `Job ${id} is ${state}, and no attempt waits for it: it cannot be ${participle} now`;
+    return new ApiError('conflict', { description });
+  };
+
+  /** Moves a job with the attempts that it is for; where a process holds it, the attempts get another job. */
+  async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
+    const second = wakingSecond(job);
+    if (!second) throw unable(job, participle);
+    const named = await history.dueWith(second, mostShown);
+    const count = await history.moveDue(second, to);
+    const isMoved = await wake.move(job.id, to.at);
+    if (!isMoved && count === 0) throw unable(job, participle);
+    if (!isMoved) await wake.at(to.at);
+    await keepLatecomers(second);
+    const ids = named.map(({ _id }) => _id);
+    return changed((await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at }, count, ids);
+  }
+
+  return {
+    async list({ name, limit, after }: ListJobs): Promise<JobView[]> {
+      const page = {
+        limit,
+        ...(name === undefined ? {} : { name }),
+        ...(after === undefined ? {} : { after }),
+      };
+      return view(await scheduler.list(page));
+    },
+
+    async show(id: string): Promise<JobDetail> {
+      const job = await existing(id);
+      const second = wakingSecond(job);
+      const [[shown], waiting] = await Promise.all([
+        view([job]),
+        second ? history.dueWith(second, mostShown) : [],
+      ]);
+      const attempts = waiting.map(viewWaiting);
+      const deliveryIds = attempts.map(({ deliveryId }) => deliveryId);
+      return { ...(shown ?? viewJob(job, { wakes: 0, now: Date.now() })), deliveryIds, attempts };
+    },
+
+    /** Runs a job ahead of time: the attempts that it is for are due at once. */
+    run: async (id: string): Promise<ChangedJob> =>
+      move(await existing(id), { at: now(), trigger: 'run' }, 'run'),
+
+    async reschedule(id: string, time: NewTime): Promise<ChangedJob> {
+      const job = await existing(id);
+      const at = dueFrom(time, now());
+      const second = wakingSecond(job);
+      requireKept(at, second && (await history.purgedFirst(second)));
+      return move(job, { at, trigger: 'reschedule' }, 'moved');
+    },
+
+    /** Cancels the attempts that wait for a job, and removes it. */
+    async cancel(id: string): Promise<ChangedJob> {
+      const job = await existing(id);
+      const second = wakingSecond(job);
+      const cancelled: string[] = [];
+      for (let more = second !== undefined; more && second; ) {
+        const found = await history.dueWith(second, mostShown);
+        const ids = found.map(({ _id }) => _id);
+        cancelled.push(...(await history.cancelDue(second, ids, now())));
+        more = found.length === mostShown;
+      }
+      const isRemoved = await scheduler.cancel(id);
+      if (second) await keepLatecomers(second);
+      if (!isRemoved && cancelled.length === 0) throw unable(job, 'cancelled');
+      return changed(job, cancelled.length, cancelled.slice(0, mostShown));
+    },
+  };
+}
+
+/** The second whose attempts a job wakes; undefined where it wakes none, because it has run or is for other things. */
+function wakingSecond({ name, key, nextRunAt, lockedAt }: Job): Date | undefined {
+  return name === attemptsJob && (nextRunAt || lockedAt) ? new Date(key) : undefined;
+}

@@ -1,0 +1,78 @@
+import type { DeliveryView, ListDeliveries } from '../../../contracts/admin/deliveries.ts';
+import type { EventDetail, EventStory, EventView, ListEvents } from '../../../contracts/admin/events.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { Limits } from '../delivery/concurrency-limits.ts';
+import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
+import type { EventStore } from '../delivery/event-store.ts';
+import { type HistoryStore, queryOf } from './delivery-query-store.ts';
+import { tell } from './timeline.ts';
+import { viewDelivery, viewEvent } from './views.ts';
+import { createWaiting } from './waiting.ts';
+
+interface Settings {
+  events: EventStore;
+  history: HistoryStore;
+  clock: Pick<Clock, 'now'>;
+  /** @throws ApiError `not_found` */
+  existing: (deliveryId: string) => Promise<Delivery>;
+  limits?: Limits | undefined;
+}
+
+export type Inspection = ReturnType<typeof createInspection>;
+
+/** What operators can find out about events and deliveries. All methods throw ApiError. */
+export function createInspection({ events, history, clock, existing, limits }: Settings) {
+  const waiting = createWaiting({ history, clock, limits });
+
+  async function view(deliveries: readonly Delivery[]): Promise<DeliveryView[]> {
+    const waits = await waiting.reasons(deliveries);
+    return deliveries.map((delivery) => viewDelivery(delivery, waits.get(delivery._id)));
+  }
+
+  async function existingEvent(id: string): Promise<StoredEvent> {
+    const event = await events.find(id);
+    if (!event)
+      throw new ApiError('not_found', { description: `No event ${id}; events are kept for 30 days` });
+    return event;
+  }
+
+  return {
+    async listEvents({ limit, after, ...narrowing }: ListEvents): Promise<EventView[]> {
+      const last = after === undefined ? {} : { after: await existingEvent(after) };
+      const found = await events.list(queryOf(narrowing), { limit, ...last });
+      const all = await history.ofEvents(found.map(({ _id }) => _id));
+      return found.map((one) =>
+        viewEvent(
+          one,
+          all.filter(({ eventId }) => eventId === one._id),
+        ),
+      );
+    },
+
+    async showEvent(id: string): Promise<EventDetail> {
+      const event = await existingEvent(id);
+      return { ...viewEvent(event, await history.ofEvents([id])), body: event.body };
+    },
+
+    async why(id: string): Promise<EventStory> {
+      const [event, deliveries] = await Promise.all([existingEvent(id), history.ofEvents([id])]);
+      const waits = await waiting.reasons(deliveries);
+      return tell(event, deliveries, { now: new Date(clock.now()), waits });
+    },
+
+    async listDeliveries({ limit, after, status, ...narrowing }: ListDeliveries): Promise<DeliveryView[]> {
+      const due = { status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
+      const byStatus =
+        status === 'waiting' ? { ...queryOf(narrowing), ...due } : queryOf({ ...narrowing, status });
+      const last = after === undefined ? {} : { after: await existing(after) };
+      return view(await history.list(byStatus, { limit, ...last }));
+    },
+
+    async showDelivery(id: string): Promise<DeliveryView> {
+      const delivery = await existing(id);
+      const waits = await waiting.reasons([delivery]);
+      return viewDelivery(delivery, waits.get(id));
+    },
+  };
+}

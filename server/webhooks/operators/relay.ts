@@ -1,0 +1,87 @@
+import type {
+  Relayed,
+  RelayRequest,
+  Verification,
+  VerifyRequest,
+} from '../../../contracts/admin/webhooks.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { EventStore } from '../delivery/event-store.ts';
+import { attemptHeaders, type ReadEndpoint } from '../delivery/send-attempt.ts';
+import type { HistoryStore } from './delivery-query-store.ts';
+import { explain } from './diagnose-signature.ts';
+
+interface Settings {
+  events: EventStore;
+  history: HistoryStore;
+  endpoint: ReadEndpoint;
+  findKey: (keyId: string) => Promise<{ mode: Mode } | undefined>;
+  clock: Pick<Clock, 'now'>;
+  userAgent: string;
+}
+
+const pageLength = 100;
+/** Deliveries that other processes are just storing have times a little in the past. */
+const overlap = 2_000;
+
+const offReasons = {
+  no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
+  key_revoked: 'is revoked',
+  partner_suspended: 'belongs to a suspended partner',
+};
+
+export type Relay = ReturnType<typeof createRelay>;
+
+/** What needs a key's signing secret on behalf of an operator, who never sees it. All methods throw ApiError. */
+export function createRelay({ events, history, endpoint, findKey, clock, userAgent }: Settings) {
+  async function endpointOf(keyId: string) {
+    const [key, current] = await Promise.all([findKey(keyId), endpoint(keyId)]);
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    if (current.state === 'on') return current;
+    throw new ApiError('conflict', { description: `API key ${keyId} ${offReasons[current.reason]}` });
+  }
+
+  /** The event that a body names, even where the rest of the body was changed. */
+  async function sentEvent(body: string, keyId: string) {
+    const [eventId] = /evt_[0-9A-Za-z]{22}/.exec(body) ?? [];
+    const event = eventId === undefined ? null : await events.find(eventId);
+    if (event?.keyId !== keyId) return undefined;
+    const deliveries = await history.ofEvents([event._id]);
+    return { eventId: event._id, body: event.body, attempts: deliveries.flatMap(({ attempts }) => attempts) };
+  }
+
+  return {
+    /** Whether a captured request verifies with the key's secret and, where not, why. */
+    async verify({ keyId, body, signature, computed }: VerifyRequest): Promise<Verification> {
+      const [{ secret, secretVersion }, sent] = await Promise.all([
+        endpointOf(keyId),
+        sentEvent(body, keyId),
+      ]);
+      return explain({ body, signature, computed, secret, secretVersion, sent });
+    },
+
+    /** Deliveries of a test key made since then, signed now, for a developer's machine to receive. */
+    async since({ keyId, since, after }: RelayRequest): Promise<Relayed> {
+      const { mode, secret } = await endpointOf(keyId);
+      if (mode === 'live')
+        throw new ApiError('refused', { description: 'Events of live keys go to their URL only' });
+      const at = clock.now();
+      const until = new Date(at).toISOString();
+      if (since === undefined) return { until, after: null, deliveries: [] };
+      const last = after === undefined ? null : await history.find(after);
+      const from = new Date(Date.parse(since) - overlap);
+      const found = await history.since(keyId, from, { limit: pageLength, ...(last ? { after: last } : {}) });
+      const bodies = await events.bodies(found.map(({ eventId }) => eventId));
+      return {
+        until,
+        after: found.length === pageLength ? (found.at(-1)?._id ?? null) : null,
+        deliveries: found.map(({ _id, eventId, type }) => {
+          const body = bodies.get(eventId) ?? '';
+          const signed = { eventId, type, attempt: 1, body, secret, at, userAgent };
+          return { deliveryId: _id, eventId, event: type, headers: attemptHeaders(signed), body };
+        }),
+      };
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewTime, ResendDeliveries, ResendFilter } from '../../../contracts/admin/deliveries.ts';
+import { resendLimit } from '../../../contracts/admin/deliveries.ts';
+import type { EventType } from '../../../contracts/events.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import { attemptBudget, attemptLimit } from '../../../contracts/webhooks.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { randomId } from '../../platform/ids.ts';
+import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
+import type { Wake } from '../delivery/due-job.ts';
+import type { EventStore } from '../delivery/event-store.ts';
+import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
+import { finalStatuses, type HistoryStore, queryOf } from './delivery-query-store.ts';
+import { dueFrom, requireKept } from './reschedule.ts';
+import { harmless, sampleDraft } from './samples.ts';
+
+interface Settings {
+  events: EventStore;
+  history: HistoryStore;
+  /** Gets what is due under way, wherever deliveries are sent. */
+  dispatch: (stored: readonly Delivery[]) => Promise<void>;
+  wake: Pick<Wake, 'at'>;
+  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  clock: Pick<Clock, 'now'>;
+  idKey: Uint8Array;
+}
+
+/** What is to be sent again; `after` is where to go on, where there is more. */
+interface Selection {
+  chosen: Delivery[];
+  after: string | null;
+}
+
+/** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
+const resentPerSecond = 10;
+const testPatience = attemptBudget + 5_000;
+
+/** The refusal for a delivery that does not wait. */
+function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
+  const isChanging = status === 'in_flight' || status === 'pending';
+  const why = isChanging ? 'an attempt is under way; try again in a moment' : `it is ${status} already`;
+  return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
+}
+
+export type Operations = ReturnType<typeof createOperations>;
+
+/** What operators can have done to deliveries. All methods throw ApiError. */
+export function createOperations({ events, history, dispatch, wake, findKey, clock, idKey }: Settings) {
+  const now = () => new Date(clock.now());
+
+  async function existing(id: string): Promise<Delivery> {
+    const delivery = await history.find(id);
+    if (!delivery) throw new ApiError('not_found', { description: `No delivery ${id}` });
+    return delivery;
+  }
+
+  /** Those that speak for their event: the newest that the filter finds, where it neither arrived nor is on its way. */
+  async function wantedAmong(found: readonly Delivery[], filter: ResendFilter): Promise<Delivery[]> {
+    const [since, until] = [Date.parse(filter.since), Date.parse(filter.until ?? '')];
+    const newest = new Map<string, string>();
+    const settled = new Set<string>();
+    for (const one of await history.ofEvents(found.map(({ eventId }) => eventId))) {
+      const at = one.createdAt.getTime();
+      const matches = one.status === filter.status && at >= since && !(at >= until);
+      if (matches) newest.set(one.eventId, one._id);
+      if (one.status !== 'failed' && one.status !== 'skipped') settled.add(one.eventId);
+    }
+    const isOpen = (eventId: string) => filter.status === 'delivered' || !settled.has(eventId);
+    return found.filter(({ _id, eventId }) => newest.get(eventId) === _id && isOpen(eventId));
+  }
+
+  /** As many as are sent at a time; `after` is the last of them where there are more. */
+  async function select({ after, ...filter }: ResendFilter): Promise<Selection> {
+    const chosen: Delivery[] = [];
+    let last = after === undefined ? undefined : await existing(after);
+    for (;;) {
+      const page = { limit: resendLimit, ...(last ? { after: last } : {}) };
+      const found = await history.list(queryOf(filter), page);
+      chosen.push(...(await wantedAmong(found, filter)));
+      if (chosen.length > resendLimit)
+        return { chosen: chosen.slice(0, resendLimit), after: chosen[resendLimit - 1]?._id ?? null };
+      last = found.at(-1);
+      if (found.length < resendLimit) return { chosen, after: null };
+    }
+  }
+
+  async function again(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
+    const at = now();
+    const counts = new Map<string, number>();
+    const made: Delivery[] = [];
+    for (const original of originals) {
+      const event = await events.find(original.eventId);
+      if (!event) throw new ApiError('conflict', { description: `Event ${original.eventId} has expired` });
+      const before = counts.get(original.keyId) ?? 0;
+      counts.set(original.keyId, before + 1);
+      const dueAt = new Date(at.getTime() + Math.floor(before / resentPerSecond) * 1000);
+      const origin = { resendOf: original._id, operatorId };
+      made.push(
+        composeDelivery(event, { id: randomId('delivery'), trigger: 'resend', dueAt, now: at, ...origin }),
+      );
+    }
+    await events.keepUntil(
+      made.map(({ eventId }) => eventId),
+      purgeDate(at),
+    );
+    await history.insert(made);
+    await dispatch(made);
+    return made;
+  }
+
+  async function sample(keyId: string, { type, limit }: { type: EventType; limit: number }) {
+    const key = await findKey(keyId);
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    if (limit > 1 && key.mode === 'live') {
+      throw new ApiError('refused', {
+        description: 'Samples of this kind are for test keys; `webhooks test` sends a harmless one',
+      });
+    }
+    const at = now();
+    const { partnerId, mode } = key;
+    const event: StoredEvent = composeEvent(sampleDraft(type, { keyId, partnerId, mode }, at), idKey);
+    const delivery = composeDelivery(event, {
+      id: randomId('delivery'),
+      trigger: 'test',
+      dueAt: at,
+      now: at,
+      limit,
+    });
+    await events.insert([event]);
+    await history.insert([delivery]);
+    await dispatch([delivery]);
+    return delivery;
+  }
+
+  return {
+    existing,
+
+    /** New series of attempts of the same events; what is under way is left alone. */
+    async resend({ deliveryIds, filter, dryRun }: ResendDeliveries, operatorId: string) {
+      const named = async () => ({
+        chosen: await Promise.all((deliveryIds ?? []).map(existing)),
+        after: null,
+      });
+      const { chosen, after } = await (filter ? select(filter) : named());
+      return { dryRun, deliveries: dryRun ? chosen : await again(chosen, operatorId), after };
+    },
+
+    async cancel(id: string): Promise<Delivery> {
+      const cancelled = await history.cancel(id, now());
+      if (cancelled) return cancelled;
+      throw notWaiting(await existing(id), 'cancelled');
+    },
+
+    /** Moves the attempt that a delivery waits for. */
+    async reschedule(id: string, time: NewTime): Promise<Delivery> {
+      const at = dueFrom(time, now());
+      const moved = await history.move(id, { at, trigger: 'reschedule' });
+      if (moved) {
+        await wake.at(at);
+        return moved;
+      }
+      const delivery = await existing(id);
+      if (delivery.status === 'pending') requireKept(at, delivery.purgeAt);
+      throw notWaiting(delivery, 'moved');
+    },
+
+    /** Sends one harmless sample once, and waits for what comes of it. */
+    async test(keyId: string): Promise<Delivery> {
+      const { _id } = await sample(keyId, { type: harmless, limit: 1 });
+      const patience = AbortSignal.timeout(testPatience);
+      for (;;) {
+        const delivery = await existing(_id);
+        if (finalStatuses.some((status) => status === delivery.status) || patience.aborted) return delivery;
+        await sleep(50);
+      }
+    },
+
+    /** A sample through the whole pipeline. */
+    trigger: (keyId: string, type: EventType): Promise<Delivery> =>
+      sample(keyId, { type, limit: attemptLimit }),
+  };
+}

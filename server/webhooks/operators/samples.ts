@@ -1,0 +1,38 @@
+import type { EventType } from '../../../contracts/events.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { EventDraft } from '../../platform/event-draft.ts';
+import { randomId } from '../../platform/ids.ts';
+
+export interface SampleOwner {
+  keyId: string;
+  partnerId: string;
+  mode: Mode;
+}
+
+/** The event of a test: to a receiver that takes it seriously, a session that it does not know was abandoned. */
+export const harmless: EventType = 'verification.session.failed';
+
+/** An event of the contract with made-up identifiers, of a cause of its own. */
+export function sampleDraft(type: EventType, owner: SampleOwner, at: Date): EventDraft {
+  const time = at.toISOString();
+  const sessionId = randomId('session');
+  const enrollmentId = randomId('enrollment');
+  const user = 'sample-user';
+  const fields: Record<EventType, Record<string, unknown>> = {
+    'verification.session.completed': {
+      session_id: sessionId,
+      user_id: user,
+      status: 'complete',
+      scopes: ['age_18_plus', 'identity_verified'],
+      completed_at: time,
+    },
+    'verification.session.failed': { session_id: sessionId, failure_reason: 'abandoned', failed_at: time },
+    'enrollment.created': { enrollment_id: enrollmentId, user_id: user, created_at: time },
+    'vae.resolved': {
+      user_id: user,
+      claims: { age_18_plus: true, identity_verified: true },
+      resolved_at: time,
+    },
+  };
+  return { type, cause: ['sample', sessionId], ...owner, about: {}, at, fields: fields[type] };
+}

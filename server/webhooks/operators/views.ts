@@ -1,0 +1,110 @@
+import type { AttemptView, DeliveryView } from '../../../contracts/admin/deliveries.ts';
+import type { EventView } from '../../../contracts/admin/events.ts';
+import type { JobDetail, JobState, JobView } from '../../../contracts/admin/jobs.ts';
+import type { WaitReason } from '../../../contracts/wait-reasons.ts';
+import { type Job, lockLifetime } from '../../platform/scheduler.ts';
+import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
+
+const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
+
+function viewAttempt(row: Attempt): AttemptView {
+  return {
+    attempt: row.attempt,
+    trigger: row.trigger,
+    dueAt: row.dueAt.toISOString(),
+    at: row.at.toISOString(),
+    waitedMs: row.at.getTime() - row.dueAt.getTime(),
+    durationMs: row.durationMs ?? null,
+    status: row.status ?? null,
+    error: row.error ?? null,
+    detail: row.detail ?? null,
+    address: row.address ?? null,
+    secretVersion: row.secretVersion ?? null,
+    answer: row.answer ?? null,
+    nextAttemptAt: time(row.nextAttemptAt),
+  };
+}
+
+/** What operators see of a delivery: everything but its signatures. `waiting`: why it is not sent though it is due. */
+export function viewDelivery(delivery: Delivery, waiting?: WaitReason): DeliveryView {
+  return {
+    id: delivery._id,
+    event: delivery.type,
+    eventId: delivery.eventId,
+    partnerId: delivery.partnerId,
+    mode: delivery.mode,
+    keyId: delivery.keyId,
+    status: delivery.status,
+    attempts: delivery.attempts.map(viewAttempt),
+    nextAttemptAt: time(delivery.nextAttemptAt),
+    waiting: waiting ?? null,
+    skipped: delivery.skipped?.reason ?? null,
+    resendOf: delivery.resendOf ?? null,
+    createdAt: delivery.createdAt.toISOString(),
+    endedAt: time(delivery.endedAt),
+  };
+}
+
+/** How an event stands, given all its deliveries in order of time. */
+export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
+  const arrived = deliveries.some(({ status }) => status === 'delivered');
+  return arrived ? 'delivered' : (deliveries.at(-1)?.status ?? 'pending');
+}
+
+export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): EventView {
+  const attempts = deliveries.flatMap((delivery) => delivery.attempts).map(viewAttempt);
+  const next = deliveries.flatMap(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? []);
+  return {
+    id: event._id,
+    event: event.type,
+    partnerId: event.partnerId,
+    mode: event.mode,
+    keyId: event.keyId,
+    sessionId: event.sessionId ?? null,
+    enrollmentId: event.enrollmentId ?? null,
+    sub: event.sub ?? null,
+    createdAt: event.createdAt.toISOString(),
+    status: statusOf(deliveries),
+    attempts: attempts.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)),
+    nextAttemptAt: next.length > 0 ? new Date(Math.min(...next)).toISOString() : null,
+    deliveryIds: deliveries.map(({ _id }) => _id),
+  };
+}
+
+/** The scheduler looks every second. What has been due for two was not taken up. */
+export const lateAfter = 2000;
+
+function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobState {
+  if (lockedAt) return now - lockedAt.getTime() > lockLifetime ? 'stuck' : 'locked';
+  if (nextRunAt) return now - nextRunAt.getTime() > lateAfter ? 'late' : 'scheduled';
+  return failReason === undefined ? 'done' : 'failed';
+}
+
+/** `now` is the machine's time, which the scheduler goes by. */
+export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
+  return {
+    id: job.id,
+    name: job.name,
+    state: stateOf(job, now),
+    nextRunAt: time(job.nextRunAt),
+    lockedAt: time(job.lockedAt),
+    lockedBy: job.lockedBy ?? null,
+    lastRunAt: time(job.lastRunAt),
+    failReason: job.failReason ?? null,
+    data: { key: job.key },
+    wakes,
+  };
+}
+
+/** An attempt that waits for its time. */
+export function viewWaiting(delivery: Delivery): JobDetail['attempts'][number] {
+  const { _id: deliveryId, type: event, attempt, keyId, mode, nextAttemptAt, createdAt } = delivery;
+  return {
+    deliveryId,
+    event,
+    attempt,
+    keyId,
+    mode,
+    nextAttemptAt: (nextAttemptAt ?? createdAt).toISOString(),
+  };
+}

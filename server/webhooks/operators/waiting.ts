@@ -1,0 +1,49 @@
+import type { WaitReason } from '../../../contracts/wait-reasons.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { defaultLimits, type InFlight, type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import type { HistoryStore } from './delivery-query-store.ts';
+import { lateAfter } from './views.ts';
+
+interface Settings {
+  history: Pick<HistoryStore, 'inFlight'>;
+  clock: Pick<Clock, 'now'>;
+  /** Of each process. */
+  limits?: Limits | undefined;
+}
+
+/** Why attempts that are due have not been sent, by what all processes have in flight. */
+export function createWaiting({ history, clock, limits = defaultLimits }: Settings) {
+  const forRetries = retryLimits(limits);
+
+  function reason({ lane }: Delivery, endpoint: InFlight, all: InFlight): WaitReason | undefined {
+    const isFull = (inFlight: InFlight, of: keyof Limits): boolean =>
+      inFlight.first + inFlight.retry >= limits[of] || (lane === 'retry' && inFlight.retry >= forRetries[of]);
+    if (isFull(endpoint, 'perEndpoint')) return 'endpoint_busy';
+    return isFull(all, 'pool') ? 'server_busy' : undefined;
+  }
+
+  return {
+    /** @returns the reason by the id of each of these deliveries that waits for one */
+    async reasons(deliveries: readonly Delivery[]): Promise<Map<string, WaitReason>> {
+      const now = clock.now();
+      const since = ({ nextAttemptAt }: Delivery) => now - (nextAttemptAt?.getTime() ?? now);
+      const due = deliveries.filter((delivery) => delivery.status === 'pending' && since(delivery) > 0);
+      const found = new Map<string, WaitReason>();
+      if (due.length === 0) return found;
+      const counts = await history.inFlight();
+      const all = sum([...counts.values()]);
+      for (const delivery of due) {
+        const late = since(delivery) > lateAfter ? 'not_taken_up' : undefined;
+        const why = reason(delivery, counts.get(delivery.keyId) ?? none, all) ?? late;
+        if (why) found.set(delivery._id, why);
+      }
+      return found;
+    },
+  };
+}
+
+const none: InFlight = { first: 0, retry: 0 };
+
+const sum = (counts: readonly InFlight[]): InFlight =>
+  counts.reduce((all, { first, retry }) => ({ first: all.first + first, retry: all.retry + retry }), none);

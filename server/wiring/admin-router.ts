@@ -1,0 +1,51 @@
+import type { createAuditLogProcedures } from '../admin/audit-log.ts';
+import type { createOperatorProcedures } from '../admin/operators.ts';
+import type { createRequestProcedures } from '../admin/request-log.ts';
+import type { createStatusProcedure } from '../admin/status.ts';
+import type { createBillingProcedures } from '../billing/admin.ts';
+import type { createPartnersProcedures } from '../partners/admin.ts';
+import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
+import type { createStorefrontProcedures } from '../storefront/admin.ts';
+import type { createVerificationProcedures } from '../verification/admin.ts';
+import type { createWebhookProcedures } from '../webhooks/admin.ts';
+
+/** The routers that features built, each from its own `admin.ts`. */
+export interface AdminParts {
+  partners: ReturnType<typeof createPartnersProcedures>;
+  billing: ReturnType<typeof createBillingProcedures>;
+  verification: ReturnType<typeof createVerificationProcedures>;
+  storefront: ReturnType<typeof createStorefrontProcedures>;
+  webhooks: ReturnType<typeof createWebhookProcedures>;
+  operators: ReturnType<typeof createOperatorProcedures>;
+  auditLog: ReturnType<typeof createAuditLogProcedures>;
+  requests: ReturnType<typeof createRequestProcedures>;
+  status: ReturnType<typeof createStatusProcedure>;
+}
+
+/** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
+export function createAdminRouter({ partners, billing, verification, ...parts }: AdminParts) {
+  const { webhooks, storefront } = parts;
+  return router({
+    partners: partners.partners,
+    keys: partners.keys,
+    clients: partners.clients,
+    webhooks: mergeRouters(partners.webhooks, webhooks.webhooks),
+    integrations: storefront.integrations,
+    wallets: billing.wallets,
+    limits: billing.limits,
+    prices: billing.prices,
+    sessions: verification.sessions,
+    enrollments: verification.enrollments,
+    users: verification.users,
+    events: webhooks.events,
+    deliveries: webhooks.deliveries,
+    jobs: webhooks.jobs,
+    operators: parts.operators,
+    auditLog: parts.auditLog,
+    requests: parts.requests,
+    status: parts.status,
+  });
+}
+
+/** All that `svcadmin` knows of the server. */
+export type AdminRouter = ReturnType<typeof createAdminRouter>;

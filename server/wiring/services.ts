@@ -1,0 +1,265 @@
+import { createAdmin } from '../admin/feature.ts';
+import { createMetrics } from '../admin/metrics.ts';
+import { createAdminStores } from '../admin/store.ts';
+import { createBillingFeature } from '../billing/feature.ts';
+import { createStatementSigner } from '../billing/signed-statement.ts';
+import { createBillingStores } from '../billing/store.ts';
+import { createCheckboxResolve } from '../checkbox/resolve.ts';
+import { createUnbilledLimit } from '../checkbox/unbilled.ts';
+import { createAccessTokens } from '../oauth/access-token.ts';
+import { createClientAuthentication } from '../oauth/client-authentication.ts';
+import { createRevocation } from '../oauth/revoke.ts';
+import { createTokenExchange } from '../oauth/token.ts';
+import { createUserinfo } from '../oauth/userinfo.ts';
+import { createPartnersFeature } from '../partners/feature.ts';
+import { createPartnersStores } from '../partners/store.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { Database } from '../platform/database/connect.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logging.ts';
+import { createRecordStore } from '../platform/records.ts';
+import { createRequestLimits } from '../platform/request-limits.ts';
+import { createScheduler } from '../platform/scheduler.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { createStorefrontProcedures } from '../storefront/admin.ts';
+import { createCallerAuthentication } from '../storefront/caller.ts';
+import { createStorefrontExchange } from '../storefront/exchange.ts';
+import { type Integration, integrationCollection } from '../storefront/integration-store.ts';
+import { createIntegrations } from '../storefront/integrations.ts';
+import { createVerification } from '../verification/feature.ts';
+import { authenticateKey } from '../verification/session/session-query.ts';
+import { sandboxSource } from '../verification/sources/sandbox.ts';
+import { createVerificationStores } from '../verification/store.ts';
+import { createWebhookProcedures } from '../webhooks/admin.ts';
+import { createEventErasure } from '../webhooks/delivery/erasure-store.ts';
+import { checkWebhookUrl } from '../webhooks/egress/url.ts';
+import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
+import { accessOf, chargingOf } from './charging.ts';
+import { createErasureElsewhere } from './erasure.ts';
+import { existingNames } from './existing-names.ts';
+import { webhookEndpoint } from './webhook-endpoint.ts';
+
+/** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
+export interface Foundation {
+  config: Config;
+  db: Database['db'];
+  /** The same database through connections that wait longer for an answer. */
+  patient?: Database['db'];
+  clock: Clock;
+  keyring: Keyring;
+  sealing: Sealing;
+  logger: Logger;
+  /** Token of the first operator. */
+  adminToken: string;
+  /** Ports that no webhook may reach by way of localhost: our own and the database's. */
+  ownPorts: () => Iterable<number>;
+  stores?: Partial<Stores>;
+  /** Webhooks with their parts wrapped, or with shorter times. */
+  webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
+}
+
+export type Stores = ReturnType<typeof createStores>;
+
+/** Everything that touches the database, one object a feature; long scans go through `patient`. */
+export function createStores(db: Database['db'], patient = db) {
+  return {
+    admin: createAdminStores(db, patient),
+    billing: createBillingStores(db),
+    partners: createPartnersStores(db),
+    integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
+    verification: createVerificationStores(db),
+    eventErasure: createEventErasure(db),
+  };
+}
+
+/** The object graph: the only place where features meet. */
+export function createServices(foundation: Foundation) {
+  const { config, db, patient, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
+  const { stores: replaced } = foundation;
+  const stores = { ...createStores(db, patient), ...replaced };
+  const limit = createRequestLimits({ db, clock, key: keyring.id });
+  const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
+
+  const scheduler = createScheduler({ db, logger });
+  const metrics = createMetrics({ tickAge: scheduler.tickAge });
+
+  const webhooks = createWebhooks({
+    db,
+    clock,
+    idKey: keyring.id,
+    scheduler,
+    logger,
+    sending: metrics.sending,
+    endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
+    retryDelays: config.webhooks.retryDelays,
+    worker: config.roles.has('worker'),
+    userAgent: 'SVC-Gateway-Webhooks/0.8.0',
+    ...urlRules,
+    ...foundation.webhooks,
+  });
+
+  const billing = createBillingFeature({
+    stores: stores.billing,
+    clock,
+    idKey: keyring.id,
+    publish: webhooks.publish,
+    record: stores.admin.audit.add,
+    logger,
+    standardPrice: config.priceCents,
+    prices: {
+      read: async (partnerId) => (await partners.partners.show(partnerId)).prices ?? {},
+      set: async (partnerId, price, actor) =>
+        (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
+    },
+    signStatement: createStatementSigner({ keyring, issuer: config.baseUrl, clock }),
+  });
+  const { charges } = billing;
+
+  const partners = createPartnersFeature({
+    stores: stores.partners,
+    clock,
+    sealing,
+    openWallets: billing.openWallets,
+    checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
+    sources: [sandboxSource, ...config.oidcSources],
+  });
+  const { directory, clientSecrets } = partners;
+  const freshClient = (clientId: string) => directory.client(clientId, { fresh: true });
+  const integrations = createIntegrations({
+    store: stores.integrations,
+    sealing,
+    clock,
+    findClient: freshClient,
+  });
+
+  const verification = createVerification({
+    stores: stores.verification,
+    clock,
+    keyring,
+    directory,
+    publish: webhooks.publish,
+    logger,
+    baseUrl: config.baseUrl,
+    limit,
+    startsPerMinute: config.startsPerMinute,
+    hasIntegration: integrations.exist,
+    oidcSources: config.oidcSources,
+    claimLifetimes: config.claimLifetimes,
+    imprint: config.imprint,
+    findLogo: stores.partners.logos.find,
+    isCodeUsed: async ({ codeHash, ...payer }) =>
+      (await charges.past({ ...payer, cause: codeHash })) !== undefined,
+    chargeOf: ({ codeHash, ...payer }) => charges.past({ ...payer, cause: codeHash }),
+    eraseElsewhere: createErasureElsewhere({
+      charges,
+      eraseAccesses: billing.eraseAccesses,
+      eraseEvents: stores.eventErasure.erase,
+      forgetAddresses: stores.admin.requests.forgetAddresses,
+    }),
+  });
+
+  const tokens = createAccessTokens({ keyring, issuer: config.baseUrl, clock });
+  const clients = createClientAuthentication({
+    findClient: directory.client,
+    secretMatches: clientSecrets.matches,
+    keyStatus: directory.keyStatus,
+    limit,
+  });
+  const { revoke } = charges;
+
+  const oauth = {
+    exchange: createTokenExchange({
+      clients,
+      grants: verification.grants,
+      charges: chargingOf(charges, 'token', config.priceCents),
+      revoke,
+      tokens,
+      clock,
+    }),
+    userinfo: createUserinfo({
+      tokens,
+      findAccess: accessOf(charges),
+      findClient: directory.client,
+      limit,
+      clock,
+    }),
+    revoke: createRevocation({ clients, tokens, revoke }),
+  };
+
+  const storefront = {
+    authenticate: createCallerAuthentication({
+      findIntegration: integrations.find,
+      findClient: freshClient,
+      keyStatus: directory.keyStatus,
+      sealing,
+      limit,
+      clock,
+    }),
+    exchange: createStorefrontExchange({
+      loadGrant: verification.grants.load,
+      charges: chargingOf(charges, 'storefront', config.priceCents),
+      rememberCustomer: verification.rememberCustomer,
+      idKey: keyring.id,
+      clock,
+    }),
+  };
+
+  const admitUnbilled = createUnbilledLimit(limit);
+  const checkbox = {
+    admitUnbilled,
+    async authenticate(authorization: string | undefined) {
+      const key = await authenticateKey(authorization, directory);
+      const partner = await directory.partner(key.partnerId);
+      if (!partner) throw new ApiError('invalid_api_key');
+      return { key, partner };
+    },
+    resolve: createCheckboxResolve({
+      findEnrolled: verification.enrolled,
+      findClient: freshClient,
+      charges: chargingOf(charges, 'checkbox', config.priceCents),
+      admitUnbilled,
+      clock,
+    }),
+  };
+
+  const admin = createAdmin({
+    stores: stores.admin,
+    clock,
+    log: logger,
+    firstToken: adminToken,
+    metrics,
+    existing: (names) => existingNames(stores, names),
+    status: {
+      about: {
+        version: '0.8.0',
+        contract: '0.8.0',
+        environment: config.environment,
+        baseUrl: config.baseUrl,
+      },
+      readQueue: webhooks.deliveries.queue,
+    },
+    features: {
+      partners: partners.procedures,
+      billing: billing.procedures,
+      verification: verification.procedures,
+      storefront: createStorefrontProcedures(integrations),
+      webhooks: createWebhookProcedures({ webhooks, findKey: directory.apiKey }),
+    },
+  });
+
+  return {
+    /** Counts a request that was refused because too many were in flight. */
+    onShed: metrics.shed,
+    oauth,
+    storefront,
+    checkbox,
+    verification,
+    admin,
+    billing,
+    webhooks,
+    sweeps: [...billing.sweeps, verification.sweep, verification.erasureSweep, webhooks.sweep, admin.sweep],
+  };
+}
+export type Services = ReturnType<typeof createServices>;

@@ -1,0 +1,176 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type EmbeddedDatabase, startEmbedded } from '../../embedded-database/embedded.ts';
+import { engineProgram } from '../../embedded-database/engine/child.ts';
+import { connect } from '../../server/platform/database/connect.ts';
+
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const patience = { timeout: 20_000, interval: 25 };
+
+const newDataDir = (): string => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'svc-embedded-'));
+  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+  return dataDir;
+};
+
+const start = async (dataDir: string, program?: string): Promise<EmbeddedDatabase> => {
+  const database = await startEmbedded({ dataDir, logger: silent, ...(program ? { program } : {}) });
+  onTestFinished(() => database.stop());
+  return database;
+};
+
+const open = async ({ uri }: { uri: string }) => {
+  const { client, db } = await connect({ uri, embedded: true, appName: 'test' });
+  onTestFinished(() => client.close());
+  return db.collection('things');
+};
+
+const isAlive = (pid: number | undefined): boolean => {
+  try {
+    return pid !== undefined && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const kill = (database: EmbeddedDatabase): number => {
+  const pid = database.pid() ?? Number.NaN;
+  process.kill(pid, 'SIGKILL');
+  return pid;
+};
+
+/** A server process of its own with an embedded database, to be killed. */
+const startInAnotherProcess = async (dataDir: string) => {
+  const compiled = pathToFileURL(join(engineProgram, '../../embedded.js')).href;
+  const script = `
+    const { startEmbedded } = await import(${JSON.stringify(compiled)});
+    const logger = { info() {}, warn() {}, error() {} };
+    const { uri, pid } = await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, logger });
+    console.log(JSON.stringify({ uri, pid: pid() }));`;
+  const server = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  const line = await new Promise<string>((said) =>
+    server.stdout.once('data', (chunk) => said(String(chunk))),
+  );
+  return { server, ...(JSON.parse(line) as { uri: string; pid: number }) };
+};
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('startEmbedded', () => {
+  it('keeps its address, for this user only, where a second process finds it', async () => {
+    const dataDir = newDataDir();
+    const database = await start(dataDir);
+    const file = join(dataDir, 'mongodb-uri');
+    expect(readFileSync(file, 'utf8').trim()).toBe(database.uri);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { client } = await connect({ uri: database.uri, embedded: false, appName: 'second' });
+    await client.close();
+    await database.stop();
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('ends the database process at stop, and has the data at the next start', async () => {
+    const dataDir = newDataDir();
+    const first = await start(dataDir);
+    await (await open(first)).insertOne({ name: 'kept' });
+    const pid = first.pid();
+    await first.stop();
+    expect(isAlive(pid)).toBe(false);
+    expect(await (await open(await start(dataDir))).distinct('name')).toEqual(['kept']);
+  });
+
+  it('starts a killed database process again on the same port, with every acknowledged write', async () => {
+    const database = await start(newDataDir());
+    const things = await open(database);
+    for (let n = 0; n < 50; n += 1) await things.insertOne({ n });
+    const killed = kill(database);
+    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(50), patience);
+    expect(database.pid()).not.toBe(killed);
+    await things.insertOne({ n: 50 });
+  });
+
+  it('does so as often as it takes, without losing the write before', async () => {
+    const database = await start(newDataDir());
+    const things = await open(database);
+    for (let round = 1; round <= 5; round += 1) {
+      await vi.waitFor(() => things.insertOne({ round }), patience);
+      const killed = kill(database);
+      await vi.waitFor(() => expect([killed, undefined]).not.toContain(database.pid()), patience);
+    }
+    expect(await things.countDocuments()).toBe(5);
+  });
+
+  it('can be stopped between a death and the restart', async () => {
+    const database = await start(newDataDir());
+    kill(database);
+    await database.stop();
+    expect(isAlive(database.pid())).toBe(false);
+  });
+});
+
+describe('startEmbedded on a directory that is taken', () => {
+  it('fails, naming the process that has it and the address to share', async () => {
+    const dataDir = newDataDir();
+    const first = await start(dataDir);
+    const second = startEmbedded({ dataDir, logger: silent });
+    await expect(second).rejects.toThrow(`is in use by process ${process.pid}`);
+    await expect(second).rejects.toThrow(`MONGODB_URI=${first.uri}`);
+    await (await open(first)).insertOne({ still: 'here' });
+  });
+
+  it('waits for a process that is just ending', async () => {
+    const dataDir = newDataDir();
+    const { server, pid } = await startInAnotherProcess(dataDir);
+    server.kill('SIGKILL');
+    const database = await start(dataDir);
+    expect(database.pid()).not.toBe(pid);
+  });
+});
+
+describe('a killed server', () => {
+  it('leaves no database process behind, and no acknowledged write is lost', async () => {
+    const dataDir = newDataDir();
+    const { server, uri, pid } = await startInAnotherProcess(dataDir);
+    await (await open({ uri })).insertOne({ name: 'journaled' });
+    server.kill('SIGKILL');
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), patience);
+    expect(await (await open(await start(dataDir))).distinct('name')).toEqual(['journaled']);
+  });
+});
+
+describe('startEmbedded where the engine does not run', () => {
+  const withoutEngine = (): string => {
+    const program = join(newDataDir(), 'mongod.mjs');
+    writeFileSync(program, 'process.exit(50);');
+    return program;
+  };
+
+  it('uses the MongoDB server that mongodb-memory-server finds, and keeps its data', async () => {
+    const mongod = fileURLToPath(new URL('../harness/mongod', import.meta.url));
+    vi.stubEnv('MONGOMS_SYSTEM_BINARY', process.env['MONGOMS_SYSTEM_BINARY'] ?? mongod);
+    vi.stubEnv('MONGOMS_SYSTEM_BINARY_VERSION_CHECK', 'false');
+    const dataDir = newDataDir();
+    const database = await start(dataDir, withoutEngine());
+    const things = await open(database);
+    await things.insertOne({ name: 'kept' });
+    kill(database);
+    await vi.waitFor(async () => expect(await things.distinct('name')).toEqual(['kept']), patience);
+  });
+
+  it('says in one sentence to set MONGODB_URI where there is none', async () => {
+    const dataDir = newDataDir();
+    vi.stubEnv('MONGOMS_SYSTEM_BINARY', '');
+    vi.stubEnv('MONGOMS_DOWNLOAD_DIR', dataDir);
+    vi.stubEnv('MONGOMS_DOWNLOAD_MIRROR', 'http://127.0.0.1:1');
+    await expect(startEmbedded({ dataDir, logger: silent, program: withoutEngine() })).rejects.toThrow(
+      /^[^.]*set MONGODB_URI[^.]*\.$/,
+    );
+  });
+});

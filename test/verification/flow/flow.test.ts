@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sha256 } from '../../../server/platform/ids.ts';
+import { openBrowser, verifyAs } from '../browser.ts';
+import { baseUrl, type Hosted, onboard, redirectUri, returned, startHosted, state } from '../hosted.ts';
+
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted();
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+const failure = (sessionId: string) =>
+  hosted.published.get(`verification.session.failed,${sessionId}`)?.fields;
+const statusOf = async (sessionId: string) => (await hosted.stores.sessions.find(sessionId))?.status;
+
+async function started() {
+  const browser = openBrowser(hosted);
+  await browser.start(clientId);
+  return browser;
+}
+
+async function atPeople() {
+  const browser = await started();
+  await browser.press({ decision: 'accept' });
+  return browser;
+}
+
+describe('the pages', () => {
+  it('ask for consent: who, what, what not, in plain words and escaped', async () => {
+    const { page } = await started();
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('Weinhaus &lt;Grün&gt;');
+    expect(page.body).toContain('Whether you are 18 or older');
+    expect(page.body).toContain('Your country');
+    expect(page.body).toContain('Your documents or pictures of you');
+    expect(page.body).toContain('shop.example');
+    expect(page.body).not.toContain('shoe_size');
+  });
+
+  it('come one after another, with a new cookie after authentication', async () => {
+    const browser = await started();
+    const sessionId = browser.sessionId();
+    const first = browser.jar.get(`svc_${sessionId}`)?.value;
+    expect(await statusOf(sessionId)).toBe('pending');
+    await browser.press({ decision: 'accept' });
+    expect(browser.page.body).toContain('value="unknown-country"');
+    expect(browser.jar.get(`svc_${sessionId}`)?.value).toBe(first);
+    const answer = await browser.press({ person: 'adult' });
+    expect(answer.location).toMatch(redirectUri);
+    expect(browser.jar.get(`svc_${sessionId}`)?.value).not.toBe(first);
+    expect(await statusOf(sessionId)).toBe('complete');
+  });
+
+  it('refuse a decision or a person that they did not offer', async () => {
+    const browser = await started();
+    expect((await browser.press({ decision: 'perhaps' })).status).toBe(400);
+    await browser.open(browser.at);
+    expect((await browser.press({})).status).toBe(400);
+    const people = await atPeople();
+    expect((await people.press({ person: 'constructor' })).status).toBe(400);
+    expect(await statusOf(people.sessionId())).toBe('pending');
+  });
+});
+
+describe('cancel and decline', () => {
+  it('decline ends with access_denied', async () => {
+    const browser = await started();
+    const answer = await browser.press({ decision: 'decline' });
+    expect(answer.status).toBe(303);
+    expect(returned(answer.location)).toMatchObject({ error: 'access_denied', state, iss: baseUrl });
+    expect(failure(browser.sessionId())).toMatchObject({ failure_reason: 'consent_declined' });
+  });
+
+  it.each([
+    ['consent', started],
+    ['authentication', atPeople],
+  ])('cancel during %s ends with verification_failed', async (_step, reach) => {
+    const browser = await reach();
+    const answer = await browser.press({ decision: 'cancel' });
+    expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
+    expect(failure(browser.sessionId())).toMatchObject({ failure_reason: 'abandoned' });
+    expect(await statusOf(browser.sessionId())).toBe('pending');
+  });
+
+  it('of two decisions one counts, and both requests hear of the same', async () => {
+    const browser = await started();
+    const { action, fields } = browser.form();
+    const [declined, cancelled] = await Promise.all([
+      browser.request(action, { ...fields, decision: 'decline' }),
+      browser.request(action, { ...fields, decision: 'cancel' }),
+    ]);
+    expect(declined.location).toBe(cancelled.location);
+    expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(2);
+  });
+});
+
+describe('forms sent again, late or from elsewhere', () => {
+  it('a double click on consent is one consent', async () => {
+    const browser = await started();
+    const { action, fields } = browser.form();
+    const twice = [1, 2].map(() => browser.request(action, { ...fields, decision: 'accept' }));
+    for (const { status, location } of await Promise.all(twice)) {
+      expect([status, location]).toEqual([303, `${baseUrl}${action}`]);
+    }
+    expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(2);
+  });
+
+  it('a double click on a person is one code, and the old cookie is of no other use', async () => {
+    const browser = await atPeople();
+    const sessionId = browser.sessionId();
+    const { action, fields } = browser.form();
+    const cookie = `svc_${sessionId}=${browser.jar.get(`svc_${sessionId}`)?.value ?? ''}`;
+    const first = await browser.request(action, { ...fields, person: 'adult' }, { cookie });
+    const second = await browser.request(action, { ...fields, person: 'adult' }, { cookie });
+    expect(second.location).toBe(first.location);
+    expect((await browser.request(action, undefined, { cookie })).status).toBe(401);
+    const planted = { ...fields, csrf: `${fields['csrf']}x`, person: 'adult' };
+    expect((await browser.request(action, planted, { cookie })).status).toBe(401);
+  });
+
+  it('back and accept again leads to where the session is', async () => {
+    const browser = await started();
+    const consent = browser.form();
+    await browser.press({ decision: 'accept' });
+    await browser.request(consent.action, { ...consent.fields, decision: 'accept' });
+    await browser.open(browser.page.location);
+    expect(browser.page.body).toContain('name="person"');
+    await browser.press({ person: 'adult' });
+    const answer = await browser.request(consent.action, { ...consent.fields, decision: 'cancel' });
+    expect(returned(answer.location)['code']).toMatch(/^svc_code_/);
+  });
+
+  it('a reload after the end sends the same redirect until the code is used or expires', async () => {
+    const { browser, answer, sessionId } = await verifyAs(hosted, clientId, 'adult');
+    const page = `/verify/session/${sessionId}`;
+    expect((await browser.request(page)).location).toBe(answer.location);
+    hosted.usedCodes.add(sha256(returned(answer.location)['code'] ?? ''));
+    expect((await browser.request(page)).status).toBe(409);
+    expect(browser.page.body).toContain('already finished');
+    const other = await verifyAs(hosted, clientId, 'adult');
+    hosted.clock.at += 10 * 60_000;
+    expect((await other.browser.request(`/verify/session/${other.sessionId}`)).status).toBe(409);
+  });
+
+  it.each([
+    ['without a token', { csrf: '' }, {}],
+    ['with the token of another session', { csrf: 'other' }, {}],
+    ['from another origin', {}, { origin: 'https://evil.example' }],
+    ['from an opaque origin', {}, { origin: 'null' }],
+    ['cross-site', {}, { 'sec-fetch-site': 'cross-site' }],
+    ['from a sibling site', {}, { 'sec-fetch-site': 'same-site' }],
+  ])('a form %s is a 403 and changes nothing', async (_how, changes: Record<string, string>, headers) => {
+    const browser = await started();
+    const csrf =
+      changes['csrf'] === 'other' ? { csrf: (await started()).form().fields['csrf'] ?? '' } : changes;
+    const { action, fields } = browser.form();
+    for (const decision of ['accept', 'cancel']) {
+      const answer = await browser.request(action, { ...fields, decision, ...csrf }, headers);
+      expect(answer.status).toBe(403);
+    }
+    expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(1);
+  });
+
+  it('another browser is a 401, for pages and forms', async () => {
+    const browser = await started();
+    const stranger = openBrowser(hosted);
+    expect((await stranger.open(browser.at)).status).toBe(401);
+    expect(stranger.page.body).toContain('browser where you began');
+    const { action, fields } = browser.form();
+    expect((await stranger.request(action, { ...fields, decision: 'accept' })).status).toBe(401);
+    const { body } = await stranger.request(browser.at, undefined, { accept: 'application/json' });
+    expect(JSON.parse(body)).toEqual({ success: false, error: 'Unauthorized' });
+  });
+
+  it('an unknown session is a 404', async () => {
+    const browser = openBrowser(hosted);
+    expect((await browser.open('/verify/session/ses_0000000000000000000000')).status).toBe(404);
+    expect((await browser.open('/verify/nowhere')).status).toBe(404);
+  });
+});
+
+describe('expiry and lost redirect URIs', () => {
+  it('after 30 minutes the browser is sent back with session_expired', async () => {
+    const browser = await atPeople();
+    const { action, fields } = browser.form();
+    hosted.clock.at += 30 * 60_000;
+    const answer = await browser.open(browser.at);
+    expect(answer.status).toBe(303);
+    expect(returned(answer.location)).toMatchObject({ error: 'session_expired', state, iss: baseUrl });
+    const late = await browser.request(action, { ...fields, person: 'adult' });
+    expect(late.location).toBe(answer.location);
+    expect((await openBrowser(hosted).open(browser.at)).status).toBe(401);
+  });
+
+  it('a URI no longer registered: to the first one that is, with invalid_redirect_uri', async () => {
+    const own = await onboard(hosted);
+    const clients = hosted.database.db.collection<{ _id: string }>('clients');
+    const browser = openBrowser(hosted);
+    await browser.start(own.clientId);
+    await clients.updateOne({ _id: own.clientId }, { $set: { redirectUris: ['https://shop.example/new'] } });
+    hosted.directory.forget(own.clientId);
+    const { location } = await browser.open(browser.at);
+    const parameters = Object.fromEntries(new URL(location).searchParams);
+    expect(location).toMatch('https://shop.example/new?');
+    expect(parameters).toMatchObject({ error: 'invalid_redirect_uri', state, iss: baseUrl });
+    await clients.updateOne({ _id: own.clientId }, { $set: { redirectUris: [] } });
+    hosted.directory.forget(own.clientId);
+    expect((await browser.open(browser.at)).status).toBe(400);
+    expect(browser.page.location).toBe('');
+  });
+});

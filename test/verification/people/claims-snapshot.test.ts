@@ -1,0 +1,201 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sha256 } from '../../../server/platform/ids.ts';
+import { createLogger } from '../../../server/platform/logging.ts';
+import { createBlocking } from '../../../server/verification/people/blocking.ts';
+import { createErasure } from '../../../server/verification/people/erasure.ts';
+import { createRevising } from '../../../server/verification/people/snapshot-invalidation.ts';
+import { adult } from '../../harness/claims.ts';
+import { verifyAs } from '../browser.ts';
+import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+
+let hosted: Hosted;
+beforeAll(async () => {
+  hosted = await startHosted();
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => hosted.close());
+
+const operator = { operatorId: 'opr_1', operatorName: 'Ada', requestId: 'req_1', address: '::1' };
+
+/** Blocks and erases, and tells the sessions, unless it is `cutShort`. */
+function operators({ cutShort = false } = {}) {
+  const { stores, clock } = hosted;
+  const sessions = cutShort
+    ? { ...stores.sessions, revise: () => Promise.reject(new Error('cut short')) }
+    : stores.sessions;
+  const revise = createRevising({ ...stores, sessions, clock, logger: createLogger('silent') });
+  const block = createBlocking({ enrollments: stores.enrollments, revise, clock });
+  const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
+  const { erase } = createErasure({ ...stores, revise, eraseElsewhere, clock });
+  return {
+    block: (enrollmentId: string) => block(enrollmentId, 'fraud'),
+    erase: (userId: string) => erase(userId, { ...operator, action: 'users.erase' }),
+  };
+}
+const block = (enrollmentId: string) => operators().block(enrollmentId);
+
+/** Verifies as `person`, up to the redirect. */
+async function visitAs(person: string, client?: string) {
+  const clientId = client ?? (await onboard(hosted)).clientId;
+  const { answer, sessionId } = await verifyAs(hosted, clientId, person);
+  const stored = async () => {
+    const session = await hosted.stores.sessions.find(sessionId);
+    if (!session?.userId || !session.enrollmentId) throw new Error('somebody has authenticated');
+    return { ...session, userId: session.userId, enrollmentId: session.enrollmentId };
+  };
+  const grant = () => hosted.verification.grants.load(sha256(returned(answer.location)['code'] ?? ''));
+  return { clientId, answer, stored, grant };
+}
+
+/** Does `meanwhile` once, when a session that is being completed has read its enrollment and not yet used it. */
+function whileCompleting(meanwhile: (enrollmentId: string) => Promise<unknown>): void {
+  const { enrollments } = hosted.stores;
+  const { findAll } = enrollments;
+  vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
+    const asRead = await findAll(ids);
+    for (const id of ids) await meanwhile(id);
+    return asRead;
+  });
+}
+
+describe('the exchange of a code', () => {
+  it('asks for neither the user nor the enrollment, which the session vouches for', async () => {
+    const { stored, grant } = await visitAs('minute-cap');
+    expect((await stored()).backing).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
+    const { users, enrollments } = hosted.stores;
+    const looks = [vi.spyOn(users, 'findAll'), vi.spyOn(enrollments, 'findAll')];
+    const enrollment = { status: 'active', rehearse: 'minute-cap' };
+    expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment });
+    for (const look of looks) expect(look).not.toHaveBeenCalled();
+  });
+
+  it('looks for itself where the session vouches for nothing, and finds the same', async () => {
+    const { stored, grant } = await visitAs('hour-cap');
+    const vouched = await grant();
+    const { _id } = await stored();
+    await hosted.database.db
+      .collection<{ _id: string }>('sessions')
+      .updateOne({ _id }, { $unset: { backing: 1 } });
+    expect(await grant()).toEqual(vouched);
+  });
+});
+
+describe('a block', () => {
+  it('reaches the codes that are out, and is in their sessions for support to see', async () => {
+    const first = await visitAs('adult');
+    const second = await visitAs('adult', first.clientId);
+    const { enrollmentId } = await first.stored();
+    await block(enrollmentId);
+    for (const { grant, stored } of [first, second]) {
+      expect((await grant())?.enrollment.status).toBe('blocked');
+      const { backing, timeline } = await stored();
+      expect(backing).toBeUndefined();
+      expect(timeline.at(-1)).toMatchObject({ event: 'revised', note: 'enrollment blocked' });
+    }
+  });
+
+  it('leaves other people and other clients alone', async () => {
+    const one = await visitAs('adult');
+    const [teen, elsewhere] = [await visitAs('teen', one.clientId), await visitAs('adult')];
+    await block((await one.stored()).enrollmentId);
+    for (const { grant } of [teen, elsewhere]) expect((await grant())?.enrollment.status).toBe('active');
+  });
+
+  it('ends with an unblock', async () => {
+    const { stored, grant } = await visitAs('adult');
+    const { enrollmentId } = await stored();
+    await block(enrollmentId);
+    const entry = { id: 'a', action: 'enrollments.unblock', target: enrollmentId, at: new Date() };
+    await hosted.stores.enrollments.unblock(enrollmentId, { ...entry, ...operator });
+    expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment: { status: 'active' } });
+  });
+
+  it('is not missed by a session that is just being completed', async () => {
+    const { clientId } = await visitAs('adult');
+    whileCompleting(block);
+    const { grant, stored } = await visitAs('adult', clientId);
+    expect((await stored()).backing).toBeUndefined();
+    expect((await grant())?.enrollment.status).toBe('blocked');
+  });
+});
+
+describe('an erasure', () => {
+  it('leaves no claims in sessions, and no code of use', async () => {
+    const { stored, grant } = await visitAs('adult');
+    await operators().erase((await stored()).userId);
+    expect((await stored()).backing).toBeUndefined();
+    expect(await grant()).toBeUndefined();
+  });
+
+  it('is not missed by a session that is just being completed: it ends without a code', async () => {
+    const { clientId, stored } = await visitAs('adult');
+    const { userId } = await stored();
+    whileCompleting(() => operators().erase(userId));
+    const { answer, stored: second } = await visitAs('adult', clientId);
+    expect(returned(answer.location)).toMatchObject({ error: 'verification_failed' });
+    const { backing, code } = await second();
+    expect([backing, code]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('claims that are evaluated anew', () => {
+  it('are what a code yields that was issued before', async () => {
+    const { clientId, stored, grant } = await visitAs('adult');
+    const { userId, backing } = await stored();
+    const longAgo = { value: false, evaluatedAt: new Date(0) };
+    const users = hosted.database.db.collection<{ _id: string }>('users');
+    await users.updateOne({ _id: userId }, { $set: { 'claims.age_18_plus': longAgo } });
+    expect(backing).toBeDefined();
+    await visitAs('adult', clientId);
+    const { backing: after, timeline } = await stored();
+    expect(after).toBeUndefined();
+    expect(timeline.at(-1)).toMatchObject({ event: 'revised', note: 'claims changed' });
+    expect((await grant())?.evaluatedClaims).toEqual(adult);
+  });
+});
+
+describe('the sweep', () => {
+  const sweep = () => hosted.verification.sweep.sweep();
+
+  it('tells the sessions where whoever blocked could not', async () => {
+    const { stored, grant } = await visitAs('adult');
+    await expect(operators({ cutShort: true }).block((await stored()).enrollmentId)).rejects.toThrow(
+      'cut short',
+    );
+    expect((await stored()).backing).toBeDefined();
+    hosted.clock.at += 5_000;
+    await sweep();
+    expect((await stored()).backing).toBeUndefined();
+    expect((await grant())?.enrollment.status).toBe('blocked');
+  });
+
+  it('tells the sessions where whoever erased could not', async () => {
+    const { stored, grant } = await visitAs('adult');
+    await expect(operators({ cutShort: true }).erase((await stored()).userId)).rejects.toThrow('cut short');
+    hosted.clock.at += 5_000;
+    await sweep();
+    expect((await stored()).backing).toBeUndefined();
+    expect(await grant()).toBeUndefined();
+  });
+
+  it('tells them once', async () => {
+    const { stored } = await visitAs('adult');
+    await block((await stored()).enrollmentId);
+    const { timeline } = await stored();
+    hosted.clock.at += 5_000;
+    await sweep();
+    await block((await stored()).enrollmentId);
+    expect((await stored()).timeline).toEqual(timeline);
+  });
+
+  it('takes away what stood behind a code that has expired', async () => {
+    const { stored } = await visitAs('adult');
+    const { expiresAt } = (await stored()).code ?? { expiresAt: new Date(0) };
+    hosted.clock.at = expiresAt.getTime() - 1;
+    await sweep();
+    expect((await stored()).backing).toBeDefined();
+    hosted.clock.at += 1;
+    await sweep();
+    expect((await stored()).backing).toBeUndefined();
+  });
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomSecret } from '../../../server/platform/ids.ts';
+import { openBrowser, verifyAs } from '../browser.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
+
+let hosted: Hosted;
+let own: Awaited<ReturnType<typeof onboard>>;
+beforeAll(async () => {
+  hosted = await startHosted();
+});
+afterAll(() => hosted.close());
+
+async function query(sessionId: string, authorization?: string) {
+  const url = `/api/verify/hvf-session/${sessionId}`;
+  const response = await hosted.app.inject({ url, headers: authorization ? { authorization } : {} });
+  return { status: response.statusCode, body: response.json() as unknown, headers: response.headers };
+}
+
+async function started() {
+  own = await onboard(hosted);
+  const browser = openBrowser(hosted);
+  await browser.start(own.clientId);
+  return browser;
+}
+
+const refusal = (status: number, error: string) => ({ status, body: { success: false, error } });
+
+describe('200', () => {
+  it('tells the status at every step', async () => {
+    const browser = await started();
+    const sessionId = browser.sessionId();
+    const session = await hosted.stores.sessions.find(sessionId);
+    const answer = await query(sessionId, `Bearer ${own.apiKey}`);
+    expect(answer.body).toEqual({
+      success: true,
+      session: {
+        sessionId,
+        status: 'pending',
+        scopes: ['age_18_plus', 'shoe_size', 'country'],
+        isTestMode: true,
+        createdAt: session?.createdAt.toISOString(),
+        expiresAt: new Date((session?.createdAt.getTime() ?? 0) + 30 * 60_000).toISOString(),
+      },
+    });
+    expect(answer.headers['cache-control']).toBe('no-store');
+    await browser.press({ decision: 'accept' });
+    await browser.press({ person: 'adult' });
+    expect((await query(sessionId, `bearer ${own.apiKey}`)).body).toMatchObject({
+      session: { status: 'complete' },
+    });
+  });
+
+  it('a failed session keeps the last status that it reached', async () => {
+    const browser = await started();
+    const rejected = await verifyAs(hosted, own.clientId, 'rejected');
+    const authenticated = await query(rejected.sessionId, `Bearer ${own.apiKey}`);
+    expect(authenticated.body).toMatchObject({ session: { status: 'authenticated' } });
+    await browser.press({ decision: 'cancel' });
+    const pending = await query(browser.sessionId(), `Bearer ${own.apiKey}`);
+    expect(pending.body).toMatchObject({ session: { status: 'pending' } });
+  });
+});
+
+describe('401', () => {
+  it.each([undefined, 'Bearer', 'Bearer ', 'Basic abc', 'svc_test_x', 'Bearer a b'])(
+    'header %s',
+    async (header) => {
+      expect(await query('ses_1', header)).toMatchObject(
+        refusal(401, 'Missing API key. Use Authorization: Bearer {key}'),
+      );
+    },
+  );
+
+  it('an unknown or malformed key', async () => {
+    for (const key of [randomSecret('testKey'), 'svc_test_x']) {
+      expect(await query('ses_1', `Bearer ${key}`)).toMatchObject(
+        refusal(401, 'Invalid or inactive API key'),
+      );
+    }
+  });
+
+  it('a revoked key, and a key of a suspended partner', async () => {
+    const browser = await started();
+    await hosted.database.db
+      .collection<{ _id: string }>('apiKeys')
+      .updateOne({ _id: own.keyId }, { $set: { status: 'revoked' } });
+    const revoked = await query(browser.sessionId(), `Bearer ${own.apiKey}`);
+    expect(revoked).toMatchObject(refusal(401, 'Invalid or inactive API key'));
+    const other = await started();
+    await hosted.database.db
+      .collection<{ _id: string }>('partners')
+      .updateOne({ _id: own.partnerId }, { $set: { status: 'suspended' } });
+    hosted.directory.forget(own.partnerId);
+    const suspended = await query(other.sessionId(), `Bearer ${own.apiKey}`);
+    expect(suspended).toMatchObject(refusal(401, 'Invalid or inactive API key'));
+  });
+});
+
+describe('an identifier with a malformed escape', () => {
+  it.each(['%ZZ', '%', '%E0%A4%A', 'ses_%C3%28'])(
+    '%s: the key is judged first, then it is a 404',
+    async (id) => {
+      const { apiKey } = await onboard(hosted);
+      expect(await query(id)).toMatchObject(refusal(401, 'Missing API key. Use Authorization: Bearer {key}'));
+      expect(await query(id, 'Bearer svc_test_x')).toMatchObject(refusal(401, 'Invalid or inactive API key'));
+      expect(await query(id, `Bearer ${apiKey}`)).toMatchObject(refusal(404, 'Session not found or expired'));
+    },
+  );
+});
+
+describe('403', () => {
+  it("another key's session", async () => {
+    const browser = await started();
+    const { apiKey } = await onboard(hosted);
+    expect(await query(browser.sessionId(), `Bearer ${apiKey}`)).toMatchObject(
+      refusal(403, 'Forbidden: this session belongs to a different API key'),
+    );
+  });
+});
+
+describe('404', () => {
+  it('an unknown session, and one whose 30 minutes are over', async () => {
+    const browser = await started();
+    const authorization = `Bearer ${own.apiKey}`;
+    const notFound = refusal(404, 'Session not found or expired');
+    expect(await query('ses_1', authorization)).toMatchObject(notFound);
+    hosted.clock.at += 30 * 60_000 - 1;
+    expect((await query(browser.sessionId(), authorization)).status).toBe(200);
+    hosted.clock.at += 1;
+    expect(await query(browser.sessionId(), authorization)).toMatchObject(notFound);
+  });
+});
+
+describe('429', () => {
+  it('the 61st query of a key within a minute, until the minute is over', async () => {
+    const { apiKey } = await onboard(hosted);
+    hosted.clock.at = Math.ceil(hosted.clock.at / 60_000) * 60_000 + 15_000;
+    const answers = await Promise.all(Array.from({ length: 61 }, () => query('ses_1', `Bearer ${apiKey}`)));
+    const limited = answers.filter(({ status }) => status === 429);
+    expect(limited).toHaveLength(1);
+    expect(limited[0]).toMatchObject(refusal(429, 'Rate limit exceeded'));
+    expect(limited[0]?.headers['retry-after']).toBe('45');
+    hosted.clock.at += 45_000;
+    expect((await query('ses_1', `Bearer ${apiKey}`)).status).toBe(404);
+  });
+});
+
+describe('500', () => {
+  it('when the database is away', async () => {
+    const away = await startHosted();
+    const { apiKey } = await onboard(away);
+    await away.database.client.close();
+    const response = await away.app.inject({
+      url: '/api/verify/hvf-session/ses_1',
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(response.statusCode).toBe(500);
+    expect(response.headers['retry-after']).toBeUndefined();
+    expect(response.json()).toEqual({ success: false, error: 'Internal server error' });
+    const page = await away.app.inject({ url: '/verify/session/ses_1', headers: { accept: 'text/html' } });
+    expect(page.statusCode).toBe(503);
+    expect(page.headers['retry-after']).toBe('5');
+    await away.app.close();
+  });
+});

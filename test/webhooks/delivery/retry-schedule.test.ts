@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { AttemptError } from '../../../contracts/webhooks.ts';
+import { createSlots } from '../../../server/webhooks/delivery/concurrency-limits.ts';
+import { dueSecond } from '../../../server/webhooks/delivery/due-job.ts';
+import { judge } from '../../../server/webhooks/delivery/retry-schedule.ts';
+
+const delays = [60_000, 300_000];
+const at = new Date('2026-01-01T00:00:00.000Z');
+
+describe('judge', () => {
+  it('delivers without an error, whatever the attempt', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 3 }), (attempt) => {
+        expect(judge({ attempt, limit: 3 }, { at }, delays)).toEqual({ status: 'delivered' });
+      }),
+    );
+  });
+
+  it.each([
+    [1, { status: 'pending', attempt: 2, nextAttemptAt: new Date('2026-01-01T00:01:00.000Z') }],
+    [2, { status: 'pending', attempt: 3, nextAttemptAt: new Date('2026-01-01T00:05:00.000Z') }],
+    [3, { status: 'failed' }],
+  ])('after a failure of attempt %d counts from its end', (attempt, verdict) => {
+    for (const error of AttemptError.options) {
+      expect(judge({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
+    }
+  });
+
+  it('does not repeat a single attempt', () => {
+    expect(judge({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({ status: 'failed' });
+  });
+});
+
+describe('slots', () => {
+  const lane = fc.constantFrom('first' as const, 'retry' as const);
+
+  it('are never more than an endpoint, the pool or the retries may take', () => {
+    const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), lane, take: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const slots = createSlots({ perEndpoint: 5, pool: 12 });
+        const taken: { key: string; lane: 'first' | 'retry' }[] = [];
+        for (const { key, lane, take } of steps) {
+          const held = taken.findIndex((one) => one.key === key && one.lane === lane);
+          if (take) {
+            const room = slots.room(key, 0);
+            if ((lane === 'first' ? room.slots : room.retries) === 0) continue;
+            slots.take(key, lane);
+            taken.push({ key, lane });
+          } else if (held >= 0) {
+            slots.free(key, lane);
+            taken.splice(held, 1);
+          }
+          const own = taken.filter((one) => one.key === key);
+          expect(own.length).toBeLessThanOrEqual(5);
+          expect(own.filter((one) => one.lane === 'retry').length).toBeLessThanOrEqual(4);
+          expect(taken.length).toBeLessThanOrEqual(12);
+          expect(taken.filter((one) => one.lane === 'retry').length).toBeLessThanOrEqual(9);
+          expect(slots.inFlight()).toBe(taken.length);
+        }
+      }),
+    );
+  });
+});
+
+describe('dueSecond', () => {
+  it('is never after the moment, and less than a second before it', () => {
+    fc.assert(
+      fc.property(fc.date({ noInvalidDate: true }), (moment) => {
+        const late = moment.getTime() - dueSecond(moment).getTime();
+        expect(late).toBeGreaterThanOrEqual(0);
+        expect(late).toBeLessThan(1000);
+        expect(dueSecond(moment).getMilliseconds()).toBe(0);
+      }),
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isPublicAddress } from '../../../server/webhooks/egress/addresses.ts';
+import { createResolve } from '../../../server/webhooks/egress/connector.ts';
+import { createPost } from '../../../server/webhooks/egress/post.ts';
+import { createNameServer } from '../name-server.ts';
+import { createReceiver } from '../receiver.ts';
+import { forbiddenAddresses, forbiddenUrls } from '../vectors.ts';
+
+const rules = { localhostAllowed: true, ownPorts: () => [] };
+const request = { mode: 'test' as const, headers: {}, body: '{}' };
+
+let sockets = 0;
+const count = () => {
+  sockets += 1;
+};
+beforeEach(() => {
+  sockets = 0;
+  subscribe('net.client.socket', count);
+});
+afterEach(() => {
+  unsubscribe('net.client.socket', count);
+});
+
+describe('the egress guard', () => {
+  it.each(forbiddenUrls)('sends no packet to %j', async (url) => {
+    expect(await createPost({ rules })({ ...request, url })).toMatchObject({ error: 'blocked_address' });
+    expect(sockets).toBe(0);
+  });
+
+  it.each(forbiddenAddresses)('sends no packet to a name that resolves to %j', async (address) => {
+    const post = createPost({ rules, route: { resolve: async () => [address] } });
+    expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
+      error: 'blocked_address',
+    });
+    expect(sockets).toBe(0);
+  });
+
+  it.each([
+    ['1.1.1.1', '10.0.0.1'],
+    ['127.0.0.1', '1.1.1.1'],
+    ['2606:4700::1111', 'fd00::1'],
+    ['1.1.1.1', '::1'],
+  ])('refuses a mixed answer altogether: %s and %s', async (...addresses) => {
+    const post = createPost({ rules, route: { resolve: async () => addresses } });
+    expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({
+      error: 'blocked_address',
+    });
+    expect(sockets).toBe(0);
+  });
+
+  it('follows a name server to a private address no further than to the refusal', async () => {
+    const server = await createNameServer(() => ['10.0.0.1']);
+    const post = createPost({ rules, route: { resolve: createResolve([server]) } });
+    const result = await post({ ...request, url: 'https://partner.example/' });
+    expect(result).toMatchObject({ error: 'blocked_address', detail: expect.stringContaining('10.0.0.1') });
+    expect(sockets).toBe(0);
+  });
+
+  it('dials what it checked, whatever the name means a moment later', async () => {
+    const receiver = await createReceiver();
+    const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
+    const checked: string[] = [];
+    const allowed = (address: string) => {
+      checked.push(address);
+      return address === '127.0.0.2';
+    };
+    const post = createPost({ rules, route: { resolve: createResolve([server]), allowed } });
+    const url = `https://rebinding.example:${receiver.port}/`;
+    // First 127.0.0.2, which stands for a public address here: nobody listens there.
+    expect(await post({ ...request, url })).toMatchObject({ error: 'refused' });
+    expect(checked).toEqual(['127.0.0.2']);
+    // Then 127.0.0.1, where somebody does.
+    expect(await post({ ...request, url })).toMatchObject({ error: 'blocked_address' });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  it('judges the address at the other end once more, before a byte is sent', async () => {
+    const receiver = await createReceiver();
+    let asked = 0;
+    const allowed = () => {
+      asked += 1;
+      return asked === 1;
+    };
+    const post = createPost({ rules, route: { resolve: async () => ['127.0.0.1'], allowed } });
+    const result = await post({ ...request, url: `https://partner.example:${receiver.port}/` });
+    expect(result).toMatchObject({ error: 'blocked_address' });
+    expect(result.address).toBeUndefined();
+    expect(receiver.received).toHaveLength(0);
+  });
+
+  it('reaches localhost without asking a name server, for test keys alone', async () => {
+    const receiver = await createReceiver((_count, _request, response) => response.end('private page'));
+    const resolve = () => Promise.reject(new Error('asked'));
+    const post = createPost({ rules, route: { resolve, allowed: isPublicAddress } });
+    const result = await post({ ...request, url: receiver.url });
+    expect(result).toEqual({
+      status: 200,
+      address: `127.0.0.1:${receiver.port}`,
+      durationMs: expect.any(Number),
+    });
+    expect(await post({ ...request, mode: 'live', url: receiver.url })).toMatchObject({
+      error: 'blocked_address',
+    });
+    expect(receiver.received).toHaveLength(1);
+    expect(sockets).toBe(1);
+  });
+
+  it("does not reach the server's own ports by way of localhost", async () => {
+    const receiver = await createReceiver();
+    const post = createPost({ rules: { ...rules, ownPorts: () => [receiver.port] } });
+    expect(await post({ ...request, url: receiver.url })).toMatchObject({ error: 'blocked_address' });
+    expect(receiver.connections()).toBe(0);
+  });
+
+  it('does not follow a redirect', async () => {
+    const inner = await createReceiver();
+    const receiver = await createReceiver((_count, _request, response) =>
+      response.writeHead(307, { location: inner.url }).end(),
+    );
+    const result = await createPost({ rules })({ ...request, url: receiver.url });
+    expect(result).toMatchObject({ error: 'http', status: 307 });
+    expect(inner.connections()).toBe(0);
+  });
+});

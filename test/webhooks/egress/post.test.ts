@@ -1,0 +1,233 @@
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createResolve } from '../../../server/webhooks/egress/connector.ts';
+import { createPost } from '../../../server/webhooks/egress/post.ts';
+import { certificate, certificateKey } from '../certificate.ts';
+import { createNameServer } from '../name-server.ts';
+import { createReceiver, listen } from '../receiver.ts';
+
+const rules = { localhostAllowed: true, ownPorts: () => [] };
+const budget = 500;
+const request = { mode: 'test' as const, headers: { 'X-SVC-Event': 'x' }, body: '{"a":1}' };
+/** To receivers of this machine by a public-looking name, as if loopback were the Internet. */
+const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
+const post = createPost({ rules, route, budget, ca: certificate });
+
+/** A server that is handed each connection raw. */
+async function rawServer(serve: (socket: Socket) => void): Promise<number> {
+  return listen(createTcpServer((socket) => serve(socket.on('error', () => undefined))));
+}
+
+const local = (port: number) => post({ ...request, url: `http://localhost:${port}/` });
+const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n';
+
+describe('the time allowed', () => {
+  it('ends an attempt at a receiver that never answers', async () => {
+    const result = await local(await rawServer(() => undefined));
+    expect(result).toMatchObject({ error: 'timeout', detail: 'still at: response' });
+    expect(result.durationMs).toBeGreaterThanOrEqual(budget);
+  });
+
+  it('ends an attempt at a receiver that drips its headers', async () => {
+    const port = await rawServer((socket) => {
+      socket.write(head);
+      const timer = setInterval(() => socket.write('X-More: yes\r\n'), 20);
+      socket.once('close', () => clearInterval(timer));
+    });
+    expect(await local(port)).toMatchObject({ error: 'timeout' });
+  });
+
+  it('ends an attempt at a receiver that drips its body; its 2xx is an acknowledgement', async () => {
+    const port = await rawServer((socket) => {
+      socket.write(`${head}Content-Length: 10000\r\n\r\n`);
+      const timer = setInterval(() => socket.write('x'), 20);
+      socket.once('close', () => clearInterval(timer));
+    });
+    const result = await local(port);
+    expect(result).toMatchObject({ status: 200 });
+    expect(result.error).toBeUndefined();
+    expect(result.durationMs).toBeGreaterThanOrEqual(budget);
+  });
+
+  it('ends an attempt at a receiver that is silent at the TLS handshake', async () => {
+    const port = await rawServer(() => undefined);
+    const result = await post({ ...request, url: `https://partner.example:${port}/` });
+    expect(result).toMatchObject({ error: 'timeout', detail: 'still at: tls', address: `127.0.0.1:${port}` });
+  });
+
+  it('ends an attempt at a name server that does not answer', async () => {
+    const server = await createNameServer(() => undefined);
+    const slow = createPost({ rules, budget, route: { resolve: createResolve([server]) } });
+    const result = await slow({ ...request, url: 'https://partner.example/' });
+    expect(result).toMatchObject({ error: 'timeout', detail: 'still at: dns' });
+  });
+});
+
+describe('what is read of an answer', () => {
+  it('ends with 16 KiB where the body does not end', async () => {
+    let written = 0;
+    const port = await rawServer((socket) => {
+      socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+      const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
+      const more = () => {
+        while (!socket.destroyed && socket.write(chunk)) written += chunk.length;
+      };
+      socket.on('drain', more);
+      more();
+    });
+    expect(await local(port)).toMatchObject({ status: 200 });
+    expect(written).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  it('ends with 16 KiB of what a gzip bomb expands to', async () => {
+    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024));
+    const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const port = await listen(server);
+    const before = process.memoryUsage().rss;
+    const result = await post({ ...request, url: `https://partner.example:${port}/` });
+    expect(result).toMatchObject({ status: 200 });
+    expect(result.answer).toHaveLength(512);
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('is its first bytes, safe to print', async () => {
+    const server = createTlsServer({ cert: certificate, key: certificateKey }, (_request, response) =>
+      response.writeHead(400).end(`no such \u001b[31mevent\u0007\n${'é'.repeat(10_000)}`),
+    );
+    const result = await post({ ...request, url: `https://partner.example:${await listen(server)}/` });
+    expect(result).toMatchObject({ error: 'http', status: 400 });
+    expect(result.answer).toMatch(/^no such \uFFFD\[31mevent\uFFFD\né+/);
+  });
+
+  it.each(['gzip', 'br', 'deflate', 'x-unknown'])(
+    'is nothing, and no failure, where %s does not decode',
+    async (encoding) => {
+      const receiver = await createReceiver((_count, _request, response) =>
+        response.writeHead(200, { 'content-encoding': encoding }).end('not compressed'),
+      );
+      expect(await local(receiver.port)).toEqual({
+        status: 200,
+        address: expect.any(String),
+        durationMs: expect.any(Number),
+      });
+    },
+  );
+});
+
+describe('a hostile receiver', () => {
+  const long = `${head}Connection: close\r\nContent-Length: 10000000\r\n\r\n${'x'.repeat(200_000)}`;
+
+  it.each([
+    [
+      'resets in the middle of a long body',
+      (socket: Socket) => socket.write(long, () => socket.resetAndDestroy()),
+    ],
+    ['ends in the middle of a long body', (socket: Socket) => socket.end(long)],
+    ['ends after its headers', (socket: Socket) => socket.end(`${head}Content-Length: 10\r\n\r\n`)],
+    [
+      'says 200, then something that is not HTTP',
+      (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`),
+    ],
+  ])('that %s does no harm; its 2xx counts', async (_what, serve) => {
+    const port = await rawServer((socket) => socket.once('data', () => serve(socket)));
+    const result = await local(port);
+    expect(result).toMatchObject({ status: 200 });
+    expect(result.error).toBeUndefined();
+  });
+
+  it('that sends interim answers without end is cut off', async () => {
+    const port = await rawServer((socket) => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
+      socket.once('close', () => clearInterval(timer));
+    });
+    expect(await local(port)).toMatchObject({ error: 'timeout' });
+  });
+
+  it.each([
+    ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'reset'],
+    ['HTTP/1.1 100 Continue\r\n\r\n', 'reset'],
+    ['\0\0\0', 'http'],
+  ])('that answers %j fails: %s', async (answer, error) => {
+    const port = await rawServer((socket) => socket.once('data', () => socket.end(answer)));
+    const result = await local(port);
+    expect(result.status).toBeUndefined();
+    expect(result.error).toBe(error);
+  });
+});
+
+describe('an attempt', () => {
+  it.each([200, 201, 204, 299])('with %d succeeds', async (status) => {
+    const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
+    const result = await local(receiver.port);
+    expect(result).toMatchObject({ status });
+    expect(result.error).toBeUndefined();
+    expect(receiver.received[0]).toMatchObject({
+      body: '{"a":1}',
+      headers: { 'x-svc-event': 'x', connection: 'close' },
+    });
+  });
+
+  it.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])('with %d fails', async (status) => {
+    const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
+    expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });
+  });
+
+  it('says refused where nobody listens', async () => {
+    const port = await rawServer(() => undefined);
+    const post = createPost({
+      rules,
+      budget,
+      route: { resolve: async () => ['127.0.0.3'], allowed: () => true },
+    });
+    const result = await post({ ...request, url: `https://partner.example:${port}/` });
+    expect(result).toMatchObject({ error: 'refused', detail: 'ECONNREFUSED' });
+  });
+
+  it('says reset where the connection ends without an answer', async () => {
+    expect(
+      await local(await rawServer((socket) => socket.once('data', () => socket.resetAndDestroy()))),
+    ).toMatchObject({
+      error: 'reset',
+    });
+    expect(await local(await rawServer((socket) => socket.once('data', () => socket.end())))).toMatchObject({
+      error: 'reset',
+    });
+  });
+
+  it('says http where the answer is not HTTP, or its headers have no end', async () => {
+    expect(
+      await local(
+        await rawServer((socket) => socket.once('data', () => socket.end('220 smtp.example ESMTP\r\n'))),
+      ),
+    ).toMatchObject({
+      error: 'http',
+    });
+    const port = await rawServer((socket) => socket.write(`${head}X-Long: ${'x'.repeat(100_000)}\r\n\r\n`));
+    expect(await local(port)).toMatchObject({ error: 'http' });
+  });
+
+  it('says tls where the certificate is not trusted, is for another name, or there is none', async () => {
+    const port = await listen(createTlsServer({ cert: certificate, key: certificateKey }));
+    const url = `https://partner.example:${port}/`;
+    expect(await createPost({ rules, route, budget })({ ...request, url })).toMatchObject({ error: 'tls' });
+    const other = `https://other.example:${port}/`;
+    expect(await post({ ...request, url: other })).toMatchObject({
+      error: 'tls',
+      detail: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    });
+    const plain = await createReceiver();
+    expect(await post({ ...request, url: `https://partner.example:${plain.port}/` })).toMatchObject({
+      error: 'tls',
+    });
+  });
+
+  it('says dns where the name does not exist', async () => {
+    const server = await createNameServer(() => []);
+    const post = createPost({ rules, budget, route: { resolve: createResolve([server]) } });
+    expect(await post({ ...request, url: 'https://partner.example/' })).toMatchObject({ error: 'dns' });
+  });
+});

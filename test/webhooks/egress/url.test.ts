@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isLoopbackAddress, isPublicAddress } from '../../../server/webhooks/egress/addresses.ts';
+import { checkWebhookUrl } from '../../../server/webhooks/egress/url.ts';
+import { allowedUrls, forbiddenAddresses, forbiddenUrls, publicAddresses } from '../vectors.ts';
+
+const rules = { localhostAllowed: true, ownPorts: () => [8080, 27017] };
+
+describe('isPublicAddress', () => {
+  it.each(forbiddenAddresses)('refuses %s', (address) => expect(isPublicAddress(address)).toBe(false));
+  it.each(publicAddresses)('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
+
+  it('refuses every IPv6 address that carries an IPv4 one inside', () => {
+    fc.assert(
+      fc.property(fc.ipV4(), fc.constantFrom('::ffff:', '::', '64:ff9b::'), (inner, prefix) => {
+        expect(isPublicAddress(prefix + inner)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('isLoopbackAddress', () => {
+  it.each(['127.0.0.1', '127.8.9.10', '::1'])('accepts %s', (address) =>
+    expect(isLoopbackAddress(address)).toBe(true),
+  );
+  it.each(['::ffff:127.0.0.1', '10.0.0.1', '::', '0.0.0.0', '1.1.1.1', 'localhost', ''])(
+    'refuses %j',
+    (address) => expect(isLoopbackAddress(address)).toBe(false),
+  );
+});
+
+describe('checkWebhookUrl', () => {
+  it('has enough vectors', () => {
+    expect(new Set([...forbiddenAddresses, ...forbiddenUrls]).size).toBeGreaterThanOrEqual(130);
+  });
+
+  it.each(forbiddenUrls)('refuses %j for both modes', (url) => {
+    expect(checkWebhookUrl(url, 'live', rules)).toEqual(expect.any(String));
+    expect(checkWebhookUrl(url, 'test', rules)).toEqual(expect.any(String));
+  });
+
+  it.each(allowedUrls)('accepts %s for both modes', (url) => {
+    expect(checkWebhookUrl(url, 'live', rules)).toBeUndefined();
+    expect(checkWebhookUrl(url, 'test', rules)).toBeUndefined();
+  });
+
+  it.each(['http://localhost', 'http://localhost:3000/hooks', 'http://LOCALHOST:3000'])(
+    'accepts %s for test keys alone',
+    (url) => {
+      expect(checkWebhookUrl(url, 'test', rules)).toBeUndefined();
+      expect(checkWebhookUrl(url, 'live', rules)).toMatch('https');
+      expect(checkWebhookUrl(url, 'test', { ...rules, localhostAllowed: false })).toMatch(
+        'SVC_LOCALHOST_WEBHOOKS',
+      );
+    },
+  );
+
+  it.each([8080, 27017])("refuses the server's own port %d of localhost", (port) => {
+    expect(checkWebhookUrl(`http://localhost:${port}/`, 'test', rules)).toMatch('belongs to this server');
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { randomId } from '../../../server/platform/ids.ts';
+import type { Limits } from '../../../server/webhooks/delivery/concurrency-limits.ts';
+import type { Delivery, StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
+import { composeDelivery, composeEvent } from '../../../server/webhooks/delivery/events.ts';
+import type { Parts } from '../../../server/webhooks/webhooks.ts';
+import { adminOf, createSystem, draft, idKey, until } from '../system.ts';
+
+/** A feature whose receivers do not answer until released. */
+async function hanging(limits: Limits) {
+  const waiting: (() => void)[] = [];
+  const wrap = (parts: Parts): Parts => ({
+    ...parts,
+    async post() {
+      await new Promise<void>((resume) => waiting.push(resume));
+      return { status: 200, durationMs: 1 };
+    },
+  });
+  const system = await createSystem({ wrap, limits });
+  const deliveries = system.db.collection<Delivery>('deliveries');
+  const release = async () => {
+    for (const resume of waiting.splice(0)) resume();
+    return (await deliveries.countDocuments({ status: 'delivered' })) === (await deliveries.countDocuments());
+  };
+  return { system, deliveries, waiting, release };
+}
+
+describe('a first attempt that waits', () => {
+  it('names the endpoint where that has all its attempts under way', async () => {
+    const { system, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
+    const keyId = system.key('https://partner.example/');
+    await system.publish([draft(keyId), draft(keyId), draft(keyId)]);
+    await until(() => waiting.length === 2);
+    const { deliveries, events } = adminOf(system);
+    const listed = await deliveries.list({ keyId });
+    expect(listed.filter((one) => one.waiting === 'endpoint_busy')).toMatchObject([
+      { status: 'pending', attempts: [] },
+    ]);
+    expect(listed.filter((one) => one.waiting === null)).toMatchObject([
+      { status: 'in_flight' },
+      { status: 'in_flight' },
+    ]);
+    const only = await deliveries.list({ status: 'waiting' });
+    expect(only).toHaveLength(1);
+    const { id = '', eventId = '' } = only[0] ?? {};
+    expect(await deliveries.show({ deliveryId: id })).toMatchObject({ waiting: 'endpoint_busy' });
+    expect((await events.why({ eventId })).story.at(-1)).toMatch(
+      /^Attempt 1 of 3 has been due for [\d.]+ s and waits: as many attempts to its URL are under way/,
+    );
+    await until(release);
+    expect(await deliveries.list({ status: 'waiting' })).toEqual([]);
+  });
+
+  it('names the server where that has all its attempts under way, to other endpoints', async () => {
+    const { system, waiting, release } = await hanging({ perEndpoint: 2, pool: 4 });
+    const [one, other, last] = [1, 2, 3].map((n) => system.key(`https://partner-${n}.example/`));
+    await system.publish([one, one, other, other].map((keyId) => draft(keyId ?? '')));
+    await until(() => waiting.length === 4);
+    await system.publish([draft(last ?? '')]);
+    expect(await adminOf(system).deliveries.list({ keyId: last })).toMatchObject([
+      { status: 'pending', waiting: 'server_busy' },
+    ]);
+    await until(release);
+  });
+
+  it('counts what other processes have under way', async () => {
+    const { system, waiting, release } = await hanging({ perEndpoint: 1, pool: 10 });
+    const keyId = system.key('https://partner.example/');
+    await system.publish([draft(keyId), draft(keyId)]);
+    await until(() => waiting.length === 1);
+    const other = await createSystem({ db: system.db, worker: false, limits: { perEndpoint: 1, pool: 10 } });
+    const reasons = (await adminOf(other).deliveries.list({})).map((one) => one.waiting);
+    expect(reasons.toSorted()).toEqual(['endpoint_busy', null]);
+    await until(release);
+  });
+});
+
+describe('an attempt that is due', () => {
+  const age = (system: Awaited<ReturnType<typeof createSystem>>, ms: number) =>
+    system.db
+      .collection<Delivery>('deliveries')
+      .updateMany({}, { $set: { nextAttemptAt: new Date(Date.now() - ms) } });
+
+  it('was not taken up where two seconds have passed without a process that sends', async () => {
+    const system = await createSystem({ worker: false });
+    await system.publish([draft(system.key('https://partner.example/'))]);
+    const waiting = async () => (await adminOf(system).deliveries.list({})).map((one) => one.waiting);
+    await age(system, 500);
+    expect(await waiting()).toEqual([null]);
+    await age(system, 3_000);
+    expect(await waiting()).toEqual(['not_taken_up']);
+    await age(system, -60_000);
+    expect(await waiting()).toEqual([null]);
+  });
+
+  it('waits for the endpoint as a retry, where retries have their share of it', async () => {
+    const { system, deliveries, waiting, release } = await hanging({ perEndpoint: 2, pool: 10 });
+    const keyId = system.key('https://partner.example/');
+    const at = new Date(Date.now() - 100);
+    const events = [1, 2].map(() => composeEvent(draft(keyId, at), idKey));
+    await system.db.collection<StoredEvent>('events').insertMany(events);
+    const first = (event: StoredEvent) =>
+      composeDelivery(event, { id: randomId('delivery'), trigger: 'event', dueAt: at, now: at });
+    await deliveries.insertMany(events.map((event) => ({ ...first(event), attempt: 2, lane: 'retry' })));
+    await system.sweep.sweep();
+    await until(() => waiting.length === 1);
+    const reasons = (await adminOf(system).deliveries.list({})).map((one) => one.waiting);
+    expect(reasons.toSorted()).toEqual(['endpoint_busy', null]);
+    await until(release);
+  });
+});

@@ -1,0 +1,226 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Delivered, isSigned } from '../contract/hooks.ts';
+import { createPartner, post, type TestPartner, tokenForm } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { call, createShop, fields, sign } from '../storefront/shop.ts';
+
+const minute = 60_000;
+const day = 86_400_000;
+const clock = manualClock();
+const event = 'verification.session.failed';
+/** Two processes of one installation. What is changed at `other` is answered for by `server`. */
+let server: TestServer;
+let other: TestServer;
+beforeAll(async () => {
+  const env = { SVC_MASTER_KEY: Buffer.alloc(32, 5).toString('base64') };
+  server = await startTestServer({ clock, env });
+  // Sends nothing, so that it is known which process does.
+  other = await startTestServer({
+    clock,
+    env: { ...env, MONGODB_URI: server.uri, SVC_ROLES: 'admin' },
+  });
+});
+afterAll(async () => {
+  await other.stop();
+  await server.stop();
+});
+
+/** A partner whose endpoint answers as `answer` says, given how many requests there were. */
+async function listening(answer: (response: ServerResponse, count: number) => void) {
+  const received: Delivered[] = [];
+  const endpoint = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      received.push({ headers: request.headers, raw, body: JSON.parse(raw.toString()) });
+      answer(response, received.length);
+    });
+  });
+  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    endpoint.closeAllConnections();
+    endpoint.close();
+  });
+  const url = `http://localhost:${(endpoint.address() as AddressInfo).port}/hooks`;
+  const partner = await createPartner(server, { funds: 0 });
+  const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
+  return { ...partner, url, signingSecret, received };
+}
+
+const trigger = async ({ keyId }: Pick<TestPartner, 'keyId'>) =>
+  (await server.admin.webhooks.trigger.mutate({ keyId, event })).id;
+const show = (deliveryId: string) => server.admin.deliveries.show.query({ deliveryId });
+const reaches = (deliveryId: string, status: string, attempts: number) =>
+  expect
+    .poll(
+      async () => {
+        const delivery = await show(deliveryId);
+        return [delivery.status, delivery.attempts.filter(({ durationMs }) => durationMs !== null).length];
+      },
+      { timeout: 10_000 },
+    )
+    .toEqual([status, attempts]);
+
+describe('an endpoint that is switched off between two attempts', () => {
+  it.each([
+    ['key_revoked', ({ keyId }: TestPartner) => other.admin.keys.revoke.mutate({ keyId })],
+    ['partner_suspended', ({ partnerId }: TestPartner) => other.admin.partners.suspend.mutate({ partnerId })],
+    ['no_url', ({ keyId }: TestPartner) => other.admin.webhooks.unset.mutate({ keyId })],
+  ] as const)('is sent nothing more: %s', async (reason, switchOff) => {
+    const partner = await listening((response) => response.writeHead(500).end());
+    const id = await trigger(partner);
+    await reaches(id, 'pending', 1);
+    await switchOff(partner);
+    clock.advance(minute);
+    await server.sweep();
+    await reaches(id, 'skipped', 1);
+    expect(await show(id)).toMatchObject({ skipped: reason });
+    expect(partner.received).toHaveLength(1);
+  });
+
+  it('is sent to for a partner that is not active yet: support tries the endpoint before', async () => {
+    const { received, url } = await listening((response) => response.writeHead(204).end());
+    const partner = await server.admin.partners.create.mutate({ name: 'Pending' });
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId: partner.id, mode: 'test' });
+    await server.admin.webhooks.set.mutate({ keyId, url });
+    expect(partner.status).toBe('pending');
+    expect(await server.admin.webhooks.test.mutate({ keyId })).toMatchObject({ status: 'delivered' });
+    expect(received).toHaveLength(1);
+  });
+
+  it('is not sent to over http where its key is live, whatever is stored', async () => {
+    const { received, url, partnerId } = await listening((response) => response.writeHead(204).end());
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://shop.example/hooks' });
+    const keys = server.db.collection<{ _id: string }>('apiKeys');
+    await keys.updateOne({ _id: keyId }, { $set: { 'webhook.url': url } });
+    expect(await server.admin.webhooks.test.mutate({ keyId })).toMatchObject({ status: 'failed' });
+    expect(received).toHaveLength(0);
+  });
+});
+
+describe('a secret that was rotated in another process', () => {
+  it('signs every attempt still to come', async () => {
+    const partner = await listening((response, count) => response.writeHead(count > 1 ? 204 : 500).end());
+    const { keyId, received } = partner;
+    const id = await trigger(partner);
+    await reaches(id, 'pending', 1);
+    const { signingSecret } = await other.admin.webhooks.rotateSecret.mutate({ keyId });
+    clock.advance(minute);
+    await server.sweep();
+    await reaches(id, 'delivered', 2);
+    const signers = received.map((sent) =>
+      [partner.signingSecret, signingSecret].map((one) => isSigned(sent, one)),
+    );
+    expect(signers).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+  });
+
+  it('opens at once, as client secret and as API key; the old key is shut out at once', async () => {
+    const partner = await createPartner(server);
+    const exchange = async (clientSecret: string) => {
+      const form = tokenForm({ ...partner, clientSecret }, { code: 'x', codeVerifier: 'v'.repeat(43) });
+      return (await post(`${server.baseUrl}/api/oauth/token`, form)).status;
+    };
+    const query = async (apiKey: string) => {
+      const headers = { authorization: `Bearer ${apiKey}` };
+      return (await fetch(`${server.baseUrl}/api/verify/hvf-session/ses_none`, { headers })).status;
+    };
+    expect([await exchange(partner.clientSecret), await query(partner.apiKey)]).toEqual([400, 404]);
+    const { clientId, keyId } = partner;
+    const { clientSecret } = await other.admin.clients.rotateSecret.mutate({ clientId });
+    const { apiKey } = await other.admin.keys.rotate.mutate({ keyId });
+    expect([await exchange(clientSecret), await query(apiKey)]).toEqual([400, 404]);
+    expect(await query(partner.apiKey)).toBe(401);
+    // What was found is remembered for 2 s, and not longer.
+    await expect.poll(() => exchange(partner.clientSecret), { timeout: 6_000, interval: 200 }).toBe(401);
+  });
+
+  it('opens and shuts out at once, as integration secret', async () => {
+    const shop = await createShop(server);
+    const exchange = async (integrationSecret: string) => {
+      const body = JSON.stringify(fields('svc_code_unknown'));
+      return (await call(server, body, sign({ ...shop, integrationSecret }, body, clock.now()))).status;
+    };
+    expect(await exchange(shop.integrationSecret)).toBe(404);
+    const { integrationId } = shop;
+    const rotated = await other.admin.integrations.rotateSecret.mutate({ integrationId });
+    expect([await exchange(rotated.integrationSecret), await exchange(shop.integrationSecret)]).toEqual([
+      404, 401,
+    ]);
+  });
+});
+
+describe('a process that froze', () => {
+  it('does not overwrite what its successor has recorded', async () => {
+    let frozen: ServerResponse | undefined;
+    const partner = await listening((response, count) => {
+      if (count === 1) frozen = response;
+      else response.writeHead(204).end();
+    });
+    const id = await trigger(partner);
+    await expect.poll(() => partner.received.length, { timeout: 10_000 }).toBe(1);
+    clock.advance(21_000); // its lease has ended
+    await server.sweep();
+    await reaches(id, 'delivered', 1);
+    const recorded = await show(id);
+    expect(recorded.attempts).toMatchObject([{ error: 'interrupted' }, { status: 204 }]);
+    frozen?.writeHead(500).end();
+    // The next attempt of the same endpoint is recorded after the late one.
+    await reaches(await trigger(partner), 'delivered', 1);
+    expect(await show(id)).toEqual(recorded);
+  });
+});
+
+describe('what is kept', () => {
+  const purgeDates = async (name: string, filter: Record<string, unknown>) =>
+    (await server.db.collection(name).find(filter).toArray()).map(({ purgeAt }) => purgeAt.getTime());
+
+  it('an event and its delivery 30 days; sent again, the event for as long as its last delivery', async () => {
+    const partner = await listening((response) => response.writeHead(204).end());
+    const at = clock.now();
+    const id = await trigger(partner);
+    await reaches(id, 'delivered', 1);
+    const { eventId } = await show(id);
+    const { partnerId } = partner;
+    expect(await purgeDates('events', { partnerId })).toEqual([at + 30 * day]);
+    expect(await purgeDates('deliveries', { partnerId })).toEqual([at + 30 * day]);
+
+    clock.advance(29 * day);
+    const resent = await server.admin.deliveries.resend.mutate({ deliveryIds: [id], dryRun: false });
+    expect(resent.deliveries).toMatchObject([{ eventId, resendOf: id }]);
+    await expect.poll(() => partner.received.length, { timeout: 10_000 }).toBe(2);
+    expect(await purgeDates('events', { partnerId })).toEqual([at + 59 * day]);
+    expect((await purgeDates('deliveries', { partnerId })).toSorted()).toEqual([
+      at + 30 * day,
+      at + 59 * day,
+    ]);
+    expect(partner.received[1]?.raw).toEqual(partner.received[0]?.raw);
+  });
+
+  it('requests 7 days, and counters 2 minutes', async () => {
+    const at = clock.now();
+    const partner = await createPartner(server, { funds: 0 });
+    const form = tokenForm(partner, { code: 'x', codeVerifier: 'v'.repeat(43) });
+    const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+    const requestId = answer.headers.get('x-request-id') ?? '';
+    const shown = () =>
+      server.admin.requests.show.query({ requestId }).then(
+        ({ request }) => request?.status,
+        () => 'gone',
+      );
+    await expect.poll(shown, { timeout: 10_000 }).toBe(400);
+    expect(await purgeDates('requestLog', { _id: requestId })).toEqual([at + 7 * day]);
+    const counters = await purgeDates('requestWindows', { _id: `token:${Math.floor(at / minute)}` });
+    expect(counters).toEqual([at + 2 * minute]);
+    clock.advance(7 * day - 1);
+    expect(await shown()).toBe(400);
+    clock.advance(1);
+    expect(await shown()).toBe('gone');
+  });
+});
