@@ -7,6 +7,7 @@ import { startOurs } from './contenders/ours.ts';
 import { startPeers } from './contenders/peer.ts';
 import { type DatabaseServer, openDatabaseServer } from './database.ts';
 import { measureFairness } from './fairness/fairness.ts';
+import { measureHotWallet } from './hot/hot.ts';
 import { measureCeiling } from './load/ceiling.ts';
 import { type Load, startLoad } from './load/load.ts';
 import { describeMachine, describeVersions, loadAverage } from './machine.ts';
@@ -16,12 +17,12 @@ import { root, temporaryDirectory } from './processes.ts';
 import { profileExchange } from './profile.ts';
 import { type Figures, renderProfile, renderResults, renderTables } from './report.ts';
 import { createRounds, type Row } from './rounds.ts';
-import { judgeCli, judgeFairness, judgeRatios, judgeWebhooks } from './targets.ts';
+import { judgeCli, judgeFairness, judgeHotWallet, judgeRatios, judgeWebhooks } from './targets.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**
- * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; a partner beside one that is
- * at its cap; events on their way to their endpoints; and how soon `svcadmin` has ended.
+ * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; one wallet written by several
+ * processes; a partner beside one that is at its cap; events on their way to their endpoints; and how soon `svcadmin` has ended.
  */
 
 const options = readOptions(process.argv.slice(2));
@@ -31,7 +32,7 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   const cases = casesOf(options);
   if (cases.length === 0) return [];
   const crowd = options.smoke ? 5 : undefined;
-  const ours = await startOurs({ database, load, name: 'ours', processes: 2, crowd });
+  const ours = await startOurs({ database, load, name: 'ours', processes: [1, 2], crowd });
   const peers = await startPeers(database);
   const contenders = [...ours.contenders, ...peers];
   const measure = createMeasure({ load, databasePid: database.pid });
@@ -49,6 +50,9 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const rows = await compare(database, load);
   const directory = temporaryDirectory();
   const profile = whole ? await profileExchange({ database, load, seconds, directory }) : undefined;
+  const hot = sections.has('hot')
+    ? await measureHotWallet({ database, load, rounds, seconds, smoke, progress })
+    : undefined;
   const fairness = sections.has('fairness')
     ? await measureFairness({ database, load, rounds, smoke, progress })
     : undefined;
@@ -58,11 +62,12 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const cli = sections.has('cli') ? await measureCliStartup(smoke ? 1 : undefined) : undefined;
   const verdicts = [
     ...judgeRatios(rows),
+    ...(hot ? judgeHotWallet(hot) : []),
     ...(fairness ? judgeFairness(fairness) : []),
     ...(webhooks ? judgeWebhooks(webhooks) : []),
     ...(cli ? judgeCli(cli) : []),
   ];
-  return { rows, verdicts: smoke ? [] : verdicts, profile, fairness, webhooks, cli };
+  return { rows, verdicts: smoke ? [] : verdicts, profile, hot, fairness, webhooks, cli };
 }
 
 async function bench(): Promise<void> {

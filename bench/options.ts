@@ -14,7 +14,7 @@ export interface Options {
   whole: boolean;
 }
 
-const sections = ['exchange', 'crowd', 'userinfo', 'fairness', 'webhooks', 'cli'] as const;
+const sections = ['exchange', 'crowd', 'userinfo', 'hot', 'fairness', 'webhooks', 'cli'] as const;
 export type Section = (typeof sections)[number];
 
 const help = `npm run bench -- [options]

@@ -1,5 +1,6 @@
 import type { CliStartup } from './cli-startup.ts';
 import type { FairnessRow } from './fairness/rows.ts';
+import { type HotRow, hotCallers } from './hot/hot.ts';
 import type { Ceiling } from './load/ceiling.ts';
 import type { Measurement } from './measure.ts';
 import type { ProfileSummary } from './profile.ts';
@@ -52,6 +53,24 @@ function processorText(rows: readonly Row[]): string[] {
       rows,
       ({ serverCpu, databaseCpu, loadCpu }) =>
         `${micros(serverCpu)} + ${micros(databaseCpu)} + ${micros(loadCpu)}`,
+    ),
+  ];
+}
+
+function hotText(rows: readonly HotRow[]): string[] {
+  const alone = rows.find(({ processes }) => processes === 1)?.rate ?? Number.NaN;
+  const lines = rows.map(({ processes, rate, p50, p99, shares, repeated }) => [
+    `${processes} ${processes === 1 ? 'process' : 'processes'}`,
+    `${whole(rate)} (${ms(p50)} / ${ms(p99)})`,
+    `${(rate / alone).toFixed(2)}×`,
+    shares.map((share) => `${share.toFixed(2)}×`).join(', '),
+    whole(repeated),
+  ]);
+  return [
+    `## One wallet, ${hotCallers} callers in all, spread over so many server processes`,
+    table(
+      ['', 'exchanges/s (p50 / p99 in ms)', '÷ one process', 'answers of each process ÷ equal share', '503'],
+      lines,
     ),
   ];
 }
@@ -120,15 +139,17 @@ export interface Figures {
   rows: readonly Row[];
   verdicts: readonly Verdict[];
   profile?: ProfileSummary | undefined;
+  hot?: readonly HotRow[] | undefined;
   fairness?: readonly FairnessRow[] | undefined;
   webhooks?: WebhookFigures | undefined;
   cli?: readonly CliStartup[] | undefined;
 }
 
 /** The figures, as the terminal and RESULTS.md show them. */
-export function renderTables({ rows, verdicts, profile, fairness, webhooks, cli }: Figures): string {
+export function renderTables({ rows, verdicts, profile, hot, fairness, webhooks, cli }: Figures): string {
   return [
     ...(rows.length > 0 ? requestsText(rows) : []),
+    ...(hot ? hotText(hot) : []),
     ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),
     ...(cli ? cliText(cli) : []),
@@ -165,6 +186,11 @@ charges = ledger rows and every balance is the sum of its ledger, or the run fai
 given their best case: clients from memory instead of the database, no ID token, no log. Userinfo is cold when the
 server sees each token for the first time, warm when it has seen all of them before. Processor time per request
 depends less on what else the machine does than requests per second do. ${limit}
+
+One wallet: all callers redeem codes of one partner's client, and every charge is the next entry of the same ledger.
+The rounds of one, two and four processes alternate; the processes that are not asked stay up. An equal share is the
+answers of all processes divided by their number; the least and the greatest are medians of the rounds. A caller repeats
+what is answered 503 after 30 ms; these answers are counted over all rounds.
 
 A partner at its cap: one server process, and a process for each partner that sends its requests. The quiet partner
 sends exchanges evenly, far fewer than the server could answer; the noisy one may make 60 a minute and sends ten times

@@ -1,15 +1,19 @@
 import type { CliStartup } from './cli-startup.ts';
 import type { FairnessId, FairnessRow } from './fairness/rows.ts';
+import type { HotRow } from './hot/hot.ts';
 import type { Row } from './rounds.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
 export const names = {
   ours: 'SVC Gateway',
-  oursTwice: 'SVC Gateway, 2 processes',
   oidcMongo: 'oidc-provider, MongoDB',
   oidcMemory: 'oidc-provider, memory',
   oauth2: 'oauth2-server, MongoDB',
 } as const;
+
+/** What is shown of SVC Gateway at so many server processes. */
+export const oursWith = (processes: number): string =>
+  processes === 1 ? names.ours : `${names.ours}, ${processes} processes`;
 
 /** A ratio that one server process of ours shall reach beside a peer in the same run. */
 interface Target {
@@ -72,6 +76,30 @@ export function judgeRatios(rows: readonly Row[]): Verdict[] {
     const title = `${row.title}: ${measure} ÷ ${peer}`;
     return [judge({ title, value: ours / theirs, sign, bound, show: times })];
   });
+}
+
+/** A second process takes nothing away, and no process answers less than half of an equal share. */
+export function judgeHotWallet(rows: readonly HotRow[]): Verdict[] {
+  const rateOf = (wanted: number) => rows.find(({ processes }) => processes === wanted)?.rate ?? Number.NaN;
+  const shares = rows.filter(({ processes }) => processes > 1);
+  return [
+    judge({
+      title: 'one wallet, 2 processes: rate ÷ one process',
+      value: rateOf(2) / rateOf(1),
+      sign: '≥',
+      bound: 1,
+      show: times,
+    }),
+    ...shares.map(({ processes, shares: [least] }) =>
+      judge({
+        title: `one wallet, ${processes} processes: least answers of a process ÷ equal share`,
+        value: least,
+        sign: '≥',
+        bound: 0.5,
+        show: times,
+      }),
+    ),
+  ];
 }
 
 /** A partner that is at its cap does not slow another. */

@@ -3,7 +3,7 @@ import type { TokenResponse } from '../../contracts/oauth.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import { freePort, launch, type Program, temporaryDirectory } from '../processes.ts';
-import { names } from '../targets.ts';
+import { oursWith } from '../targets.ts';
 import { type Contender, partnersInCrowd, tokenRequest, userinfoRequest } from './contender.ts';
 import { checkBooks } from './our-books.ts';
 import { insertCodes } from './our-codes.ts';
@@ -16,8 +16,8 @@ interface Settings {
   name: string;
   /** Options of node for the first server, such as `--cpu-prof`. */
   nodeOptions?: readonly string[];
-  /** Server processes on the one database. */
-  processes: 1 | 2;
+  /** Server processes on the one database: a contender for each of these numbers, which share the processes. */
+  processes: readonly number[];
   /** Partners beside the hot one. */
   crowd?: number | undefined;
   /** Where the events of the crowd's nth partner go; without it, nowhere. */
@@ -27,7 +27,7 @@ interface Settings {
 }
 
 interface Ours {
-  /** One server process alone; and both, where there are two. */
+  /** In the order of the numbers of processes. */
   contenders: Contender[];
   /** Where its admin API answers, and the token of its owner. */
   admin: { url: string; token: string };
@@ -53,7 +53,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   const masterKey = randomBytes(32).toString('base64');
   const [adminPort, ...ports] = await Promise.all([
     freePort(),
-    ...Array.from({ length: processes }, freePort),
+    ...Array.from({ length: Math.max(...processes) }, freePort),
   ]);
   const origins = ports.map((port) => `http://127.0.0.1:${port}`);
 
@@ -88,9 +88,9 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   const partners = await openPartners(admin, crowd, webhook);
   let redeemed = 0;
 
-  function contender(title: string, servers: number): Contender {
+  function contender(servers: number): Contender {
     const self: Contender = {
-      name: title,
+      name: oursWith(servers),
       origins: origins.slice(0, servers),
       pids: programs.slice(0, servers).map(({ pid }) => pid),
       tokenPath: '/api/oauth/token',
@@ -121,7 +121,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   return {
     admin,
     owners: partners.many,
-    contenders: [contender(names.ours, 1), ...(processes === 2 ? [contender(names.oursTwice, 2)] : [])],
+    contenders: processes.map(contender),
     async stop() {
       await Promise.all(programs.map((program) => program.stop()));
     },

@@ -17,12 +17,16 @@ export interface Order {
   refusal?: string | undefined;
   /** Seconds: until then, what such an answer refuses is sent again, behind the others; later, nothing is sent. */
   forSeconds?: number | undefined;
+  /** Milliseconds after which a caller repeats a request that was answered 503; without it, a 503 is a failure. */
+  retryMs?: number | undefined;
 }
 
 export interface LoadResult {
   seconds: number;
   /** How many answers had each status; errors are counted by their name. */
   statuses: Record<string, number>;
+  /** Answers 200 of each origin. */
+  granted: number[];
   /** Milliseconds from sending to the end of the answer. */
   p50: number;
   p99: number;

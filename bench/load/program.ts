@@ -3,9 +3,11 @@ import { answerCalls } from '../remote.ts';
 import { percentile } from '../statistics.ts';
 import type { LoadRequest, LoadResult, Order } from './load.ts';
 
-/** The request that a caller sends next, and whom it tells when there are no more. */
-interface Turn {
-  request: LoadRequest;
+/** One connection, and the position of its origin. */
+interface Caller {
+  client: Client;
+  origin: number;
+  /** Called when there are no more requests. */
   done: () => void;
 }
 
@@ -14,7 +16,7 @@ interface Turn {
  * Requests are complete strings before the first is sent; answers are only counted, unless they are asked for.
  */
 async function run(order: Order): Promise<LoadResult> {
-  const { origins, path, requests, callers, perSecond, keepBodies, refusal, forSeconds } = order;
+  const { origins, path, requests, callers, perSecond, keepBodies, refusal, forSeconds, retryMs } = order;
   const clients = Array.from(
     { length: callers },
     (_, n) =>
@@ -28,42 +30,48 @@ async function run(order: Order): Promise<LoadResult> {
   const queue = [...requests];
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
+  const granted = origins.map(() => 0);
   const bodies: string[] = [];
   const failures: string[] = [];
   let next = 0;
 
-  function send(client: Client, done: () => void): void {
+  function send(caller: Caller): void {
     const index = next;
     next += 1;
     const request = queue[index];
     const now = performance.now();
     const early = perSecond === undefined ? 0 : startedAt + (index * 1000) / perSecond - now;
     if (request === undefined || now + Math.max(0, early) >= endsAt) {
-      done();
+      caller.done();
       return;
     }
-    if (early > 0) setTimeout(dispatch, early, client, { request, done });
-    else dispatch(client, { request, done });
+    if (early > 0) setTimeout(dispatch, early, caller, request);
+    else dispatch(caller, request);
   }
 
-  function dispatch(client: Client, { request, done }: Turn): void {
+  function dispatch(caller: Caller, request: LoadRequest): void {
     const chunks: Buffer[] = [];
     const sentAt = performance.now();
     const finish = (status: string) => {
       latencies.push(performance.now() - sentAt);
       statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status === '503' && retryMs !== undefined) {
+        setTimeout(dispatch, retryMs, caller, request);
+        return;
+      }
       const text = Buffer.concat(chunks).toString();
       if (status === '200') {
+        granted[caller.origin] = (granted[caller.origin] ?? 0) + 1;
         if (keepBodies) bodies.push(text);
       } else if (status !== '429' || refusal === undefined || !text.includes(refusal)) {
         failures.push(`${status} ${text}`);
       } else if (forSeconds !== undefined) queue.push(request);
-      setImmediate(send, client, done);
+      setImmediate(send, caller);
     };
     let status = '';
     const { body, authorization } = request;
     const form = ['content-type', 'application/x-www-form-urlencoded'];
-    client.dispatch(
+    caller.client.dispatch(
       body === undefined
         ? { path, method: 'GET', headers: ['authorization', authorization] }
         : { path, method: 'POST', headers: form, body },
@@ -84,7 +92,10 @@ async function run(order: Order): Promise<LoadResult> {
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const endsAt = forSeconds === undefined ? Number.POSITIVE_INFINITY : startedAt + forSeconds * 1000;
-  await Promise.all(clients.map((client) => new Promise<void>((done) => send(client, done))));
+  const ended = clients.map(
+    (client, n) => new Promise<void>((done) => send({ client, origin: n % origins.length, done })),
+  );
+  await Promise.all(ended);
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
   await Promise.all(clients.map((client) => client.close()));
@@ -92,6 +103,7 @@ async function run(order: Order): Promise<LoadResult> {
   return {
     seconds,
     statuses,
+    granted,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     cpuSeconds: (user + system) / 1e6,
