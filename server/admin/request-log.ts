@@ -36,6 +36,8 @@ const mostFailures = 200;
 /** Bits of an address that are kept: enough to tell networks apart, not people. */
 const kept = { ipv4: 24, ipv6: 48 };
 
+const routeOf = (request: FastifyRequest) => request.routeOptions.url ?? 'none';
+
 /** Notes what each request of a listener did, for `svcadmin request ID` and the metrics. */
 export function createRequestLog({ store, metrics, clock, log, existing }: Dependencies) {
   const errors = new WeakMap<FastifyRequest, ApiError>();
@@ -49,7 +51,7 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
     await keep(batch).catch((err: unknown) => log.warn({ err }, 'requests were not noted'));
   }
 
-  /** Only requests that name a known client, key, integration or session: nobody else's leaves anything here. */
+  /** Only requests that name a known client, key, integration or session are kept. */
   async function keep(batch: readonly Noted[]): Promise<void> {
     if (batch.length === 0) return;
     const known = await existing(listsOf(batch.map(({ names }) => names)));
@@ -58,13 +60,13 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
     );
   }
 
-  function note(noted: Noted): void {
-    const { record, names } = noted;
-    if (allOf(names).length === 0) return;
-    const kind = record.status >= 400 ? 'failures' : 'successes';
+  function note(request: FastifyRequest, reply: FastifyReply): void {
+    const kind = reply.statusCode >= 400 ? 'failures' : 'successes';
     if (room[kind] === 0) return;
+    const names = namesIn(request, reply);
+    if (allOf(names).length === 0) return;
     room[kind] -= 1;
-    waiting.push(noted);
+    waiting.push({ record: record(request, reply, names), names });
     if (waiting.length === 1) setTimeout(() => void flush(), flushEvery).unref();
   }
 
@@ -76,7 +78,7 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
       _id: request.id,
       at: new Date(now - reply.elapsedTime),
       method: request.method,
-      route: request.routeOptions.url ?? 'none',
+      route: routeOf(request),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime),
       ...(error && { error: error.code, description: maskSecrets(error.message) }),
@@ -94,10 +96,13 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
         errors.set(request, toApiError(error, request));
       });
       app.addHook('onResponse', (request, reply, done) => {
-        const names = namesIn(request, reply);
-        const noted = record(request, reply, names);
-        metrics.answered(noted);
-        note({ record: noted, names });
+        const error = errors.get(request);
+        metrics.answered({
+          route: routeOf(request),
+          status: reply.statusCode,
+          ...(error && { error: error.code, description: error.message }),
+        });
+        note(request, reply);
         done();
       });
     },

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
 import { createStage } from './group-commit.ts';
@@ -15,7 +16,7 @@ export interface Allowance {
 /** Counts one request of `id` against `max` a minute of what `name` names. */
 export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
 
-/** All counters that one name has in one minute: a batch of requests is one operation, whosever they are. */
+/** All counters that one name has in one minute: a batch of requests is one operation. */
 interface CountersDocument {
   _id: string;
   used: Record<string, number>;
@@ -28,8 +29,11 @@ export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, e
 /** Counters may be lost with the database's process; they are not worth a wait for the journal. */
 const unjournaled = { w: 1, j: false } as const;
 
-/** Whoever asks makes up the ids of these: their counters are spread over 8 documents, so that none grows large. */
-const countedOfStrangers: ReadonlySet<string> = new Set(['wrong-secret', 'start']);
+/** Callers without credentials choose the ids of these: their counters are spread over 8 documents, so that none grows large. */
+const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start']);
+
+/** Digests that a process remembers: some 2 MB. */
+const rememberedDigests = 10_000;
 
 interface Dependencies {
   db: Db;
@@ -63,13 +67,16 @@ const paths = <Value>(fields: Iterable<readonly [string, Value]>) =>
 export function createRequestLimits({ db, clock, key }: Dependencies): RequestLimit {
   let seenFull = { start: 0, used: new Map<string, number>() };
 
-  /** Counters are named by a keyed digest: an id may be anything, and nobody can choose where it is counted. */
+  const digests = new LRUCache<string, Buffer>({ max: rememberedDigests });
+
+  /** Counters are named by a keyed digest: an id may be anything, and a caller cannot choose where it is counted. */
   function counterOf(name: string, id: string, minuteNumber: number): Counter {
-    const digest = keyed(key, ['counter', name, id]);
+    const digest = digests.get(`${name}:${id}`) ?? keyed(key, ['counter', name, id]);
+    digests.set(`${name}:${id}`, digest);
     const field = digest.toString('base64url', 0, 16);
     const document = `${name}:${minuteNumber}`;
     return {
-      document: countedOfStrangers.has(name) ? `${document}:${(digest[16] ?? 0) % 8}` : document,
+      document: chosenByCallers.has(name) ? `${document}:${(digest[16] ?? 0) % 8}` : document,
       field,
     };
   }
