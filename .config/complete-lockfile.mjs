@@ -1,6 +1,8 @@
 // Completes package-lock.json after `npm install`. A registry that serves only this platform's binaries makes
 // npm leave the other platforms' optional packages out, and `npm ci` then refuses the lock file everywhere.
-// Their exact versions stand in their parents' manifests; operating system and processor are in their names.
+// Their exact versions stand in their parents' manifests; operating system and processor are in their names. The registry
+// is asked for each one's digest: without `integrity`, `npm ci` would install whatever it is served.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const systems = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32'];
@@ -27,12 +29,28 @@ function platformOf(name) {
   return { ...(os.length > 0 ? { os } : {}), ...(cpu.length + arm.length > 0 ? { cpu: [...cpu, ...arm] } : {}), ...(libc ? { libc } : {}) };
 }
 
+/** The digest of a published package. Ends the program where the registry has none. */
+function integrityOf(name, version) {
+  try {
+    const answer = execFileSync('npm', ['view', `${name}@${version}`, 'dist.integrity'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+    if (/^sha512-\S+$/.test(answer)) return answer;
+  } catch {
+    // The registry does not know it.
+  }
+  console.error(`${name}@${version}: the registry has no digest. Pin a version of which it has all platforms.`);
+  return process.exit(1);
+}
+
 let added = 0;
 for (const [from, entry] of Object.entries(lock.packages)) {
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
     if (from === '' || !exact.test(version) || resolves(from, name)) continue;
     const inherited = entry.dev ? { dev: true } : {};
-    lock.packages[`node_modules/${name}`] = { version, ...platformOf(name), ...inherited, optional: true };
+    const integrity = integrityOf(name, version);
+    lock.packages[`node_modules/${name}`] = { version, integrity, ...platformOf(name), ...inherited, optional: true };
     added += 1;
   }
 }
