@@ -8,6 +8,16 @@ import type { Rehearsal } from './verification.ts';
 export const BillableKind = z.enum(['token', 'storefront', 'checkbox']);
 export type BillableKind = z.infer<typeof BillableKind>;
 
+/**
+ * What a ledger entry can be. The billable kinds are charges. `opening` makes a wallet, `caps` changes its spend caps, and
+ * `fence` takes a page's place in the chain after an insert whose result is unknown.
+ */
+export const EntryKind = z.enum([
+  ...BillableKind.options,
+  ...(['funding', 'adjustment', 'refund', 'opening', 'caps', 'fence'] as const),
+]);
+export type EntryKind = z.infer<typeof EntryKind>;
+
 /** What a charge grants: the verified access of one partner to one user's claims. Never on the wire. */
 export interface AccessTerms extends ClaimsSnapshot {
   partnerId: string;

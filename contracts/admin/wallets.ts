@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BillableKind } from '../charge.ts';
+import { BillableKind, EntryKind } from '../charge.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { reference } from './references.ts';
 
@@ -47,16 +47,6 @@ export const AdjustWallet = z.strictObject({
 export const RefundCharge = z.strictObject({ entryId: reference('entry'), reason: Note });
 
 export const FindEntry = z.strictObject({ entryId: reference('entry') });
-
-const EntryKind = z.enum([
-  ...BillableKind.options,
-  'funding',
-  'adjustment',
-  'refund',
-  'opening',
-  'caps',
-  'fence',
-]);
 
 /** A ledger entry. Amounts are signed cents as the wallet sees them. */
 export const EntryView = z.strictObject({

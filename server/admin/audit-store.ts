@@ -2,6 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../contracts/admin/audit-log.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { insertMissing } from '../platform/database/insert-missing.ts';
 import { ApiError } from '../platform/errors.ts';
 
 /** An entry of the log. Entries are only ever added. */
@@ -34,10 +35,10 @@ export function createAuditStore(db: Db) {
   const log = db.collection<StoredEntry>(collection);
 
   async function add(entries: readonly NewEntry[]): Promise<void> {
-    const operations = entries.map(({ id, ...entry }) => ({
-      updateOne: { filter: { _id: id }, update: { $setOnInsert: entry }, upsert: true },
-    }));
-    if (operations.length > 0) await log.bulkWrite(operations, { ordered: false });
+    await insertMissing(
+      log,
+      entries.map(({ id, ...entry }) => ({ _id: id, ...entry })),
+    );
   }
 
   /** Takes the entries that were copied out of their record; others may have come since. */

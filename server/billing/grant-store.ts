@@ -1,5 +1,6 @@
 import type { Db, Filter } from 'mongodb';
 import type { LedgerPage } from './ledger-page.ts';
+import { among } from './ledger-store.ts';
 
 /** What is kept of a person in one wallet's ledger. */
 export interface Traces {
@@ -47,12 +48,8 @@ export function createGrantStore(db: Db) {
         .find({ purgeGrantsAt: { $lt: now } }, { projection: { walletId: 1 }, limit: pagesAtOnce })
         .toArray();
       if (old.length === 0) return;
-      const due = {
-        walletId: { $in: old.map(({ walletId }) => walletId) },
-        _id: { $in: old.map(({ _id }) => _id) },
-      };
       await ledger.updateMany(
-        due,
+        among(old),
         { $unset: { 'entries.$[].grant': '', purgeGrantsAt: '' } },
         { hint: { _id: 1 } },
       );

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
-import type { AccessTerms } from '../../contracts/charge.ts';
+import type { AccessTerms, EntryKind } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
-import type { EntryKind, WalletState } from './wallet-rules.ts';
+import type { WalletState } from './wallet-rules.ts';
 
 /** The layout of a page. A process never writes on top of a page of a newer version. */
 export const pageVersion = 1;

@@ -1,4 +1,5 @@
 import { type Db, type Document, Long } from 'mongodb';
+import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { createStage } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
@@ -19,8 +20,6 @@ export const indexes: IndexDeclaration[] = [
     partialFilterExpression: { 'entries.kind': 'checkbox' },
   },
 ];
-
-const duplicateKey = 11_000;
 
 /** What became of one page of an insert. */
 export type Inserted =
@@ -59,6 +58,12 @@ function outcomeOf({ code, keyPattern }: NonNullable<InsertReply['writeErrors']>
 const chainOf = (walletId: string) => ({
   walletId,
   _id: { $gte: `${walletId}/`, $lt: `${walletId}0` },
+});
+
+/** A filter for these pages, which names their shards. */
+export const among = (pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]) => ({
+  walletId: { $in: [...new Set(pages.map(({ walletId }) => walletId))] },
+  _id: { $in: pages.map(({ _id }) => _id) },
 });
 
 interface EntryKey {
@@ -214,11 +219,7 @@ export function createLedgerStore(db: Db) {
 
     async markPublished(pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]): Promise<void> {
       if (pages.length === 0) return;
-      const due = {
-        walletId: { $in: pages.map(({ walletId }) => walletId) },
-        _id: { $in: pages.map(({ _id }) => _id) },
-      };
-      await ledger.updateMany(due, { $unset: { unpublished: '' } }, { hint: { _id: 1 } });
+      await ledger.updateMany(among(pages), { $unset: { unpublished: '' } }, { hint: { _id: 1 } });
     },
   };
 }

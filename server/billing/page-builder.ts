@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AccessTerms } from '../../contracts/charge.ts';
+import type { AccessTerms, EntryKind } from '../../contracts/charge.ts';
 import type { Head } from './heads.ts';
 import {
   digestOf,
@@ -11,15 +11,7 @@ import {
   pageVersion,
   sealedGrant,
 } from './ledger-page.ts';
-import {
-  admit,
-  countingOf,
-  type EntryKind,
-  judge,
-  newWallet,
-  type Refusal,
-  type WalletState,
-} from './wallet-rules.ts';
+import { admit, countingOf, judge, newWallet, type Refusal, type WalletState } from './wallet-rules.ts';
 
 /** A request to write one entry into a wallet's ledger. The same `id` is written once. */
 export interface Posting {

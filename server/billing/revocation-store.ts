@@ -1,5 +1,6 @@
-import { type Db, MongoBulkWriteError } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { insertMissing } from '../platform/database/insert-missing.ts';
 import { createStage } from '../platform/group-commit.ts';
 
 const collection = 'revocations';
@@ -13,13 +14,6 @@ interface Revocation {
 
 /** Milliseconds; longer than an access lives and its grant is kept. */
 const keepFor = 31 * 86_400_000;
-const duplicateKey = 11_000;
-
-/** Whether a bulk insert failed for nothing but revocations that stand already. */
-const onlyDuplicates = (error: unknown): boolean =>
-  error instanceof MongoBulkWriteError &&
-  [error.writeErrors].flat().every(({ code }) => code === duplicateKey) &&
-  error.result.getWriteConcernError() === undefined;
 
 /** The `revocations` collection: accesses that ended before they expired, by the id of their charge. */
 export function createRevocationStore(db: Db) {
@@ -38,17 +32,12 @@ export function createRevocationStore(db: Db) {
     }),
 
     /** Revokes accesses. Idempotent. */
-    async add(ids: readonly string[], at: Date): Promise<void> {
-      if (ids.length === 0) return;
+    add(ids: readonly string[], at: Date): Promise<void> {
       const purgeAt = new Date(at.getTime() + keepFor);
-      try {
-        await revocations.insertMany(
-          ids.map((_id) => ({ _id, at, purgeAt })),
-          { ordered: false },
-        );
-      } catch (error) {
-        if (!onlyDuplicates(error)) throw error;
-      }
+      return insertMissing(
+        revocations,
+        ids.map((_id) => ({ _id, at, purgeAt })),
+      );
     },
   };
 }

@@ -1,13 +1,7 @@
-import type { BillableKind } from '../../contracts/charge.ts';
+import type { BillableKind, EntryKind } from '../../contracts/charge.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
 
 /** The rules of a wallet as pure functions. Amounts are signed integer cents: a charge is negative, funding positive. */
-
-/**
- * What an entry can be. The billable kinds are charges. `opening` makes a wallet, `caps` changes its spend caps, and `fence`
- * takes a page's place in the chain after an insert whose result is unknown.
- */
-export type EntryKind = BillableKind | 'funding' | 'adjustment' | 'refund' | 'opening' | 'caps' | 'fence';
 
 export interface SpendWindow {
   start: Date;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { EntryKind } from '../../contracts/charge.ts';
 import {
   admit,
-  type EntryKind,
   isBillable,
   judge,
   type Movement,

@@ -1,3 +1,4 @@
+import { EntryKind } from '../../../contracts/charge.ts';
 import {
   digestOf,
   grantSealOf,
@@ -9,15 +10,7 @@ import {
   refundIdOf,
   walletIdOf,
 } from '../ledger-page.ts';
-import {
-  admit,
-  countingOf,
-  type EntryKind,
-  isBillable,
-  judge,
-  newWallet,
-  type WalletState,
-} from '../wallet-rules.ts';
+import { admit, countingOf, isBillable, judge, newWallet, type WalletState } from '../wallet-rules.ts';
 
 /** What is wrong with a wallet's ledger, and where. */
 export interface Finding {
@@ -34,17 +27,7 @@ export type Checked = Pick<LedgerPage, 'n' | 'digest' | 'at' | 'state'>;
 
 const dollars = (cents: number) => (cents / 100).toFixed(2);
 
-const kinds: ReadonlySet<string> = new Set<EntryKind>([
-  'token',
-  'storefront',
-  'checkbox',
-  'funding',
-  'adjustment',
-  'refund',
-  'opening',
-  'caps',
-  'fence',
-]);
+const kinds: ReadonlySet<string> = new Set(EntryKind.options);
 
 function signFault({ kind, amount }: LedgerEntry): string | undefined {
   const counting = countingOf(kind);

@@ -10,6 +10,8 @@ import {
   MongoWriteConcernError,
 } from 'mongodb';
 
+export const duplicateKey = 11_000;
+
 /** Errors of the driver's pool and monitor that have no exported class, by the name they carry. */
 const internalErrors = new Set([
   'MongoPoolClearedError',
@@ -75,4 +77,4 @@ export const isUnavailable = (thrown: unknown): boolean => {
 
 /** Whether a write was refused by a unique index. */
 export const isDuplicateKey = (error: unknown): boolean =>
-  error instanceof MongoServerError && error.code === 11000;
+  error instanceof MongoServerError && error.code === duplicateKey;

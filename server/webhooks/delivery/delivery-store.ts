@@ -1,8 +1,8 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
-import { insertMissing } from './event-store.ts';
 import type { Verdict } from './retry-schedule.ts';
 
 const collection = 'deliveries';

@@ -1,6 +1,6 @@
-import { type Collection, type Db, type Filter, MongoBulkWriteError } from 'mongodb';
-import { isDuplicateKey } from '../../platform/database/connect.ts';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { StoredEvent } from './delivery.ts';
 
 const collection = 'events';
@@ -15,21 +15,6 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 export type EventStore = ReturnType<typeof createEventStore>;
-
-/** Inserts documents that may be there already, by `_id`; those stay as they are. */
-export async function insertMissing<T extends { _id: string }>(into: Collection<T>, documents: readonly T[]) {
-  if (documents.length === 0) return;
-  try {
-    await into.insertMany(documents as Parameters<typeof into.insertMany>[0], { ordered: false });
-  } catch (error) {
-    const onlyThere =
-      isDuplicateKey(error) &&
-      error instanceof MongoBulkWriteError &&
-      [error.writeErrors].flat().every(({ code }) => code === 11000) &&
-      error.result.getWriteConcernError() === undefined;
-    if (!onlyThere) throw error;
-  }
-}
 
 export function createEventStore(db: Db) {
   const events: Collection<StoredEvent> = db.collection(collection);

@@ -1,8 +1,9 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { EventType } from '../../../contracts/events.ts';
+import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
-import { insertMissing, newer, older } from '../delivery/event-store.ts';
+import { newer, older } from '../delivery/event-store.ts';
 
 const collection = 'deliveries';
 
