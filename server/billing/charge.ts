@@ -30,7 +30,7 @@ export interface Order extends Cause {
 
 interface Settings {
   writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
-  store: Pick<LedgerStore, 'findEntry'>;
+  store: Pick<LedgerStore, 'findEntry' | 'findDurableEntry'>;
   revocations: Pick<RevocationStore, 'has' | 'add'>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
@@ -57,7 +57,10 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
 
   async function pastCharge(walletId: string, id: string): Promise<PastCharge | undefined> {
-    const [entry, revoked] = await Promise.all([store.findEntry({ walletId, id }), revocations.has(id)]);
+    const [entry, revoked] = await Promise.all([
+      store.findDurableEntry({ walletId, id }),
+      revocations.has(id),
+    ]);
     if (!entry) return undefined;
     const access = accessOf(entry);
     return { id, at: entry.at, revoked, ...(access && { access }) };

@@ -179,6 +179,21 @@ export function createLedgerStore(db: Db) {
     /** One entry; lookups of the same moment are one read. */
     findEntry,
 
+    /**
+     * An entry that no crash takes back, for answers that rely on it. A lone server also shows what its journal does not have
+     * yet, so an update of the page without effect waits for the journal.
+     */
+    async findDurableEntry(key: EntryKey): Promise<LedgerEntry | undefined> {
+      const found = await findEntry(key);
+      if (!found || writeConcern.w === 'majority') return found;
+      const page = await ledger.findOneAndUpdate(
+        { walletId: key.walletId, 'entries.id': key.id },
+        { $max: { version: 0 } },
+        { projection: { entries: { $elemMatch: { id: key.id } } }, writeConcern },
+      );
+      return page?.entries[0];
+    },
+
     /** Those of `keys` that have an entry. */
     async standing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(

@@ -9,7 +9,7 @@ import { isBillable, type WalletState } from './wallet-rules.ts';
 
 interface Settings {
   writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
-  store: Pick<LedgerStore, 'findEntry' | 'findAnywhere' | 'walletIds'>;
+  store: Pick<LedgerStore, 'findDurableEntry' | 'findAnywhere' | 'walletIds'>;
   idKey: Uint8Array;
   uptime: () => number;
 }
@@ -48,7 +48,7 @@ export function createManualEntries({ writer, store, idKey, uptime }: Settings) 
     if (written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The wallet holds less than this takes out' });
     }
-    const standing = await store.findEntry({ walletId, id });
+    const standing = await store.findDurableEntry({ walletId, id });
     if (!standing) {
       writer.forgetUsed({ walletId, id });
       throw unavailable(new Error(`the entry ${id} is being written by another process`));

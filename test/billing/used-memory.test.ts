@@ -30,6 +30,7 @@ function memoryLedger() {
     standing: async (keys: readonly { id: string }[]) =>
       new Set(keys.filter(({ id }) => find(id)).map(({ id }) => `${walletId}/${id}`)),
     findEntry: async ({ id }: { id: string }) => find(id),
+    findDurableEntry: async ({ id }: { id: string }) => find(id),
     findAnywhere: async () => undefined,
     walletIds: async () => [walletId],
   } satisfies Partial<LedgerStore>;

@@ -60,6 +60,21 @@ const failovers: Partial<Plan> = {
   conditions: { latency: 5, faults: 0.03, mostly: undefined, lateness: 500, crashRate: 0.02 },
 };
 
+/** Codes are repeated at several processes, which crash with a server that confirms late. */
+const repeatsBeforeCrashes: Partial<Plan> = {
+  ...calm,
+  deployment: 'single server',
+  span: 400,
+  processes: 4,
+  codes: 10,
+  tries: 4,
+  pause: 50,
+  failovers: 3,
+  outage: 200,
+  confirmation: 200,
+  conditions: { latency: 2, faults: 0, mostly: undefined, lateness: 500, crashRate: 0.05 },
+};
+
 /** Heads take seconds to read. */
 const slowHeads: Partial<Plan> = {
   ...calm,
@@ -154,6 +169,12 @@ export const guards: readonly Guard[] = [
     title: 'a head of a single server is durable',
     database: { localReads: true },
     plan: { ...failovers, deployment: 'single server' },
+    budget: 100,
+  },
+  {
+    title: 'an answer to a repeat relies on a durable entry',
+    edits: [edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry(')],
+    plan: repeatsBeforeCrashes,
     budget: 100,
   },
   {

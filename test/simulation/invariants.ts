@@ -1,6 +1,5 @@
 import type { LedgerEntry } from '../../server/billing/ledger-page.ts';
 import { chainOf, chargeIdOf } from './chain.ts';
-import type { StoredPage } from './database.ts';
 import { createFold } from './fold.ts';
 import type { Exchange, Harness } from './harness.ts';
 import { refusalFaults } from './refusal-truth.ts';
@@ -29,16 +28,6 @@ function chainFaults(harness: Harness): string[] {
   });
 }
 
-/**
- * Whether a lost page held the entry. A single server also shows what its journal does not have yet, and a crash can lose it: a
- * replay of such an entry is a known limit. An answer `charged` has no such excuse.
- */
-function wasShown({ plan, database }: Harness, walletId: string, id: string): boolean {
-  const held = ({ page }: StoredPage) =>
-    page.walletId === walletId && page.entries.some((entry) => entry.id === id);
-  return plan.deployment === 'single server' && database.lost.some(held);
-}
-
 /** Who was granted something has the entry; who was refused for good has none. */
 function answerFaults(harness: Harness, entries: Entries): string[] {
   const faults: string[] = [];
@@ -47,11 +36,6 @@ function answerFaults(harness: Harness, entries: Entries): string[] {
     const { request, code, outcome, granted } = exchange;
     const entry = entries.get(entryKey(code.walletId, chargeIdOf(code)));
     const about = `${request} about ${code.walletId} ${code.cause} was answered "${outcome}"`;
-    const isRepeat = outcome === 'used' || granted?.replayed === true;
-    if (isRepeat && exchange.ended && wasShown(harness, code.walletId, chargeIdOf(code))) {
-      harness.see('repeat of a lost page');
-      continue;
-    }
     if (!exchange.ended) faults.push(`${about} and never ends`);
     if (outcome === 'used' && !entry) faults.push(`${about}, but no entry stands`);
     if (outcome === 'over' && entry?.grant?.scope === request) faults.push(`${about}, but was charged`);
@@ -74,7 +58,6 @@ function commandFaults(harness: Harness, entries: Entries): string[] {
     const about = `a command to ${kind} ${amount} in ${walletId} was answered "${outcome}"`;
     const faults: string[] = ended ? [] : [`${about} and never ends`];
     if (!entry) return faults;
-    if (outcome === 'repeated' && wasShown(harness, entry.walletId, entry.id)) return faults;
     const stands = entries.get(entryKey(entry.walletId, entry.id));
     if (stands?.amount !== entry.amount || stands.seq !== entry.seq)
       faults.push(`${about} with ${entry.id}, which does not stand so`);

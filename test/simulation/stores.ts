@@ -13,6 +13,7 @@ export type Ledger = Pick<
   | 'page'
   | 'standing'
   | 'findEntry'
+  | 'findDurableEntry'
   | 'findAnywhere'
   | 'walletIds'
   | 'unpublished'
@@ -77,6 +78,11 @@ export function connect(
           () => `entry ${id.slice(0, 10)}`,
           () => database.entry(walletId, id),
         ),
+      findDurableEntry: ({ walletId, id }) =>
+        network.call(caller, () => `durable entry ${id.slice(0, 10)}`, {
+          run: () => database.entry(walletId, id),
+          write: database.hasDurableHeads,
+        }),
       findAnywhere: (id, walletIds) =>
         read(
           () => `entry ${id.slice(0, 10)} anywhere`,
