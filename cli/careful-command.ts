@@ -19,7 +19,7 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     ...AdminCommand.baseFlags,
     yes: Flags.boolean({
       char: 'y',
-      description: 'do it without asking; needed where nobody can be asked',
+      description: 'do it without asking; needed without a terminal',
       helpGroup: 'GLOBAL',
     }),
     'dry-run': Flags.boolean({ description: 'only say what would be done', helpGroup: 'GLOBAL' }),
@@ -56,7 +56,7 @@ export interface DryRun {
 
 async function ask({ id, consequence }: Intent): Promise<void> {
   if (!isInteractive())
-    throw usageError('This needs --yes where nobody can be asked; nothing was done', consequence);
+    throw usageError('This needs --yes without a terminal; nothing was done', consequence);
   process.stderr.write(`${consequence}\n`);
   const { input } = await import('@inquirer/prompts');
   const typed = await input({ message: `Type ${id} to go on:` }, { output: process.stderr }).catch(() => '');

@@ -16,7 +16,7 @@ function commandWords(argv: readonly string[]): string[] {
   return argv.slice(0, end === -1 ? undefined : end);
 }
 
-/** A command that nobody knows, with the one that was probably meant. */
+/** An unknown command, with the one that was probably meant. */
 function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failure | undefined {
   const words = commandWords(argv);
   const names = commandIDs.map((id) => id.replaceAll(':', ' '));

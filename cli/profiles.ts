@@ -17,7 +17,7 @@ export interface Profiles {
 
 const fileIn = (configDir: string): string => join(configDir, 'profiles.json');
 
-/** The kept profiles; none where nobody signed in yet. @throws SyntaxError where the file is damaged */
+/** The kept profiles; none before the first login. @throws SyntaxError where the file is damaged */
 export function readProfiles(configDir: string): Profiles {
   try {
     return JSON.parse(readFileSync(fileIn(configDir), 'utf8')) as Profiles;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from './errors.ts';
 
-/** For whoever gets an error and did not write this service. */
+/** For readers who get an error and did not write this service. */
 export interface Explanation {
   /** What led to it. */
   cause: string;

@@ -71,7 +71,7 @@ const issuer = z.url().refine(
   { error: 'must be https, or http on localhost' },
 );
 
-/** One OpenID provider that vouches for users; an item of the list that SVC_OIDC_SOURCES names. */
+/** One OpenID provider that authenticates users; an item of the list that SVC_OIDC_SOURCES names. */
 export const OidcSource = z.strictObject({
   /** What `clients create --source` calls it; part of its redirect URI, `{base_url}/verify/callback/{name}`. */
   name: z

@@ -21,7 +21,7 @@ export interface ReasonRow {
   text: string;
 }
 
-/** Expiry has no event (interface section 6), and a redirect URI that is gone is nobody's verdict on the user. */
+/** Expiry has no event (interface section 6), and a removed redirect URI says nothing about the user. */
 type Unreported = 'session_expired' | 'invalid_redirect_uri';
 export type Reason = FailureReason | Unreported;
 

@@ -46,7 +46,7 @@ export const StorefrontResponse = z
   .meta({ id: 'StorefrontResponse' });
 export type StorefrontResponse = z.infer<typeof StorefrontResponse>;
 
-/** decisions.md, "Claims": levels 1 to 3; a source that could not tell vouches for the least. */
+/** decisions.md, "Claims": levels 1 to 3; a source that could not tell counts as the lowest. */
 export function verificationLevelOf(assuranceLevel: ClaimValue | undefined): VerificationLevel {
   if (assuranceLevel === 3) return 'biometric';
   return assuranceLevel === 2 ? 'document' : 'basic';

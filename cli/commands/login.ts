@@ -14,7 +14,7 @@ async function readStdin(): Promise<string> {
 
 async function askToken(url: string): Promise<string> {
   if (!isInteractive())
-    throw usageError('Nobody can be asked for the token here: pipe it in with --token-stdin');
+    throw usageError('The token cannot be asked for here, without a terminal: pipe it in with --token-stdin');
   const { password } = await import('@inquirer/prompts');
   return password({ message: `Operator token for ${url}` }, { output: process.stderr });
 }

@@ -10,7 +10,7 @@ export function liveNotice(where: string): string {
   return red(`LIVE: ${where}`);
 }
 
-/** Whether somebody is there to be asked. */
+/** Whether a person can be asked. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }

@@ -82,7 +82,7 @@ export type EntryDetail = z.infer<typeof EntryDetail>;
 
 /** An entry that was asked for, and what it did. */
 export const MovedView = EntryView.extend({
-  /** True where the same command had been carried out before: nothing moved now. */
+  /** True where the same command was done before: nothing moved now. */
   repeated: z.boolean(),
   balanceBefore: cents,
 });

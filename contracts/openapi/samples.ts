@@ -1,4 +1,4 @@
-/** Values of the examples: well-formed, and of nobody. */
+/** Values of the examples: well-formed, and not real. */
 const body = (letter: string, length = 22) => letter.repeat(length);
 
 export const sample = {

@@ -31,7 +31,7 @@ const runningGlibc = (): string | undefined => {
   return header.glibcVersionRuntime;
 };
 
-/** Native code is only loaded from a folder that nobody else can write to. */
+/** Native code is only loaded from a folder that no other user can write to. */
 const assertPrivate = (folder: string): void => {
   const { uid, mode } = statSync(folder);
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0) {

@@ -42,7 +42,7 @@ function targetOf(input: unknown): string | null {
 }
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
-  /** One at a time; mutations that end meanwhile share the next. */
+  /** One at a time; mutations that end during one share the next. */
   const drain = createStage<true, null>({
     async run(calls) {
       for (const source of sources) await store.drain(source);

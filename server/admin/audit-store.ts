@@ -57,7 +57,7 @@ export function createAuditStore(db: Db) {
   return {
     add,
 
-    /** Copies the entries that wait in the documents of `source`, then removes them there. Twice is once. */
+    /** Copies the entries that wait in the documents of `source`, then removes them there. Idempotent. */
     async drain(source: string): Promise<void> {
       const records = db.collection<Outbox>(source);
       const options = { projection: { audit: 1 }, sort: { auditAt: 1 }, limit: outboxesAtOnce } as const;

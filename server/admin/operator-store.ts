@@ -8,7 +8,7 @@ import {
   recordIndexes,
 } from '../platform/records.ts';
 
-/** Somebody who may call the admin API. */
+/** A person or a script that may call the admin API. */
 export interface Operator extends AuditedRecord {
   name: string;
   role: OperatorRole;

@@ -46,7 +46,7 @@ const inert = (value: string | number): string =>
 interface Figure {
   name: string;
   value: string | number;
-  /** Whether somebody should look. */
+  /** Whether an operator should act. */
   bad?: boolean;
 }
 

@@ -19,7 +19,7 @@ interface Settings {
 const publishedWithin = 10_000;
 const perSweep = 500;
 /** Pages are published together: the first of a batch waits this long for others. */
-const linger = { ms: 50, enough: 32 };
+const flushAfter = { ms: 50, items: 32 };
 
 /** `vae.resolved`: a returning user's code was exchanged at the token endpoint (interface section 6). Erased users get no event. */
 function eventsOf({ id, kind, at, grant }: LedgerEntry): EventDraft[] {
@@ -38,7 +38,7 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
   const underway = new Set<Promise<unknown>>();
 
   const publishPage = createStage<LedgerPage, undefined>({
-    linger,
+    flushAfter,
     async run(pages) {
       const entries = pages.flatMap((page) => page.entries);
       await publish(entries.flatMap(eventsOf));

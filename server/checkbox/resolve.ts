@@ -74,7 +74,7 @@ function snapshotOf({ claims }: CheckboxRequest, { enrolled, client }: Facts): C
   return snapshot;
 }
 
-/** A user enrolled with a client of this key; anybody else's is as good as unknown. */
+/** A user enrolled with a client of this key; another key's enrollment is answered as unknown. */
 function requireOwn(facts: Facts | undefined, key: Account['key']): Facts {
   if (facts?.client.keyId !== key._id) throw new ApiError('enrollment_not_found');
   if (facts.client.status !== 'active')

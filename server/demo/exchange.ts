@@ -1,6 +1,6 @@
 import type { Account } from './account.ts';
 
-/** One call of the public API, as it was made and as anybody could repeat it. */
+/** One call of the public API, as it was made and as a reader can repeat it. */
 export interface Call {
   /** A shell command; secrets are left to variables. */
   curl: string;

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
-import { createBoundedMap } from '../platform/bounded-map.ts';
 import { sha256 } from '../platform/ids.ts';
 import { createSigner } from '../platform/jws.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -41,8 +41,8 @@ const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   const keys = createLocalJWKSet({ keys: [...keyring.publicKeys] });
   const signed = createSigner(keyring, 'at+jwt');
-  /** What was signed or verified once is not verified again. */
-  const ours = createBoundedMap<Known>(remembered);
+  /** Tokens that were signed or verified once are not verified again. */
+  const ours = new LRUCache<string, Known>({ max: remembered });
 
   return {
     sign({ id, clientId, scope, sub, at, expiresAt }: Issued): string {

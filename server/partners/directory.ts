@@ -1,7 +1,7 @@
 import { createStage } from '../platform/group-commit.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { Client, ClientStore } from './client-store.ts';
-import { createShortMemory } from './directory-cache.ts';
+import { createDirectoryCache } from './directory-cache.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 
@@ -31,10 +31,10 @@ interface Dependencies {
 }
 
 export function createDirectory({ partners, keys, clients }: Dependencies): Directory {
-  const partnerMemory = createShortMemory(
+  const partnerMemory = createDirectoryCache(
     createStage({ run: (ids: readonly string[]) => partners.findAll(ids) }),
   );
-  const clientMemory = createShortMemory(
+  const clientMemory = createDirectoryCache(
     createStage({ run: (ids: readonly string[]) => clients.findAll(ids) }),
   );
   const readKey = createStage({ run: (ids: readonly string[]) => keys.findAll(ids) });

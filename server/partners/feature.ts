@@ -15,7 +15,7 @@ interface Dependencies {
   stores: PartnersStores;
   clock: Pick<Clock, 'now'>;
   sealing: Pick<Sealing, 'seal'>;
-  /** Makes the test and the live wallet of a partner; twice is once. */
+  /** Makes the test and the live wallet of a partner. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   /** Why events may not be sent to `url` for a key of this mode, or undefined. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;

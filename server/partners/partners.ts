@@ -9,7 +9,7 @@ import type { Partner, PartnerStore } from './partner-store.ts';
 interface Dependencies {
   store: PartnerStore;
   clock: Pick<Clock, 'now'>;
-  /** Makes the test and the live wallet; twice is once. */
+  /** Makes the test and the live wallet. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
   directory: Pick<Directory, 'forget'>;
 }
@@ -40,7 +40,7 @@ export function createPartners({ store, clock, openWallets, directory }: Depende
     async create(name: string, actor: Actor): Promise<Partner> {
       const now = clock.now();
       const id = randomId('partner');
-      // Wallets first: a crash in between leaves two wallets of nobody rather than a partner without any.
+      // Wallets first: a crash in between leaves two wallets without a partner, not a partner without wallets.
       await openWallets(id);
       const entry = auditEntry(actor, { id, at: now }, { after: { name, status: 'pending' } });
       return store.insert({ _id: id, name, status: 'pending', createdAt: new Date(now) }, entry);

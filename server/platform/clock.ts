@@ -67,7 +67,7 @@ export function createDatabaseClock({
       timer = setInterval(() => {
         if (uptime() - triedAt < measureEvery && isSmall(stepped())) return;
         triedAt = uptime();
-        // A failed measurement is not lost on anybody: the last one ages, and `trusted` turns false.
+        // No alarm is needed: the last measurement ages, and `trusted` turns false.
         void measure().catch(() => undefined);
       }, lookEvery);
       timer.unref();

@@ -45,7 +45,7 @@ export class ApiError extends Error {
 /** Seconds that a caller is asked to wait while the database is away (decisions.md). */
 export const unavailableRetryAfter = 5;
 
-/** The 503 of a step that could not be carried out now. */
+/** The 503 of a step that cannot be done now. */
 export function unavailable(cause?: unknown): ApiError {
   return new ApiError('service_unavailable', { retryAfter: unavailableRetryAfter, cause });
 }

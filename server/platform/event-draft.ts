@@ -19,7 +19,7 @@ export interface EventDraft {
   fields: Record<string, unknown>;
 }
 
-/** Stores events with their deliveries; twice is once. Resolves when they are stored, before any is sent. */
+/** Stores events with their deliveries. Idempotent. Resolves when they are stored, before any is sent. */
 export type Publish = (drafts: readonly EventDraft[]) => Promise<void>;
 
 /** Finishes what a crash left behind; run every 15 s and at start, by every process with a fitting role. */

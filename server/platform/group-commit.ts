@@ -4,23 +4,23 @@ interface StageSettings<Item, Result> {
   /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
   maxBatch?: number;
-  /** Where nobody waits for the result: the first of a batch waits `ms` milliseconds for others, or until they are `enough`. */
-  linger?: { ms: number; enough: number };
+  /** For work that no caller waits for: a batch is sent `ms` milliseconds after its first item, or with `items` items. */
+  flushAfter?: { ms: number; items: number };
 }
 
 /**
- * Group commit: at most one operation in flight; what arrives meanwhile goes out together in the next.
- * Alone, a caller waits for nothing but its own operation, unless it is told to linger. With `maxBatch`, whole batches go one after another.
+ * Group commit: at most one operation in flight; what arrives during it goes out together in the next.
+ * A lone caller waits for its own operation only, or for `flushAfter`. With `maxBatch`, whole batches go one after another.
  */
 export function createStage<Item, Result>(
   settings: StageSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
-  const { run, maxBatch = 256, linger } = settings;
+  const { run, maxBatch = 256, flushAfter } = settings;
   const waiting: (() => void)[] = [];
   let inFlight = false;
-  /** Ends the wait of the batch that lingers. */
-  let hurry: (() => void) | undefined;
-  let gathered = 0;
+  /** Sends the batch that is being collected. */
+  let flush: (() => void) | undefined;
+  let pending = 0;
 
   function next(): void {
     const go = waiting.shift();
@@ -28,15 +28,15 @@ export function createStage<Item, Result>(
     else setImmediate(go);
   }
 
-  function lingerWith(go: () => void, ms: number): void {
+  function collect(go: () => void, ms: number): void {
     const leave = () => {
       clearTimeout(timer);
-      hurry = undefined;
+      flush = undefined;
       setImmediate(go);
     };
     const timer = setTimeout(leave, ms);
-    hurry = leave;
-    gathered = 0;
+    flush = leave;
+    pending = 0;
   }
 
   const loader = new DataLoader<Item, Result>(
@@ -54,7 +54,7 @@ export function createStage<Item, Result>(
         if (inFlight) waiting.push(go);
         else {
           inFlight = true;
-          if (linger) lingerWith(go, linger.ms);
+          if (flushAfter) collect(go, flushAfter.ms);
           else setImmediate(go);
         }
       },
@@ -62,8 +62,8 @@ export function createStage<Item, Result>(
   );
   return (item) => {
     const result = loader.load(item);
-    gathered += 1;
-    if (linger && gathered >= linger.enough) hurry?.();
+    pending += 1;
+    if (flushAfter && pending >= flushAfter.items) flush?.();
     return result;
   };
 }

@@ -42,7 +42,7 @@ export function randomId(kind: IdentifierKind): string {
   return identifierPrefixes[kind] + base62(randomHex(identifierShape.bytes), identifierShape.characters);
 }
 
-/** A digest that nobody can foresee without the key; 32 bytes. */
+/** HMAC-SHA256 of the cause: without the key it cannot be foreseen; 32 bytes. */
 export function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(cause)).digest();
 }

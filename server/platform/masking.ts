@@ -13,7 +13,7 @@ function decoded(text: string): string {
   }
 }
 
-/** `text` with what follows a secret's prefix left out, percent-encoded prefixes too. For all that strangers chose. */
+/** `text` with what follows a secret's prefix left out, percent-encoded prefixes too. For text that callers choose. */
 export function maskSecrets(text: string): string {
   const plain = decoded(text);
   const masked = hidden(plain);

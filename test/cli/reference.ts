@@ -17,7 +17,7 @@ With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in
 stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local, money is in dollars, and lists are
 tab-separated when piped.
 
-Commands that destroy, rotate or move live money ask for the id to be typed; where nobody can be asked they need \`--yes\`. All of
+Commands that destroy, rotate or move live money ask for the id to be typed; without a terminal they need \`--yes\`. All of
 those have \`--dry-run\`. Commands that make a secret show it once; \`--out-file FILE\` writes it to a new file (0600) instead.
 
 | exit code | meaning |

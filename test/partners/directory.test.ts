@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDirectory } from '../../server/partners/directory.ts';
-import { createShortMemory } from '../../server/partners/directory-cache.ts';
+import { createDirectoryCache } from '../../server/partners/directory-cache.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 
-describe('a short memory', () => {
+describe('the directory cache', () => {
   function memory() {
     const source = new Map([['a', 1]]);
     let [uptime, loads] = [0, 0];
-    const kept = createShortMemory<number>(
+    const kept = createDirectoryCache<number>(
       async (id) => {
         loads += 1;
         return source.get(id);
@@ -33,7 +33,7 @@ describe('a short memory', () => {
     expect(loads()).toBe(2);
   });
 
-  it('reads once more what is asked for shortly before it is forgotten, and lets nobody wait for it', async () => {
+  it('refreshes an entry in use before it expires, without a wait for its reader', async () => {
     const { source, kept, wait, loads } = memory();
     await kept.read('a', false);
     source.set('a', 2);
@@ -51,7 +51,7 @@ describe('a short memory', () => {
   it('is forgotten in time where reading it early fails', async () => {
     let broken = false;
     let uptime = 0;
-    const kept = createShortMemory<number>(
+    const kept = createDirectoryCache<number>(
       () => (broken ? Promise.reject(new Error('database away')) : Promise.resolve(1)),
       () => uptime,
     );
@@ -67,7 +67,7 @@ describe('a short memory', () => {
   function slowMemory() {
     const answers: ((value: number) => void)[] = [];
     let uptime = 0;
-    const kept = createShortMemory<number>(
+    const kept = createDirectoryCache<number>(
       () => new Promise((resolve) => answers.push(resolve)),
       () => uptime,
     );

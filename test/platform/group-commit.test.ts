@@ -31,7 +31,7 @@ describe('a stage', () => {
     expect(await answers).toEqual(['A', 'B', 'A']);
   });
 
-  it('has one operation in flight; what arrives meanwhile goes out together', async () => {
+  it('has one operation in flight; what arrives during it goes out together', async () => {
     const { batches, finish, call } = controlled();
     const first = call('a');
     await turns();
@@ -48,19 +48,19 @@ describe('a stage', () => {
     expect(await Promise.all(later)).toEqual(['B', 'C']);
   });
 
-  describe('that may linger', () => {
+  describe('with flushAfter', () => {
     const forEver = 60_000;
-    function lingering(linger: { ms: number; enough: number }) {
+    function collecting(flushAfter: { ms: number; items: number }) {
       const batches: string[][] = [];
       const run = async (items: readonly string[]) => {
         batches.push([...items]);
         return items;
       };
-      return { batches, call: createStage<string, string>({ run, linger }) };
+      return { batches, call: createStage<string, string>({ run, flushAfter }) };
     }
 
     it('waits its time for company', async () => {
-      const { batches, call } = lingering({ ms: 10, enough: 3 });
+      const { batches, call } = collecting({ ms: 10, items: 3 });
       const first = call('a');
       await turns();
       expect(batches).toEqual([]);
@@ -68,8 +68,8 @@ describe('a stage', () => {
       expect(batches).toEqual([['a', 'b']]);
     });
 
-    it('waits no longer than until they are enough, time and again', async () => {
-      const { batches, call } = lingering({ ms: forEver, enough: 2 });
+    it('is sent as soon as it has enough items, each time', async () => {
+      const { batches, call } = collecting({ ms: forEver, items: 2 });
       const first = call('a');
       await turns();
       expect(batches).toEqual([]);

@@ -11,7 +11,7 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
   static override flags = {
     partner: Flags.string({ description: 'id of the partner', required: true }),
     key: Flags.string({ description: 'id of the API key that owns its sessions', required: true }),
-    name: Flags.string({ description: 'name of the application, for whoever operates it', required: true }),
+    name: Flags.string({ description: 'name of the application, as operators see it', required: true }),
     'redirect-uri': Flags.string({
       description: 'where users return to; may be given again',
       required: true,

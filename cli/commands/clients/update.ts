@@ -13,7 +13,7 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
   static override examples = ['<%= config.bin %> clients update cli_… --claims "age_18_plus country"'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {
-    name: Flags.string({ description: 'name of the application, for whoever operates it' }),
+    name: Flags.string({ description: 'name of the application, as operators see it' }),
     key: Flags.string({ description: 'API key to move it to' }),
     'redirect-uri': Flags.string({
       description: 'where users return to, instead of the present ones',

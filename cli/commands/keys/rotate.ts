@@ -12,7 +12,7 @@ export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
   async run() {
     const api = await this.api();
     const { id, mode, last4 } = await api.keys.show.query({ keyId: this.args.key });
-    const consequence = `${id} gets a new secret. Whoever uses the old one (…${last4}) gets 401 from that moment on.`;
+    const consequence = `${id} gets a new secret. Requests with the old one (…${last4}) get 401 from that moment on.`;
     return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
       this.withSecret('apiKey', () => api.keys.rotate.mutate({ keyId: id })),
     );

@@ -5,7 +5,7 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
   static override summary =
     'Erase a person: claims, enrollments, and what kept tokens and events say of them.';
   static override description =
-    'Tokens of the person end at once. The ledger keeps its charges, which name nobody. Should the same person come again, they are a new user with a new sub.';
+    'Tokens of the person end at once. The ledger keeps its charges, which name no person. If the same person comes again, they are a new user with a new sub.';
   static override examples = [
     '<%= config.bin %> users erase SUB',
     '<%= config.bin %> users erase usr_… --dry-run',

@@ -52,7 +52,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return signed;
   }
 
-  /** Page by page; what is written meanwhile does not change what the first page promised. */
+  /** Page by page; later entries do not change what the first page promised. */
   private async read(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
     requireOrder(from, to);

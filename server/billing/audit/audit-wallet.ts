@@ -28,7 +28,7 @@ export interface AuditReport {
 /** A page is published within seconds, by the sweep within 30 s; milliseconds. */
 const publishedWithin = 60_000;
 
-/** Audits wallets while they are used: pages do not change, and what is written meanwhile is for the next audit. */
+/** Audits wallets while they are used: pages do not change, and later pages are for the next audit. */
 export function createWalletAudit({ store, revocations, checkpoints, key, clock }: Dependencies) {
   /** The checkpoint's page as it is now, and what is wrong with it. */
   async function checkpointOf(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {

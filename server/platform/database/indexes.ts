@@ -66,7 +66,7 @@ const groupByCollection = (declarations: readonly IndexDeclaration[]): Map<strin
 
 /**
  * Makes the declared indexes exist as declared. One with the same name or key but other options is dropped and
- * made again; indexes that nobody declared are left alone. Safe to run in several processes at once.
+ * made again; undeclared indexes are left alone. Several processes may run it at the same time.
  */
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
   for (const [collection, declared] of groupByCollection(declarations)) {
@@ -86,7 +86,7 @@ export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclarat
 /**
  * Compares what is declared with what the database reports, in the collections that declare anything.
  *
- * @returns a sentence for each index that is missing, differs, or was declared by nobody; empty when all agree
+ * @returns a sentence for each index that is missing, differs, or is not declared; empty when all agree
  */
 export const reportIndexDrift = async (
   db: Db,

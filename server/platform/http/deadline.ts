@@ -9,7 +9,7 @@ import { unavailable } from '../errors.ts';
 const beginWithin = 2_500;
 const answerWithin = 4_500;
 
-/** Somebody who waits for an answer. */
+/** The caller of a request, who waits for its answer. */
 export interface Waiting {
   /** Why nothing that costs money is begun any more: it is too late, or they are gone. Undefined while it may be. */
   over(): Error | undefined;

@@ -76,7 +76,7 @@ export function toApiError(error: unknown, { server }: FastifyRequest): ApiError
   return new ApiError('server_error', { cause: error });
 }
 
-/** Renders every error of `scope`, whoever threw it, through the error table. */
+/** Renders every error that is thrown in `scope` through the error table. */
 export function renderErrors(scope: FastifyInstance, rendering: ErrorRendering): void {
   scope.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Characters of a header that are read; whoever sends more is not understood better. */
+/** Characters of a header that are read. */
 const longest = 512;
 /** Access tokens and form-encoded credentials are longer. */
 const longestOf: Readonly<Record<string, number>> = { authorization: 4096 };
@@ -25,8 +25,8 @@ function endOfList(header: string): string {
 }
 
 /**
- * Cuts every header to the length that is useful, in place, before any pattern or parser reads it: what a stranger's
- * request costs must not grow faster than the request.
+ * Cuts every header to the length that is useful, in place, before any pattern or parser reads it: the cost of an
+ * unauthenticated request must not grow faster than the request.
  */
 export function boundHeaders(headers: IncomingHttpHeaders): void {
   for (const [name, value] of Object.entries(headers)) {

@@ -71,7 +71,7 @@ export interface Delivery {
   lane: Lane;
   /** Only while pending. */
   nextAttemptAt?: Date;
-  /** Only while in flight: who may write the result, and until when nobody else tries. */
+  /** Only while in flight: which process may write the result, and until when no other process tries. */
   lease?: { token: string; until: Date };
   skipped?: { reason: SkipReason; at: Date };
   /** The delivery that this one repeats, and the operator who asked for it. */

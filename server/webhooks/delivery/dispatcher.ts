@@ -68,7 +68,7 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
       return;
     }
     for (const delivery of granted.leased) track(run(delivery));
-    // Woken meanwhile: look again. Something left, but none to be had: wait for a slot.
+    // Woken during the claim: look again. Due attempts but no free slot: wait for one.
     const again = wanting.has(keyId) || granted.leased.length > 0;
     if (granted.more) wanting.add(keyId);
     if (granted.more && room.retries === 0) starved.add(keyId);
@@ -82,7 +82,7 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     try {
       await carryOut(delivery);
     } catch (error) {
-      logger.warn({ err: error, deliveryId: delivery._id }, 'an attempt could not be carried out');
+      logger.warn({ err: error, deliveryId: delivery._id }, 'an attempt could not be sent');
     } finally {
       slots.free(keyId, lane);
       pump(keyId);

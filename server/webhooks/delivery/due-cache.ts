@@ -46,7 +46,7 @@ export function createCandidates(find: Find) {
     const before = line.ids;
     line.ids = new Set();
     const found = await find(keyId, lane, lookAhead);
-    // What was known before and is not found is gone, or comes later; what came meanwhile may be too new to be found.
+    // Keep ids added during the query; drop older ones that it did not return.
     const came = [...line.ids].filter((id) => !before.has(id));
     line.ids = new Set([...found, ...came]);
     line.complete = found.length < lookAhead && line.version === version;

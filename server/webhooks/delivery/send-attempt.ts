@@ -29,7 +29,7 @@ interface Settings {
   post: Post;
   deliveries: Pick<DeliveryStore, 'skip' | 'release'>;
   record: (ending: Ending) => Promise<void>;
-  /** Wakes somebody at the next attempt. */
+  /** Schedules the job of the next attempt. */
   schedule: (at: Date) => Promise<void>;
   clock: Pick<Clock, 'now'>;
   logger: Pick<Logger, 'info' | 'warn'>;

@@ -38,7 +38,7 @@ export interface Dial {
 
 /**
  * Resolves by DNS alone (not by the hosts file or search domains), without a thread per question: names that do
- * not answer keep nobody else waiting.
+ * not answer keep no other waiting.
  * @param servers `address:port`; default the system's
  */
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -53,7 +53,7 @@ export function createResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Loopback without asking anybody: what `localhost` means cannot be changed by a name server. */
+/** Loopback without a look-up: a name server cannot change what `localhost` means. */
 export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::1']);
 
 /** Milliseconds for one of several addresses: enough for the far side of the world. */
