@@ -1,0 +1,35 @@
+import { type Collection, type Db, type Document, MongoNetworkError } from 'mongodb';
+
+/** What becomes of the next writes of a group: the command or its reply is lost. */
+export type Loss = 'command' | 'reply';
+
+/** The database through a connection that loses group writes, in the order of `losses`. */
+export function lossyDatabase(db: Db): { db: Db; losses: Loss[] } {
+  const losses: Loss[] = [];
+  const groupWrites = new Set<string | symbol>(['insertMany', 'bulkWrite']);
+
+  function lossy<D extends Document>(collection: Collection<D>): Collection<D> {
+    return new Proxy(collection, {
+      get(target, name) {
+        const member: unknown = Reflect.get(target, name, target);
+        if (typeof member !== 'function') return member;
+        if (!groupWrites.has(name)) return member.bind(target);
+        return async (...args: unknown[]) => {
+          const loss = losses.shift();
+          if (loss === undefined) return member.apply(target, args);
+          if (loss === 'reply') await Promise.resolve(member.apply(target, args)).catch(() => undefined);
+          throw new MongoNetworkError(`the ${loss} is lost`);
+        };
+      },
+    });
+  }
+
+  const through = new Proxy(db, {
+    get(target, name) {
+      if (name === 'collection') return (named: string) => lossy(target.collection(named));
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  return { db: through, losses };
+}
