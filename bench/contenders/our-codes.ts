@@ -52,7 +52,6 @@ function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boo
       status: 'active',
       consentedClaims: [...names],
       firstSession: sessionId,
-      outbox: [],
       audit: [],
     },
     session: {

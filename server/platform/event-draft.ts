@@ -13,6 +13,8 @@ export interface EventDraft {
   mode: Mode;
   /** The API key whose webhook URL gets it. */
   keyId: string;
+  /** The client whose present key gets it where that key was revoked. */
+  clientId?: string;
   about: { sessionId?: string; enrollmentId?: string; sub?: string };
   at: Date;
   /** The event's own fields beyond the envelope, in the order of the contract; times as RFC 3339 text. */

@@ -6,16 +6,16 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
 import { createVerificationProcedures } from './admin.ts';
 import { createVisits } from './browser/session-access.ts';
-import { createArriving } from './flow/authenticate.ts';
-import { createEnding } from './flow/complete.ts';
+import { createAuthentication } from './flow/authenticate.ts';
+import { createCompletion } from './flow/complete.ts';
 import { createFlow } from './flow/flow.ts';
 import { createGrants, type Grants } from './flow/grants.ts';
 import { type ClientDirectory, createStart } from './flow/start.ts';
-import { createVerifying } from './flow/verify.ts';
+import { createVerify } from './flow/verify.ts';
 import { createJoining } from './handoff/pairing.ts';
 import { createPages } from './pages/pages.ts';
 import { createBlocking } from './people/blocking.ts';
-import { createStandings } from './people/claims-snapshot.ts';
+import { createSnapshots } from './people/claims-snapshot.ts';
 import { createEnrolling } from './people/enroll.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import { createErasure, type Erased, type Traces } from './people/erasure.ts';
@@ -30,6 +30,7 @@ import type { CodeOfSession } from './session/session-store.ts';
 import { createAttempts } from './sources/authorization-request.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSandbox } from './sources/sandbox.ts';
+import { createSourceOf } from './sources/session-source.ts';
 import type { VerificationStores } from './store.ts';
 import type { Charge } from './views.ts';
 
@@ -89,32 +90,24 @@ export function createVerification(dependencies: Dependencies): Verification {
   const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
-  const findStanding = createStandings({ users, enrollments });
+  const findSnapshot = createSnapshots({ users, enrollments });
   const revise = createRevising({ sessions, users, enrollments, clock, logger });
   const block = createBlocking({ enrollments, revise, clock });
   const { eraseElsewhere } = dependencies;
   const erasure = createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock });
-  const sessionOutbox = createOutbox({ store: sessions, publish, clock, logger });
-  const enrollmentOutbox = createOutbox({ store: enrollments, publish, clock, logger });
   const visits = createVisits({ sessions, keyring });
-  const enrolling = createEnrolling({
-    users,
-    enrollments,
-    sessions,
-    keyring,
-    drain: enrollmentOutbox.drain,
-    clock,
-    logger,
-  });
-  const arriving = createArriving({ sessions, visits, enrolling, drain: sessionOutbox.drain, clock });
+  const enrolling = createEnrolling({ users, enrollments, sessions, findSnapshot, keyring, clock });
+  const outbox = createOutbox({ sessions, enrolling, publish, clock, logger });
+  const authentication = createAuthentication({ sessions, enrolling, outbox, isFresh, clock });
   const flow = createFlow({
     visits,
-    arriving,
+    authentication,
     attempts: createAttempts(keyring.id),
-    sources,
+    sourceOf: createSourceOf(sources),
     enrolling,
-    verify: createVerifying({ enrol: enrolling.enrol, users, revise, block, isFresh, clock }),
-    ending: createEnding({ directory, keyring, findStanding, isCodeUsed, issuer: baseUrl, clock }),
+    verify: createVerify({ findSnapshot, enrol: enrolling.enrol, users, revise, block, isFresh, clock }),
+    completion: createCompletion({ directory, keyring, findSnapshot, isCodeUsed, issuer: baseUrl, clock }),
+    outbox,
     keyring,
     clock,
   });
@@ -123,14 +116,14 @@ export function createVerification(dependencies: Dependencies): Verification {
     routes: pageRoutes({
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
-      joining: createJoining({ sessions, arriving, keyring, clock }),
+      joining: createJoining({ sessions, authentication, keyring, clock }),
       pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
       findLogo: dependencies.findLogo ?? (async () => undefined),
       findSession: sessions.find,
       baseUrl,
     }),
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),
-    grants: createGrants({ sessions, findStanding }),
+    grants: createGrants({ sessions, findSnapshot }),
     rememberCustomer: enrollments.rememberCustomer,
     enrolled: createEnrolledUsers({ enrollments, users, isFresh, clock }),
     sweep: {
@@ -139,9 +132,7 @@ export function createVerification(dependencies: Dependencies): Verification {
         await revise.sweep();
         await forgetOldClaims();
         await sessions.forgetBacking(new Date(clock.now()));
-        await enrolling.sweep();
-        await enrollmentOutbox.sweep();
-        await sessionOutbox.sweep();
+        await outbox.sweep();
       },
     },
     erasureSweep: erasure.sweep,

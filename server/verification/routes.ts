@@ -7,7 +7,8 @@ import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import { isOwnOrigin } from './browser/csrf.ts';
-import { type createFlow, decisions } from './flow/flow.ts';
+import type { createFlow } from './flow/flow.ts';
+import { decisions } from './flow/submit.ts';
 import { deviceName } from './handoff/devices.ts';
 import { linkRoutes } from './handoff/link-routes.ts';
 import type { Joining } from './handoff/pairing.ts';
@@ -81,11 +82,11 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       const { person, ...fields } = body;
       const input = person === undefined ? {} : { person };
       const browser = deviceName(headers['user-agent']);
-      const secret = await flow.submit(visit, { ...fields, input, browser });
+      const submitted = await flow.submit(visit, { ...fields, input, browser });
       // An unchanged one is not sent again: it could undo what another tab has been given.
-      if (secret !== visit.secret) bind(reply, visit, secret);
-      const view = await flow.show({ ...visit, secret });
-      return view.kind === 'leave' ? sendView(reply, view, visit) : toPage(reply, visit);
+      if (submitted.secret !== visit.secret) bind(reply, visit, submitted.secret);
+      const view = await flow.leaving(submitted, visit);
+      return view ? sendView(reply, view, visit) : toPage(reply, visit);
     });
 
     app.get(

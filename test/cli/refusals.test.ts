@@ -137,7 +137,9 @@ async function oneOfEach(): Promise<Ids> {
   });
   const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
   const users = createUserStore(database.db);
-  const { _id: user } = await users.meet({
+  const {
+    user: { _id: user },
+  } = await users.meet({
     identity: `of ${partner}`,
     mode: 'test',
     createdAt: new Date(),

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
-import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
 import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../server/verification/people/user-store.ts';
@@ -24,23 +23,17 @@ function enrollmentOf(partner: Partner, userId: string, firstSession: string, at
   const { partnerId, clientId, keyId } = partner;
   const _id = randomId('enrollment');
   const sub = sha256(`${partnerId}|${userId}`);
-  const owed: EventDraft = {
-    type: 'enrollment.created',
-    cause: [_id],
-    partnerId,
-    mode: 'test',
-    keyId,
-    about: { sessionId: firstSession, enrollmentId: _id, sub },
-    at,
-    fields: { enrollment_id: _id, user_id: sub, created_at: at.toISOString() },
-  };
   const owner = { partnerId, clientId, keyId, mode: 'test' as const, userId, sub, firstSession };
   const state = { status: 'active' as const, consentedClaims: ['age_18_plus' as const], audit: [] };
-  return { _id, ...owner, ...state, createdAt: at, outbox: [owed] };
+  return { _id, ...owner, ...state, createdAt: at };
 }
 
 /** The session as the hosted flow leaves it, by the product's own transition. */
-function sessionOf(enrollment: Enrollment, { codeVerifier, code, sessionId, returning }: Code): Session {
+function sessionOf(
+  enrollment: Enrollment,
+  { codeVerifier, code, sessionId, returning }: Code,
+  unpublished: boolean,
+): Session {
   const { partnerId, clientId, keyId, mode, userId, sub, _id: enrollmentId, createdAt } = enrollment;
   const session: Session = {
     _id: sessionId,
@@ -53,14 +46,16 @@ function sessionOf(enrollment: Enrollment, { codeVerifier, code, sessionId, retu
     browserHash: '',
     timeline: [],
     outbox: [],
+    authenticatedAt: createdAt,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + lifetime),
   };
   // One exchange reads the session alone, the other looks the user and the enrollment up.
   const backing = returning ? { claims: { age_18_plus: true } } : undefined;
-  const issue = { code: { hash: sha256(code), keyId: 'none' }, backing };
+  const issue = { code: { hash: sha256(code), keyId: 'none' }, backing, returning, enrolled: !unpublished };
   const { set, entry, owes } = completed(session, issue, createdAt);
-  return { ...session, ...set, timeline: [entry], outbox: owes ? [owes] : [] };
+  const outbox = unpublished && owes ? { outbox: [owes], outboxAt: createdAt } : { outbox: [] };
+  return { ...session, ...set, timeline: [entry], ...outbox };
 }
 
 /**
@@ -73,7 +68,6 @@ export async function createCodes(
   { count, unpublished = false }: { count: number; unpublished?: boolean },
 ): Promise<Code[]> {
   const at = new Date(Date.now() - overdue);
-  const outbox = unpublished ? { outboxAt: at } : { outbox: [] };
   const people = Array.from({ length: count }, (_, index) => {
     const code: Code = {
       code: randomSecret('code'),
@@ -89,14 +83,12 @@ export async function createCodes(
       createdAt: at,
     };
     const enrollment = enrollmentOf(partner, user._id, code.sessionId, at);
-    return { code, user, enrollment, session: sessionOf(enrollment, code) };
+    return { code, user, enrollment, session: sessionOf(enrollment, code, unpublished) };
   });
   await Promise.all([
     db.collection<User>('users').insertMany(people.map(({ user }) => user)),
-    db
-      .collection<Enrollment>('enrollments')
-      .insertMany(people.map(({ enrollment }) => ({ ...enrollment, ...outbox }))),
-    db.collection<Session>('sessions').insertMany(people.map(({ session }) => ({ ...session, ...outbox }))),
+    db.collection<Enrollment>('enrollments').insertMany(people.map(({ enrollment }) => enrollment)),
+    db.collection<Session>('sessions').insertMany(people.map(({ session }) => session)),
   ]);
   return people.map(({ code }) => code);
 }

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
+import type { CommandStartedEvent } from 'mongodb';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
@@ -53,13 +54,15 @@ interface Settings {
   env?: Record<string, string>;
   clock?: DatabaseClock;
   replacements?: Replacements;
+  /** Called with each command that the server sends to its database. */
+  onCommand?: (event: CommandStartedEvent) => void;
 }
 
 /**
  * The whole service on its own database and ports, in this process. To be stopped by the caller.
  * Its public address is `http://localhost:<port>`, as a partner would meet it.
  */
-export async function startTestServer({ env = {}, clock, replacements = {} }: Settings = {}) {
+export async function startTestServer({ env = {}, clock, replacements = {}, onCommand }: Settings = {}) {
   const database = await freshDatabase({ keep: true });
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const config = readConfig({
@@ -68,11 +71,20 @@ export async function startTestServer({ env = {}, clock, replacements = {} }: Se
     SVC_DATA_DIR: dataDir,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_LOG_LEVEL: 'silent',
-    MONGODB_URI: database.uri,
+    MONGODB_URI: onCommand ? `${database.uri}?monitorCommands=true` : database.uri,
     ...env,
   });
   const injected = clock ? { clock: () => clock } : {};
-  const server = await startServer(config, createLogger(config.logLevel), { ...injected, ...replacements });
+  const listening: Replacements = onCommand
+    ? {
+        foundation({ client }) {
+          client.on('commandStarted', onCommand);
+          return {};
+        },
+      }
+    : {};
+  const all = { ...injected, ...listening, ...replacements };
+  const server = await startServer(config, createLogger(config.logLevel), all);
   const admin = createTRPCClient<AdminRouter>({
     links: [
       httpLink({

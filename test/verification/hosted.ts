@@ -44,7 +44,7 @@ export async function startHosted(
   const published = new Map<string, EventDraft>();
   const usedCodes = new Set<string>();
   const integrated = new Set<string>();
-  const outage = { publishing: false };
+  const outage = { publishing: false, refused: 0 };
   const erasedTraces: Traces[] = [];
 
   const verification = createVerification({
@@ -56,7 +56,10 @@ export async function startHosted(
     logger,
     baseUrl,
     async publish(drafts) {
-      if (outage.publishing) throw new Error('no publishing now');
+      if (outage.publishing) {
+        outage.refused += 1;
+        throw new Error('no publishing now');
+      }
       for (const draft of drafts) published.set([draft.type, ...draft.cause].join(), draft);
     },
     limit: createRequestLimits({ db: database.db, clock, key: keyring.id }),

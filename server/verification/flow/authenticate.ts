@@ -1,65 +1,73 @@
 import { sha256 } from '../../platform/ids.ts';
-import type { Visit, Visits } from '../browser/session-access.ts';
+import type { Visit } from '../browser/session-access.ts';
 import { recognised } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
+import type { IsFresh } from '../people/freshness.ts';
+import type { User } from '../people/user-store.ts';
+import type { Outbox } from '../session/outbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { authenticated, failed, type Session, type Transition } from '../session/transitions.ts';
+import {
+  authenticated,
+  authenticatedAndVerified,
+  claimsAskedFor,
+  failed,
+  type Session,
+  type Transition,
+} from '../session/transitions.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'move'>;
-  visits: Visits;
   enrolling: Pick<Enrolling, 'meet' | 'known'>;
-  /** Publishes in the background what a session owes. */
-  drain: (session: Session) => void;
+  outbox: Pick<Outbox, 'drain'>;
+  isFresh: IsFresh;
   clock: { now(): number };
 }
 
-/** A browser that has shown who its user is, by a form or a return that carried `token`. */
+/** A browser that has shown who its user is, by a form or a return. */
 interface Arrival {
   session: Session;
   visit: Visit;
-  secret: string;
-  token: string;
+  /** The secret that its cookie is to hold from now on. */
+  renewed: string;
 }
 
-/** Makes somebody who has authenticated the session's user, and rotates the cookie of their browser. */
-export function createArriving({ sessions, visits, enrolling, drain, clock }: Dependencies) {
+/** Moves sessions; makes the person who has authenticated the session's user. */
+export function createAuthentication({ sessions, enrolling, outbox, isFresh, clock }: Dependencies) {
   const now = () => new Date(clock.now());
 
+  /** @returns the session after the transition; undefined where it has changed since it was read, or expired */
   async function move(session: Session, transition: Transition): Promise<Session | undefined> {
     const moved = await sessions.move(session, transition, now());
-    if (moved) drain(moved);
+    if (moved?.failure) outbox.drain(moved);
     return moved;
   }
 
-  /** @returns the secret that the browser's cookie must hold from now on */
-  async function arrive(
-    { session, visit, secret, token }: Arrival,
+  /** Whether all that the partner asks for is known; a duplicate identity blocks the enrollment first, by `verify`. */
+  const isKnown = (session: Session, { claims, duplicate }: User) =>
+    !duplicate && claimsAskedFor(session).every((name) => isFresh(name, claims[name], clock.now()));
+
+  /** @returns the session as it was moved; undefined where another request was faster */
+  async function authenticate(
+    { session, visit, renewed }: Arrival,
     outcome: Authenticated | Failed,
-  ): Promise<string> {
-    if (outcome.kind === 'failed') {
-      await move(session, failed(session, outcome.reason, now()));
-      return secret;
-    }
-    const userId = await enrolling.meet(session, outcome);
-    const renewed = visits.renewed(visit, secret, token);
-    const { rehearse, carry } = outcome;
+  ): Promise<Session | undefined> {
+    if (outcome.kind === 'failed') return move(session, failed(session, outcome.reason, now()));
+    const { rehearse, carry, answer } = outcome;
+    const atOnce = answer?.kind === 'verified' && !answer.duplicate && visit.device === 'computer';
+    const { user, isNew } = await enrolling.meet(session, outcome, atOnce ? answer.claims : undefined);
     const marked = rehearse ? { rehearse } : {};
     const { handoff } = session;
-    const transition =
-      visit.device === 'phone' && handoff
-        ? recognised({ handoff, phoneHash: sha256(renewed), userId, ...marked }, carry, now())
-        : authenticated(
-            { ...enrolling.known(session, userId), browserHash: sha256(renewed), ...marked },
-            carry,
-            now(),
-          );
-    if (await move(session, transition)) return renewed;
-    // Lost against another request of this browser: if that was the same form, it set the same secret.
-    return (await visits.enter({ ...visit, secret }, token)).secret;
+    if (visit.device === 'phone' && handoff) {
+      const phone = { handoff, phoneHash: sha256(renewed), userId: user._id, ...marked };
+      return move(session, recognised(phone, carry, now()));
+    }
+    const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed), ...marked };
+    if (!isKnown(session, user)) return move(session, authenticated(who, carry, now()));
+    const note = isNew ? 'by the source' : 'claims were still fresh';
+    return move(session, authenticatedAndVerified(who, { note, at: now() }));
   }
 
-  return { move, arrive };
+  return { move, authenticate };
 }
-export type Arriving = ReturnType<typeof createArriving>;
+export type Authentication = ReturnType<typeof createAuthentication>;

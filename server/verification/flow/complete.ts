@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.ts';
 import { deriveSecret, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import { backingOf, type FindStanding } from '../people/claims-snapshot.ts';
+import { backingOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import {
   claimsAskedFor,
@@ -16,7 +16,7 @@ import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
 import type { ClientDirectory } from './start.ts';
 
 interface Dependencies {
-  findStanding: FindStanding;
+  findSnapshot: FindSnapshot;
   directory: Pick<ClientDirectory, 'client'>;
   keyring: Pick<Keyring, 'code'>;
   isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
@@ -25,10 +25,12 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-export type Ending = ReturnType<typeof createEnding>;
+export type Completion = ReturnType<typeof createCompletion>;
 
 /** How sessions end: the code, and the way back to the partner. */
-export function createEnding({ directory, keyring, findStanding, isCodeUsed, issuer, clock }: Dependencies) {
+export function createCompletion(dependencies: Dependencies) {
+  const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
+
   /** Where the session may end now; read past the cache before it is said that its URI is gone. */
   async function target({ clientId, redirectUri }: Session) {
     const uris = async (fresh: boolean) =>
@@ -52,37 +54,50 @@ export function createEnding({ directory, keyring, findStanding, isCodeUsed, iss
     return errorRedirect({ redirectUri: found.uri, state: session.state, issuer }, 'invalid_redirect_uri');
   }
 
-  /** `verified` → `complete`. The code is derived from the session, so that it need not be kept to be sent again. */
-  async function issueCode(session: Session): Promise<Transition> {
-    const standing = await findStanding(session);
-    // Erased in the meantime: there is nobody left to answer for.
-    if (!standing) return failed(session, 'abandoned', new Date(clock.now()));
+  /**
+   * `verified` → `complete`. The code is derived from the session, so that it need not be kept to be sent again. The
+   * snapshot is read after the session was verified: a later block, erasure or new claims make this transition fail.
+   */
+  async function issueCode(session: Session): Promise<{ transition: Transition; snapshot?: Snapshot }> {
+    const snapshot = await findSnapshot(session);
+    const at = new Date(clock.now());
+    // Erased since they authenticated.
+    if (!snapshot) return { transition: failed(session, 'abandoned', at) };
     const { id: keyId, bytes } = keyring.code.current;
     const code = { hash: sha256(deriveSecret(bytes, 'code', [session._id])), keyId };
-    const { consentedClaims } = standing.enrollment;
-    const consents = claimsAskedFor(session).some((name) => !consentedClaims.includes(name));
-    return completed(session, { code, backing: backingOf(standing), consents }, new Date(clock.now()));
+    const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
+    const returning = firstSession !== session._id;
+    const consents = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
+    const issue = { code, backing: backingOf(snapshot, session), returning, enrolled: returning && consents };
+    return { transition: completed(session, issue, at), snapshot };
   }
 
-  /** The code of a completed session, while it is of use to anybody. */
-  async function usableCode({ _id, partnerId, mode, code }: Session): Promise<string | undefined> {
+  /**
+   * The code of a completed session while it can be exchanged.
+   * @param isNew whether this request has issued it
+   */
+  async function usableCode(
+    { _id, partnerId, mode, code }: Session,
+    isNew: boolean,
+  ): Promise<string | undefined> {
     const key = code && keyring.code.byId(code.keyId);
     if (!key || clock.now() >= code.expiresAt.getTime()) return undefined;
-    if (await isCodeUsed({ partnerId, mode, codeHash: code.hash })) return undefined;
+    if (!isNew && (await isCodeUsed({ partnerId, mode, codeHash: code.hash }))) return undefined;
     return deriveSecret(key.bytes, 'code', [_id]);
   }
 
   /**
    * The redirect that ends the session; the same one again while that makes sense (double click, reload).
+   * @param isNew whether this request has issued the code
    * @throws ApiError `conflict` where the session is already finished
    */
   async function redirect(
     session: Session,
-    stage: Extract<Stage, 'completed' | 'failed' | 'expired' | 'over'>,
+    { stage, isNew }: { stage: Extract<Stage, 'completed' | 'failed' | 'expired' | 'over'>; isNew: boolean },
   ) {
     const back = { redirectUri: session.redirectUri, state: session.state, issuer };
     if (stage === 'completed') {
-      const code = await usableCode(session);
+      const code = await usableCode(session, isNew);
       if (code) return successRedirect(back, code);
     }
     const reason = reasonAt(session, stage);

@@ -1,41 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError, unavailable } from '../../platform/errors.ts';
-import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import { isTokenOf } from '../browser/csrf.ts';
 import type { Visit, Visits } from '../browser/session-access.ts';
-import type { DeviceName } from '../handoff/devices.ts';
-import { confirmed, isOpen, linkAndCode, offered, withdrawn } from '../handoff/handoff.ts';
+import { isOpen, linkAndCode } from '../handoff/handoff.ts';
+import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import {
-  consented,
-  failed,
-  type Handoff,
-  returned,
-  type Session,
-  type Stage,
-  spentAttempts,
-  stageOf,
-  stepOf,
-} from '../session/transitions.ts';
+import type { Outbox } from '../session/outbox.ts';
+import { type Handoff, isLive, type Session, type Stage, stageOf } from '../session/transitions.ts';
 import type { Attempts } from '../sources/authorization-request.ts';
-import type { Beginning, VerificationSource } from '../sources/source.ts';
-import type { Arriving } from './authenticate.ts';
-import type { Ending } from './complete.ts';
-import type { Verifying } from './verify.ts';
-
-export const decisions = ['accept', 'decline', 'cancel', 'phone', 'stay', 'confirm', 'deny'] as const;
-
-export interface Submission {
-  /** The stage that the form was made for. */
-  step?: string | undefined;
-  csrf?: string | undefined;
-  decision?: (typeof decisions)[number] | undefined;
-  /** What the verification source's page asked for. */
-  input: Readonly<Record<string, string>>;
-  /** What the browser says that it is. */
-  browser: DeviceName;
-}
+import { type SourceOf, sourceSession } from '../sources/session-source.ts';
+import type { Beginning } from '../sources/source.ts';
+import type { Authentication } from './authenticate.ts';
+import type { Completion } from './complete.ts';
+import { createProviderReturn } from './provider-return.ts';
+import { createSubmit, type Submitted } from './submit.ts';
+import type { Verify } from './verify.ts';
 
 /** What the browser gets to see: the page of the stage it is at, or the way back to the partner. */
 export type View =
@@ -59,82 +37,116 @@ export interface Renewal {
   secret: string;
 }
 
+/** A session after the automatic steps. */
+interface Advanced {
+  session: Session;
+  stage: Stage;
+  /** Where to instead, because the redirect URI is not registered any more. */
+  detour: string | undefined;
+  /** Whether this request has issued the code. */
+  isNew: boolean;
+}
+
 interface Dependencies {
   visits: Visits;
-  arriving: Arriving;
+  authentication: Authentication;
   attempts: Attempts;
-  sources: ReadonlyMap<string, VerificationSource>;
-  enrolling: Pick<Enrolling, 'known' | 'settle'>;
-  verify: Verifying;
-  ending: Ending;
+  sourceOf: SourceOf;
+  enrolling: Pick<Enrolling, 'known'>;
+  verify: Verify;
+  completion: Completion;
+  outbox: Outbox;
   keyring: Pick<Keyring, 'id'>;
   clock: { now(): number };
 }
 
 const triesAgainstOthers = 5;
-/** Milliseconds that a return may be under way, its source's patience and the rest; and between two looks at it. */
-const twin = { most: 16_000, pause: 250 };
-const live: readonly Stage[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
 
 /** The hosted flow (design, section 4): consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
-  const { visits, arriving, attempts, sources, enrolling, verify, ending, keyring, clock } = dependencies;
-  const { move, arrive } = arriving;
-  const now = () => new Date(clock.now());
+  const { visits, authentication, attempts, sourceOf, verify, completion, outbox, keyring, clock } =
+    dependencies;
+  const { move } = authentication;
+  const submit = createSubmit(dependencies);
+  const comeBack = createProviderReturn(dependencies);
 
-  function sourceOf(session: Session): VerificationSource {
-    const source = sources.get(session.source);
-    if (!source) throw new Error(`session ${session._id} needs the verification source ${session.source}`);
-    return source;
+  /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
+  function isAutomatic({ handoff }: Session, stage: Stage, device: Visit['device']): boolean {
+    if (device === 'phone') return stage === 'verify';
+    return (stage === 'verify' || stage === 'issue') && handoff?.state !== 'taken';
   }
 
-  /** What comes next. Steps that need nobody are taken here, so a reload resumes what a crash cut short. */
-  async function show(visit: Visit): Promise<View | Renewal> {
+  /** One automatic step. */
+  async function step(
+    session: Session,
+    stage: Stage,
+  ): Promise<{ moved: Session | undefined; snapshot?: Snapshot }> {
+    if (stage === 'verify') return { moved: await move(session, await verify(session, sourceOf(session))) };
+    const { transition, ...read } = await completion.issueCode(session);
+    return { moved: await move(session, transition), ...read };
+  }
+
+  /** Takes the automatic steps of a session that was just read or moved. */
+  async function advance(read: Session, visit: Visit): Promise<Advanced> {
+    let session = read;
+    let snapshot: Snapshot | undefined;
+    let isNew = false;
     for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
-      const session = await visits.read(visit);
-      const latest = visits.outdated(session, visit);
-      if (latest !== undefined) return { kind: 'renew', session, secret: latest };
       const stage = stageOf(session, clock.now());
-      const view =
-        visit.device === 'phone'
-          ? await atPhone(session, stage, visit)
-          : await atComputer(session, stage, visit);
-      if (view) return view;
-      if (stage === 'verify') await move(session, await verify(session, sourceOf(session)));
-      else await move(session, await ending.issueCode(session));
+      const detour = visit.device === 'computer' ? await completion.detour(session, stage) : undefined;
+      if (detour !== undefined || !isAutomatic(session, stage, visit.device)) {
+        // Before the code is sent: the partner may then ask for what the user has consented to.
+        if (stage === 'completed' && (isNew || session.enrollmentDueAt))
+          await outbox.finish(session, snapshot);
+        return { session, stage, detour, isNew };
+      }
+      const taken = await step(session, stage);
+      isNew = taken.moved?.code !== undefined;
+      snapshot = taken.moved && taken.snapshot;
+      session = taken.moved ?? (await visits.read(visit));
     }
-    throw unavailable(new Error(`session ${visit.sessionId} keeps changing`));
+    throw unavailable(new Error(`session ${session._id} keeps changing`));
   }
 
-  /** Undefined where the next step needs nobody. */
-  async function atComputer(session: Session, stage: Stage, visit: Visit): Promise<View | undefined> {
+  /** The session of this browser after the automatic steps, or the new cookie that it has to come back with. */
+  async function open(visit: Visit): Promise<Advanced | Renewal> {
+    const session = await visits.read(visit);
+    const latest = visits.outdated(session, visit);
+    if (latest !== undefined) return { kind: 'renew', session, secret: latest };
+    return advance(session, visit);
+  }
+
+  async function show(visit: Visit): Promise<View | Renewal> {
+    const found = await open(visit);
+    return 'kind' in found ? found : render(found, visit);
+  }
+
+  const render = (advanced: Advanced, visit: Visit): Promise<View> =>
+    visit.device === 'phone' ? atPhone(advanced, visit) : atComputer(advanced, visit);
+
+  async function atComputer({ session, stage, detour, isNew }: Advanced, visit: Visit): Promise<View> {
     const gently = sourceOf(session).finish !== undefined;
-    const detour = await ending.detour(session, stage);
-    if (detour) return { kind: 'leave', session, url: detour, gently };
+    if (detour !== undefined) return { kind: 'leave', session, url: detour, gently };
     const { handoff } = session;
-    if (handoff?.state === 'taken' && live.includes(stage)) return { kind: 'waiting', session, handoff };
+    if (handoff?.state === 'taken' && isLive(stage)) return { kind: 'waiting', session, handoff };
     switch (stage) {
       case 'consent':
         return { kind: 'consent', session };
       case 'authenticate':
         return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, visit);
       case 'confirm':
-        throw new Error(`session ${session._id} waits for a phone that it was not handed to`);
       case 'verify':
       case 'issue':
-        return undefined;
+        throw new Error(`session ${session._id} has no page for the step ${stage}`);
       case 'completed':
-        // Before the code is sent: the partner may ask for what the user has consented to as soon as it has that.
-        if (session.enrollmentDueAt) await enrolling.settle(session);
-        return { kind: 'leave', session, url: await ending.redirect(session, stage), gently };
       case 'failed':
       case 'expired':
       case 'over':
-        return { kind: 'leave', session, url: await ending.redirect(session, stage), gently };
+        return { kind: 'leave', session, url: await completion.redirect(session, { stage, isNew }), gently };
     }
   }
 
-  async function atPhone(session: Session, stage: Stage, visit: Visit): Promise<View | undefined> {
+  async function atPhone({ session, stage }: Advanced, visit: Visit): Promise<View> {
     const { handoff } = session;
     if (!handoff) throw new ApiError('unauthorized');
     switch (stage) {
@@ -144,7 +156,7 @@ export function createFlow(dependencies: Dependencies) {
       case 'confirm':
         return { kind: 'confirm', session, handoff };
       case 'verify':
-        return undefined;
+        throw new Error(`session ${session._id} has no page for the step verify`);
       case 'issue':
       case 'completed':
         return { kind: 'phone-over', session, well: true };
@@ -161,7 +173,7 @@ export function createFlow(dependencies: Dependencies) {
     return {
       kind: 'begin',
       session,
-      beginning: await sourceOf(session).begin(known(session, language), attempt),
+      beginning: await sourceOf(session).begin(sourceSession(session, language), attempt),
     };
   }
 
@@ -172,121 +184,15 @@ export function createFlow(dependencies: Dependencies) {
     return { kind: 'handoff', session, shown };
   }
 
-  /**
-   * Takes a form. One that was made for an earlier step (back button, second tab, double click) does nothing:
-   * the browser is then shown where the session really is.
-   * @returns the secret that the browser's cookie must hold from now on
-   * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
-   */
-  async function submit(visit: Visit, form: Submission): Promise<string> {
-    const { csrf = '', decision } = form;
-    const { session, secret, own: current } = await visits.enter(visit, csrf);
-    const stage = stageOf(session, clock.now());
-    const own = current && isTokenOf(secret, csrf);
-    if (own && (decision === 'cancel' || decision === 'deny') && live.includes(stage)) {
-      await move(session, failed(session, 'abandoned', now()));
-      return secret;
-    }
-    const stale = !current || (form.step !== undefined && form.step !== stepOf(session, stage));
-    if (stale || !live.includes(stage)) return secret;
-    if (!own) throw new ApiError('cross_site_request');
-    if (visit.device === 'phone' && stage === 'confirm') await confirm(session, form);
-    if (visit.device === 'computer' && stage === 'consent') await decide(session, form);
-    if (stage !== 'authenticate') return secret;
-    if (visit.device === 'computer') {
-      const chosen = await chooseDevice(session, { ...visit, secret }, form);
-      if (chosen !== undefined) return chosen;
-    }
-    const outcome = await sourceOf(session).resume(known(session, visit.language), form.input);
-    if (outcome.kind === 'verified') throw new Error('a source verified somebody who has not authenticated');
-    return arrive({ session, visit, secret, token: csrf }, outcome);
+  /** The way out of a session, after a form; undefined where a page of ours comes next. */
+  async function leaving({ session: moved, secret }: Submitted, visit: Visit): Promise<View | undefined> {
+    const entered = { ...visit, secret };
+    const session = moved ?? (await visits.read(entered));
+    if (visits.outdated(session, entered) !== undefined) return undefined;
+    const advanced = await advance(session, entered);
+    const isOver = advanced.detour !== undefined || !isLive(advanced.stage);
+    return visit.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
   }
 
-  async function decide(session: Session, { decision }: Submission): Promise<void> {
-    if (decision === 'accept') await move(session, consented(now()));
-    else if (decision === 'decline') await move(session, failed(session, 'consent_declined', now()));
-    else throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
-  }
-
-  async function confirm(session: Session, { decision }: Submission): Promise<void> {
-    const { handoff, userId } = session;
-    if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)
-      throw new ApiError('cross_site_request');
-    const browserHash = sha256(visits.confirmed(session));
-    const who = { ...enrolling.known(session, userId), browserHash };
-    await move(session, confirmed({ handoff, browserHash: session.browserHash }, who, now()));
-  }
-
-  /**
-   * A computer whose session a phone has taken may do no more.
-   * @returns the secret for its cookie, where the form was about the device
-   */
-  async function chooseDevice(
-    session: Session,
-    visit: Visit & { secret: string },
-    { decision, browser, csrf = '' }: Submission,
-  ): Promise<string | undefined> {
-    const { handoff } = session;
-    const { secret } = visit;
-    if (decision === 'phone' && handoff?.state !== 'taken') {
-      const renewed = visits.renewed(visit, secret, csrf);
-      const about = { computer: browser, browserHash: sha256(renewed), at: now() };
-      const offering = offered(keyring.id, session, about);
-      if (!offering) return secret;
-      if (await move(session, offering)) return renewed;
-      return (await visits.enter(visit, csrf)).secret;
-    }
-    if (decision === 'stay' && handoff) {
-      if (handoff.state !== 'withdrawn') await move(session, withdrawn(handoff, now()));
-      return secret;
-    }
-    return handoff?.state === 'taken' ? secret : undefined;
-  }
-
-  /**
-   * Takes what a browser brought back from the site of the session's source. Each attempt counts once; one that
-   * comes too late, or while the session goes on elsewhere, does nothing.
-   * @returns the secret that the browser's cookie must hold from now on
-   * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser never left like that
-   */
-  async function comeBack(visit: Visit, back: { source: string; answer: URLSearchParams }): Promise<string> {
-    const state = back.answer.get('state') ?? '';
-    // Whoever began the session knows its state; the provider's code is known to the browser alone that came back.
-    const token = `${state}.${back.answer.get('code') ?? ''}`;
-    const { session, secret, own } = await visits.enter(visit, token);
-    const { finish } = sourceOf(session);
-    if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
-    if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
-    const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
-    // It left before it asked for the phone, in another tab: its cookie has been rotated since.
-    if (!attempt && session.handoff) return secret;
-    if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
-    const isSpent = spentAttempts(session.carried).includes(attempt.id);
-    const mine = isSpent ? undefined : await move(session, returned(session, attempt.id, now()));
-    if (!mine) return outcomeOfTwin(visit, token, attempt.id);
-    return arrive({ session: mine, visit, secret, token }, await finish(back.answer, attempt));
-  }
-
-  /**
-   * Another request brought the same return. Its browser may have given that one up, for a reload: the cookie that it
-   * ends with has to come from here.
-   */
-  async function outcomeOfTwin(visit: Visit, token: string, attemptId: string): Promise<string> {
-    for (;;) {
-      const { session, secret } = await visits.enter(visit, token);
-      const since = session.timeline.findLast(({ event }) => event === 'returned')?.at.getTime() ?? 0;
-      const underWay =
-        stageOf(session, clock.now()) === 'authenticate' &&
-        spentAttempts(session.carried).includes(attemptId) &&
-        clock.now() - since < twin.most;
-      if (!underWay) return secret;
-      await sleep(twin.pause);
-    }
-  }
-
-  return { show, submit, comeBack };
-}
-
-function known({ _id: id, partnerId, mode, carried, ...session }: Session, chosen: Visit['language']) {
-  return { id, partnerId, mode, carried, language: chosen ?? session.language };
+  return { show, submit, leaving, comeBack };
 }

@@ -1,6 +1,6 @@
 import type { Grant } from '../../../contracts/grant.ts';
 import { createStage } from '../../platform/group-commit.ts';
-import { claimsOf, type FindStanding } from '../people/claims-snapshot.ts';
+import { claimsOf, type FindSnapshot } from '../people/claims-snapshot.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
 export interface Grants {
@@ -12,12 +12,12 @@ export interface Grants {
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'findByCodeHashes' | 'countWrongVerifier'>;
-  findStanding: FindStanding;
+  findSnapshot: FindSnapshot;
 }
 
-/** What codes stand for: the session that issued each, and who stands behind it. */
-export function createGrants({ sessions, findStanding }: Dependencies): Grants {
-  async function behind(
+/** What codes stand for: the session that issued each, with its user and enrollment. */
+export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
+  async function evaluated(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
     const { backing, enrollmentId: id } = session;
@@ -25,10 +25,10 @@ export function createGrants({ sessions, findStanding }: Dependencies): Grants {
       const { claims, rehearse } = backing;
       return { evaluatedClaims: claims, enrollment: { id, status: 'active', rehearse } };
     }
-    const standing = await findStanding(session);
-    if (!standing) return undefined;
-    const { _id, status, rehearse } = standing.enrollment;
-    return { evaluatedClaims: claimsOf(standing), enrollment: { id: _id, status, rehearse } };
+    const { user, enrollment } = (await findSnapshot(session)) ?? {};
+    if (!user || !enrollment) return undefined;
+    const { _id, status, rehearse } = enrollment;
+    return { evaluatedClaims: claimsOf(user), enrollment: { id: _id, status, rehearse } };
   }
 
   async function toGrant(session: CodeSession): Promise<Grant | undefined> {
@@ -43,7 +43,7 @@ export function createGrants({ sessions, findStanding }: Dependencies): Grants {
       sub,
       returning = false,
     } = session;
-    const found = code && sub && (await behind(session));
+    const found = code && sub && (await evaluated(session));
     if (!found) return undefined;
     const { expiresAt, wrongVerifiers } = code;
     const asked = { sessionId, clientId, keyId, redirectUri, scope, codeChallenge };

@@ -1,48 +1,60 @@
 import type { Block } from '../people/blocking.ts';
+import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { IsFresh } from '../people/freshness.ts';
 import type { Revising } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { claimsAskedFor, failed, type Session, type Transition, verified } from '../session/transitions.ts';
+import { sourceSession } from '../sources/session-source.ts';
 import type { VerificationSource } from '../sources/source.ts';
 
 interface Dependencies {
+  findSnapshot: FindSnapshot;
   enrol: Enrolling['enrol'];
-  users: Pick<UserStore, 'keepClaims'>;
+  users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
   revise: Pick<Revising, 'user'>;
   block: Block;
   isFresh: IsFresh;
   clock: { now(): number };
 }
 
-/** Decides what follows from an authenticated session. Doing it again comes to the same. */
-export type Verifying = (session: Session, source: VerificationSource) => Promise<Transition>;
+/** Decides what follows from an authenticated session. Idempotent. */
+export type Verify = (session: Session, source: VerificationSource) => Promise<Transition>;
 
 /**
  * Verifies an authenticated user; one whose claims are fresh is not verified again. A duplicate identity
  * blocks the enrollment, and the flow goes on: the exchange refuses it (decisions.md, "Session states").
  */
-export function createVerifying({ enrol, users, revise, block, isFresh, clock }: Dependencies): Verifying {
+export function createVerify(dependencies: Dependencies): Verify {
+  const { findSnapshot, enrol, users, revise, block, isFresh, clock } = dependencies;
+
+  /** An operator who has unblocked the enrollment has decided otherwise. */
+  async function blockDuplicate(session: Session, snapshot: Snapshot, decided: boolean): Promise<void> {
+    const enrollment = await enrol(session, snapshot);
+    if (enrollment && !(decided && enrollment.blockedAt)) await block(enrollment._id, 'duplicate_identity');
+  }
+
   return async function verify(session, source) {
-    const { partnerId, mode, carried, language } = session;
-    const standing = await enrol(session);
+    const snapshot = await findSnapshot(session);
     const now = new Date(clock.now());
     // Erased since they authenticated: nothing may be kept of them any more.
-    if (!standing) return failed(session, 'abandoned', now);
-    const { user, enrollment } = standing;
-    const returning = enrollment.firstSession !== session._id;
+    if (!snapshot) return failed(session, 'abandoned', now);
+    const { user } = snapshot;
     if (claimsAskedFor(session).every((name) => isFresh(name, user.claims[name], now.getTime()))) {
-      // Found elsewhere; an operator who has unblocked this enrollment has decided otherwise.
-      if (user.duplicate && !enrollment.blockedAt) await block(enrollment._id, 'duplicate_identity');
-      return verified(returning, 'claims were still fresh', now);
+      // Found at another client.
+      if (user.duplicate) await blockDuplicate(session, snapshot, true);
+      return verified('claims were still fresh', now);
     }
-    const outcome = await source.resume({ id: session._id, partnerId, mode, carried, language }, {});
+    const outcome = await source.resume(sourceSession(session), {});
     if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
-    // The block first: claims that are kept count as fresh, and nobody looks again.
-    if (outcome.duplicate) await block(enrollment._id, 'duplicate_identity');
-    await users.keepClaims(user._id, outcome, now);
-    await revise.user({ _id: user._id, reviseAt: now });
-    return verified(returning, 'by the source', now);
+    // The block first: claims that are kept count as fresh, and nothing looks again.
+    if (outcome.duplicate) await blockDuplicate(session, snapshot, false);
+    const hasNone = Object.keys(user.claims).length === 0;
+    if (!(hasNone && (await users.keepFirstClaims(user._id, outcome, now)))) {
+      await users.keepClaims(user._id, outcome, now);
+      await revise.user({ _id: user._id, reviseAt: now });
+    }
+    return verified('by the source', now);
   };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.ts';
 import { hmac, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import type { Arriving } from '../flow/authenticate.ts';
+import type { Authentication } from '../flow/authenticate.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { type Handoff, type Session, stageOf } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
@@ -9,7 +9,7 @@ import { isCode, isOpen, linkHashOf, mistyped, taken } from './handoff.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'findByLink'>;
-  arriving: Pick<Arriving, 'move'>;
+  authentication: Pick<Authentication, 'move'>;
   keyring: Pick<Keyring, 'id'>;
   clock: { now(): number };
 }
@@ -28,7 +28,7 @@ interface Guess {
 }
 
 /** How a phone joins a session: by the link, and by the code that only the computer's screen shows. */
-export function createJoining({ sessions, arriving, keyring, clock }: Dependencies) {
+export function createJoining({ sessions, authentication, keyring, clock }: Dependencies) {
   /** @throws ApiError `session_not_found` for a link that does not work, never did, or no longer does */
   async function look(token: string): Promise<OpenLink> {
     const session = await sessions.findByLink(linkHashOf(token));
@@ -52,7 +52,7 @@ export function createJoining({ sessions, arriving, keyring, clock }: Dependenci
     const right = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
     const change = right ? taken(handoff, { phone, phoneHash: sha256(secret), at }) : mistyped(handoff, at);
     // Who comes too late learns nothing of what they guessed.
-    if (!(await arriving.move(session, change))) throw new ApiError('session_not_found');
+    if (!(await authentication.move(session, change))) throw new ApiError('session_not_found');
     return right ? session._id : undefined;
   }
 

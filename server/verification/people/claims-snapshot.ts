@@ -4,21 +4,26 @@ import type { Backing, Session } from '../session/transitions.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { User, UserStore } from './user-store.ts';
 
-/** Who stands behind a session, as they are now. */
-export interface Standing {
+/** The user of a session and their enrollment with its client, as they are now. */
+export interface Snapshot {
   user: User;
-  enrollment: Enrollment;
+  /** Absent until the first session that authenticates the user has enrolled them. */
+  enrollment?: Enrollment | undefined;
 }
 
-export function claimsOf({ user }: Standing): Claims {
-  return Object.fromEntries(Object.entries(user.claims).map(([name, { value }]) => [name, value]));
+export function claimsOf({ claims }: User): Claims {
+  return Object.fromEntries(Object.entries(claims).map(([name, { value }]) => [name, value]));
 }
 
-/** What a session can vouch for; nothing where the enrollment is blocked, which every exchange looks at again. */
-export function backingOf(standing: Standing): Omit<Backing, 'until'> | undefined {
-  const { status, rehearse } = standing.enrollment;
+/** What a session keeps for its code; nothing where the enrollment is blocked, which every exchange looks at again. */
+export function backingOf(
+  { user, enrollment }: Snapshot,
+  { mode, rehearse: mark }: Session,
+): Omit<Backing, 'until'> | undefined {
+  const ofNew = mode === 'test' ? mark : undefined;
+  const { status, rehearse } = enrollment ?? { status: 'active', rehearse: ofNew };
   if (status !== 'active') return undefined;
-  return { claims: claimsOf(standing), ...(rehearse ? { rehearse } : {}) };
+  return { claims: claimsOf(user), ...(rehearse ? { rehearse } : {}) };
 }
 
 interface Dependencies {
@@ -35,9 +40,9 @@ export const distinct = (values: readonly (string | undefined)[]) => [
   ...new Set(values.filter((value) => value !== undefined)),
 ];
 
-/** Looks up who stands behind sessions, those of one tick together; undefined where they were erased. */
-export function createStandings({ users, enrollments }: Dependencies) {
-  return createStage<Behind, Standing | undefined>({
+/** Reads the users and enrollments of sessions, those of one tick together; undefined where the user was erased. */
+export function createSnapshots({ users, enrollments }: Dependencies) {
+  return createStage<Behind, Snapshot | undefined>({
     async run(sessions) {
       const [foundUsers, foundEnrollments] = await Promise.all([
         users.findAll(distinct(sessions.map(({ userId }) => userId))).then(byId),
@@ -46,9 +51,9 @@ export function createStandings({ users, enrollments }: Dependencies) {
       return sessions.map(({ userId, enrollmentId }) => {
         const user = foundUsers.get(userId);
         const enrollment = foundEnrollments.get(enrollmentId);
-        return user && enrollment && { user, enrollment };
+        return user && { user, enrollment };
       });
     },
   });
 }
-export type FindStanding = ReturnType<typeof createStandings>;
+export type FindSnapshot = ReturnType<typeof createSnapshots>;

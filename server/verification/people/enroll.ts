@@ -1,12 +1,13 @@
+import type { Claims } from '../../../contracts/claims.ts';
+import type { EventDraft } from '../../platform/event-draft.ts';
 import { deriveId, hmac } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import type { Logger } from '../../platform/logging.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { claimsAskedFor, type Session } from '../session/transitions.ts';
 import type { Authenticated } from '../sources/source.ts';
-import type { Standing } from './claims-snapshot.ts';
+import type { FindSnapshot, Snapshot } from './claims-snapshot.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
-import type { User, UserStore } from './user-store.ts';
+import { keptClaims, type User, type UserStore } from './user-store.ts';
 
 /** `sub` and the `user_id` of events: stable for a partner, and of no use to two partners who compare. */
 function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'partnerId' | 'userId'>): string {
@@ -17,19 +18,13 @@ function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'part
 const keepPassing = 86_400_000;
 
 interface Dependencies {
-  users: Pick<UserStore, 'meet' | 'find'>;
+  users: Pick<UserStore, 'meet'>;
   enrollments: Pick<EnrollmentStore, 'enrol'>;
-  sessions: Pick<SessionStore, 'dueForEnrollment' | 'enrolled'>;
+  sessions: Pick<SessionStore, 'markReturning'>;
+  findSnapshot: FindSnapshot;
   keyring: Pick<Keyring, 'id' | 'pairwise'>;
-  /** Publishes in the background what an enrollment owes. */
-  drain: (enrollment: Enrollment) => void;
   clock: { now(): number };
-  logger: Pick<Logger, 'warn'>;
 }
-
-/** The sweep leaves to the process that moved a session the time to enrol its user itself. */
-const patience = 5_000;
-const perSweep = 200;
 
 /** An enrollment as a session that its user has authenticated in makes it. */
 function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
@@ -51,20 +46,23 @@ function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
     firstSession: sessionId,
     createdAt: at,
     ...(purgeAt ? { purgeAt } : {}),
-    outbox: [
-      {
-        type: 'enrollment.created',
-        cause: [_id],
-        partnerId,
-        mode,
-        keyId,
-        about: { sessionId, enrollmentId: _id, sub },
-        at,
-        fields: { enrollment_id: _id, user_id: sub, created_at: at.toISOString() },
-      },
-    ],
-    outboxAt: at,
     audit: [],
+  };
+}
+
+/** The event of an enrollment that its first session made. The same enrollment leads to the same event always. */
+function createdEvent({ _id, partnerId, clientId, keyId, mode, sub, ...enrollment }: Enrollment): EventDraft {
+  const at = enrollment.createdAt;
+  return {
+    type: 'enrollment.created',
+    cause: [_id],
+    partnerId,
+    clientId,
+    mode,
+    keyId,
+    about: { sessionId: enrollment.firstSession, enrollmentId: _id, sub },
+    at,
+    fields: { enrollment_id: _id, user_id: sub, created_at: at.toISOString() },
   };
 }
 
@@ -73,33 +71,50 @@ function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
  * user has authenticated or consented; what that means for the enrollment follows, idempotent, here or in the sweep.
  */
 export function createEnrolling(dependencies: Dependencies) {
-  const { users, enrollments, sessions, keyring, drain, clock, logger } = dependencies;
+  const { users, enrollments, sessions, findSnapshot, keyring, clock } = dependencies;
 
-  /** The user of a session with the enrollment brought up to date; undefined where the user was erased. */
-  async function enrol(session: Session): Promise<Standing | undefined> {
-    const user = session.userId === undefined ? undefined : await users.find(session.userId);
-    if (!user) return undefined;
-    const enrollment = await enrollments.enrol(enrollmentOf(session, user));
-    drain(enrollment);
-    return { user, enrollment };
-  }
-
-  async function settle(session: Session): Promise<void> {
-    await enrol(session);
-    await sessions.enrolled(session);
+  /**
+   * Brings the enrollment of a session up to date. Idempotent.
+   * @param known the user and the enrollment as they were read after the session had authenticated
+   * @returns undefined where the user was erased
+   */
+  async function enrol(session: Session, known?: Snapshot): Promise<Enrollment | undefined> {
+    const snapshot = known ?? (await findSnapshot(session));
+    if (!snapshot) return undefined;
+    const wanted = enrollmentOf(session, snapshot.user);
+    const { enrollment: existing } = snapshot;
+    if (existing && wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name)))
+      return existing;
+    return enrollments.enrol(wanted, existing !== undefined);
   }
 
   return {
     enrol,
-    /** As `enrol`, where it is the last step that the session owes. */
-    settle,
 
-    /** Who has authenticated, as a user of this service: made the first time. */
-    async meet({ mode, source }: Session, { subject, passing }: Authenticated): Promise<string> {
+    /**
+     * What follows from a session for its enrollment.
+     * @returns the events that are due for it. Idempotent.
+     */
+    async follow(session: Session, known?: Snapshot): Promise<EventDraft[]> {
+      const enrollment = await enrol(session, known);
+      if (!enrollment) return [];
+      if (enrollment.firstSession === session._id) return [createdEvent(enrollment)];
+      // Another session of this user enrolled them while this one completed.
+      if (session.returning === false) await sessions.markReturning(session._id);
+      return [];
+    },
+
+    /** The user who has authenticated: made the first time, with what is known of them by then. */
+    async meet(
+      { mode, source }: Session,
+      { subject, passing }: Authenticated,
+      claims?: Claims,
+    ): ReturnType<UserStore['meet']> {
       const identity = hmac(keyring.id, JSON.stringify(['identity', mode, source, subject]));
       const createdAt = new Date(clock.now());
       const life = passing ? { purgeAt: new Date(createdAt.getTime() + keepPassing) } : {};
-      return (await users.meet({ identity, mode, createdAt, ...life }))._id;
+      const kept = claims ? { claims: keptClaims(claims, createdAt), keptSince: createdAt } : {};
+      return users.meet({ identity, mode, createdAt, ...life, ...kept });
     },
 
     /** What the session's partner and client know the user as. */
@@ -109,14 +124,6 @@ export function createEnrolling(dependencies: Dependencies) {
         sub: pairwiseSubject(keyring.pairwise, { mode, partnerId, userId }),
         enrollmentId: deriveId(keyring.id, 'enrollment', [clientId, userId]),
       };
-    },
-
-    async sweep(): Promise<void> {
-      const due = await sessions.dueForEnrollment(new Date(clock.now() - patience), perSweep);
-      const settled = await Promise.allSettled(due.map(settle));
-      for (const result of settled) {
-        if (result.status === 'rejected') logger.warn({ err: result.reason }, 'left to the next sweep');
-      }
     },
   };
 }

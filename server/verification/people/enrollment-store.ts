@@ -5,8 +5,9 @@ import type { Rehearsal } from '../../../contracts/verification.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { EventDraft } from '../../platform/event-draft.ts';
+import { createStage } from '../../platform/group-commit.ts';
 import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
 
 /** A user's relation to one client: made when they first authenticate there (interface 2.10). */
@@ -30,8 +31,6 @@ export interface Enrollment extends Revisable {
   createdAt: Date;
   /** When it may be deleted; absent for those that are kept. */
   purgeAt?: Date;
-  outbox: EventDraft[];
-  outboxAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
   audit: AuditEntry[];
   auditAt?: Date;
@@ -42,15 +41,17 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { sub: 1 } },
   { collection, key: { userId: 1 } },
-  { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
 ];
 
 export interface EnrollmentStore {
-  /** Makes the enrollment, or finds the one that is there; adds the claims consented to. Idempotent. */
-  enrol(enrollment: Enrollment): Promise<Enrollment>;
+  /**
+   * Makes the enrollment, or adds the claims consented to to the one that is there. Idempotent.
+   * @param known whether there is one, as far as the caller knows
+   */
+  enrol(enrollment: Enrollment, known: boolean): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
   /** Those of `ids` that are there. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
@@ -71,8 +72,6 @@ export interface EnrollmentStore {
   unblock(id: string, entry: AuditEntry): Promise<Enrollment>;
   /** Keeps a hash of whom a shop knows this user as; the last one stays. */
   rememberCustomer(id: string, customerHash: string): Promise<void>;
-  owing(before: Date, limit: number): Promise<Enrollment[]>;
-  settle(paid: readonly Enrollment[]): Promise<void>;
 }
 
 const due = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
@@ -97,8 +96,17 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
     return updated;
   }
 
+  /** Resolves to whether the enrollment was inserted. */
+  const insert = createStage<Enrollment, boolean>({
+    async run(batch) {
+      const results = await insertEach(enrollments, batch);
+      return results.map((result) => (result instanceof Error ? result : result === 'inserted'));
+    },
+  });
+
   return {
-    async enrol(enrollment) {
+    async enrol(enrollment, known) {
+      if (!known && (await insert(enrollment))) return enrollment;
       try {
         return await upsert(enrollment);
       } catch (error) {
@@ -155,19 +163,6 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         { _id: id, customerHash: { $ne: customerHash } },
         { $set: { customerHash } },
       );
-    },
-
-    owing: (before, limit) =>
-      enrollments
-        .find({ outboxAt: { $lte: before } })
-        .sort({ outboxAt: 1 })
-        .limit(limit)
-        .toArray(),
-
-    async settle(paid) {
-      const ids = paid.map(({ _id }) => _id);
-      // Nothing is ever added to this outbox: an enrollment owes one event in its life.
-      await enrollments.updateMany({ _id: { $in: ids } }, { $set: { outbox: [] }, $unset: { outboxAt: '' } });
     },
   };
 }

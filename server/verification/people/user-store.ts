@@ -2,8 +2,10 @@ import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
-import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { insertEach } from '../../platform/database/write-groups.ts';
+import { unavailable } from '../../platform/errors.ts';
+import { createStage } from '../../platform/group-commit.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Verified } from '../sources/source.ts';
 import type { KeptClaim } from './freshness.ts';
@@ -30,6 +32,7 @@ export interface User extends Revisable {
 }
 
 const collection = 'users';
+const triesAgainstOthers = 5;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { identity: 1 }, unique: true },
   { collection, key: { erasedAt: 1 }, sparse: true },
@@ -39,17 +42,23 @@ export const indexes: IndexDeclaration[] = [
   revisionIndex(collection),
 ];
 
-export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'>;
+export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> &
+  Partial<Pick<User, 'claims' | 'keptSince'>>;
 
 export interface UserStore {
   /** The user of this identity, made where there is none. */
-  meet(user: NewUser): Promise<User>;
+  meet(user: NewUser): Promise<{ user: User; isNew: boolean }>;
   find(id: string): Promise<User | undefined>;
   /** Those of `ids` that are there and not erased. */
   findAll(ids: readonly string[]): Promise<User[]>;
   revisions: Revisions<User>;
-  /** Their sessions have to be told then. */
-  keepClaims(id: string, found: Pick<Verified, 'claims' | 'duplicate'>, evaluatedAt: Date): Promise<void>;
+  /**
+   * Keeps claims of a user who has none: no session has a snapshot of any.
+   * @returns false where the user has some, or was erased
+   */
+  keepFirstClaims(id: string, found: Found, evaluatedAt: Date): Promise<boolean>;
+  /** Snapshots in their sessions have to be invalidated then. */
+  keepClaims(id: string, found: Found, evaluatedAt: Date): Promise<void>;
   /** Those that keep a claim which was evaluated at `before` or earlier. */
   keepingSince(before: Date, limit: number): Promise<User[]>;
   /** Removes what was evaluated at `before` or earlier, unless it has been evaluated again since it was read. */
@@ -65,30 +74,43 @@ export interface UserStore {
   remove(id: string): Promise<void>;
 }
 
+type Found = Pick<Verified, 'claims' | 'duplicate'>;
+
 const notErased = { erasedAt: { $exists: false } };
+
+/** Claims as they are kept. */
+export const keptClaims = (claims: Verified['claims'], evaluatedAt: Date): User['claims'] =>
+  Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, { value, evaluatedAt }]));
 
 export function createUserStore(db: Db): UserStore {
   const users = db.collection<User>(collection);
 
-  async function meet({ identity, ...fields }: NewUser): Promise<User> {
-    const user = await users.findOneAndUpdate(
-      { identity },
-      { $setOnInsert: { _id: randomId('user'), claims: {}, ...fields } },
-      { upsert: true, returnDocument: 'after' },
-    );
-    if (!user) throw new Error('an upsert returned no user');
-    return user;
-  }
+  const findByIdentity = createStage<string, User | undefined>({
+    async run(identities) {
+      const found = await users.find({ identity: { $in: [...new Set(identities)] } }).toArray();
+      const byIdentity = new Map(found.map((user) => [user.identity, user]));
+      return identities.map((identity) => byIdentity.get(identity));
+    },
+  });
+
+  /** Resolves to whether the user was inserted. */
+  const insert = createStage<User, boolean>({
+    async run(batch) {
+      const results = await insertEach(users, batch);
+      return results.map((result) => (result instanceof Error ? result : result === 'inserted'));
+    },
+  });
 
   return {
-    async meet(user) {
-      try {
-        return await meet(user);
-      } catch (error) {
-        // Two sessions of the same person at once: the other one has made the user.
-        if (!isDuplicateKey(error)) throw error;
-        return meet(user);
+    async meet({ claims = {}, ...fields }) {
+      const user: User = { _id: randomId('user'), claims, ...fields };
+      for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
+        const found = await findByIdentity(user.identity);
+        if (found) return { user: found, isNew: found._id === user._id };
+        if (await insert(user)) return { user, isNew: true };
+        // Another session of the same person was faster, or the reply was lost.
       }
+      throw unavailable(new Error('a user keeps being made and erased'));
     },
 
     find: async (id) => (await users.findOne({ _id: id, ...notErased })) ?? undefined,
@@ -97,10 +119,16 @@ export function createUserStore(db: Db): UserStore {
 
     revisions: revisionsOf(users),
 
+    async keepFirstClaims(id, { claims, duplicate }, evaluatedAt) {
+      const kept = { claims: keptClaims(claims, evaluatedAt), keptSince: evaluatedAt, duplicate };
+      const { matchedCount } = await users.updateOne({ _id: id, claims: {}, ...notErased }, { $set: kept });
+      return matchedCount === 1;
+    },
+
     async keepClaims(id, { claims, duplicate }, evaluatedAt) {
-      const fields = Object.entries(claims).map(([name, value]) => [
+      const fields = Object.entries(keptClaims(claims, evaluatedAt)).map(([name, claim]) => [
         `claims.${name}`,
-        { value, evaluatedAt },
+        claim,
       ]);
       const kept = { ...Object.fromEntries(fields), duplicate, reviseAt: evaluatedAt };
       await users.updateOne({ _id: id, ...notErased }, { $set: kept, $min: { keptSince: evaluatedAt } });

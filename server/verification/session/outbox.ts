@@ -1,70 +1,85 @@
 import type { EventDraft, Publish } from '../../platform/event-draft.ts';
 import { createStage } from '../../platform/group-commit.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Snapshot } from '../people/claims-snapshot.ts';
+import type { Enrolling } from '../people/enroll.ts';
+import type { SessionStore } from './session-store.ts';
+import type { Session } from './transitions.ts';
 
-/** A document that may owe events. */
-interface Owing {
-  _id: string;
-  outbox: EventDraft[];
-  outboxAt?: Date;
-}
-
-interface Creditors<T extends Owing> {
-  owing(before: Date, limit: number): Promise<T[]>;
-  settle(paid: readonly T[]): Promise<void>;
-}
-
-interface Dependencies<T extends Owing> {
-  store: Creditors<T>;
+interface Dependencies {
+  sessions: Pick<SessionStore, 'owing' | 'dueForEnrollment' | 'settle'>;
+  enrolling: Pick<Enrolling, 'follow'>;
   publish: Publish;
   clock: { now(): number };
-  logger: Logger;
+  logger: Pick<Logger, 'warn' | 'error'>;
 }
 
-const sweepBatch = 500;
-/** The sweep leaves to the process that made a change the time to publish it itself. */
-const patience = 5_000;
+/** A session whose enrollment is up to date, with all events that are due for it. */
+interface Unpublished {
+  session: Session;
+  drafts: readonly EventDraft[];
+}
 
-/** Publishes what documents owe: at once in the background, and by the sweep where that was cut short. */
-export function createOutbox<T extends Owing>({ store, publish, clock, logger }: Dependencies<T>) {
-  const pay = createStage<T, undefined>({
-    async run(documents) {
-      await publish(documents.flatMap(({ outbox }) => outbox));
-      await store.settle(documents);
-      return documents.map(() => undefined);
+const perSweep = 200;
+/** The sweep leaves to the process that moved a session the time to finish this itself. Milliseconds. */
+const gracePeriod = 5_000;
+
+/** What follows from a session: its enrollment, then its events. The sweep finishes what was cut short. */
+export function createOutbox({ sessions, enrolling, publish, clock, logger }: Dependencies) {
+  const publishAll = createStage<Unpublished, undefined>({
+    async run(batch) {
+      await publish(batch.flatMap(({ drafts }) => drafts));
+      await sessions.settle(batch.map(({ session }) => session));
+      return batch.map(() => undefined);
     },
   });
 
-  /** One that cannot be published must not keep the others waiting. @returns how many are left */
-  async function payEach(documents: readonly T[]): Promise<number> {
-    const together = await Promise.allSettled(documents.map((document) => pay(document)));
-    const failed = documents.filter((_, index) => together[index]?.status === 'rejected');
-    let unpaid = 0;
-    for (const document of failed) {
-      await pay(document).catch((err: unknown) => {
-        unpaid += 1;
-        logger.error({ err, of: document._id }, 'events could not be published');
+  async function follow(session: Session, known?: Snapshot): Promise<Unpublished> {
+    const enrolled = session.enrollmentDueAt ? await enrolling.follow(session, known) : [];
+    return { session, drafts: [...enrolled, ...session.outbox] };
+  }
+
+  const settle = async (session: Session) => publishAll(await follow(session));
+
+  function inBackground(work: Promise<unknown>, { _id: of }: Session): void {
+    work.catch((err: unknown) => logger.warn({ err, of }, 'events left to the sweep'));
+  }
+
+  /** One that cannot be published must not keep the others waiting. @returns whether all are settled */
+  async function settleEach(due: readonly Session[]): Promise<boolean> {
+    const together = await Promise.allSettled(due.map(settle));
+    const failed = due.filter((_, index) => together[index]?.status === 'rejected');
+    let allSettled = true;
+    for (const session of failed) {
+      await settle(session).catch((err: unknown) => {
+        allSettled = false;
+        logger.error({ err, of: session._id }, 'events could not be published');
       });
     }
-    return unpaid;
+    return allSettled;
   }
 
   return {
-    /** Returns at once: no answer waits for a webhook (interface section 6, rule 2). */
-    drain(document: T): void {
-      if (document.outbox.length === 0) return;
-      pay(document).catch((err: unknown) =>
-        logger.warn({ err, of: document._id }, 'events left to the sweep'),
-      );
+    /**
+     * Brings the enrollment up to date, then publishes in the background: no answer waits for a webhook (interface
+     * section 6, rule 1).
+     */
+    async finish(session: Session, known?: Snapshot): Promise<void> {
+      inBackground(publishAll(await follow(session, known)), session);
     },
 
+    /** As `finish`, for a session whose answer waits for nothing. */
+    drain: (session: Session): void => inBackground(settle(session), session),
+
     async sweep(): Promise<void> {
-      const before = new Date(clock.now() - patience);
-      for (;;) {
-        const left = await store.owing(before, sweepBatch);
-        const unpaid = await payEach(left);
-        if (left.length < sweepBatch || unpaid > 0) return;
+      const before = new Date(clock.now() - gracePeriod);
+      for (const find of [sessions.owing, sessions.dueForEnrollment]) {
+        for (;;) {
+          const due = await find(before, perSweep);
+          if (!(await settleEach(due)) || due.length < perSweep) break;
+        }
       }
     },
   };
 }
+export type Outbox = ReturnType<typeof createOutbox>;

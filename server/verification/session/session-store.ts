@@ -1,7 +1,9 @@
-import type { Db, Filter, UpdateFilter } from 'mongodb';
+import { randomBytes } from 'node:crypto';
+import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { createStage } from '../../platform/group-commit.ts';
-import type { Session, Transition } from './transitions.ts';
+import { applied, type Session, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
@@ -72,15 +74,26 @@ export interface SessionStore {
   forgetCarried(userId: string): Promise<void>;
   /** Sessions whose enrollments do not have yet what follows from them. */
   dueForEnrollment(before: Date, limit: number): Promise<Session[]>;
-  /** Its enrollment has what followed from the session as it was read. */
-  enrolled(session: Session): Promise<void>;
+  /** Another session had enrolled its user when it completed. */
+  markReturning(id: string): Promise<void>;
   /** Takes out of the sessions of a user who the user is. */
   forgetUser(userId: string): Promise<void>;
+  /** Sessions with events that are not published yet. */
   owing(before: Date, limit: number): Promise<Session[]>;
-  settle(paid: readonly Session[]): Promise<void>;
+  /** The events of these sessions are published, and their enrollments have what followed from them as they were read. */
+  settle(sessions: readonly Session[]): Promise<void>;
 }
 
-function toUpdate({ set, entry, carried, owes, enrolled }: Transition): UpdateFilter<Session> {
+/** One move of a group. The nonce names it among all moves of its session. */
+interface Move {
+  session: Session;
+  transition: Transition;
+  now: Date;
+  nonce: string;
+}
+
+function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
+  const { set, entry, earlier, carried, owes, enrolled } = transition;
   const unset = {
     ...(owes ? { purgeAt: '' as const } : {}),
     ...(carried === null ? { carried: '' as const } : {}),
@@ -89,29 +102,83 @@ function toUpdate({ set, entry, carried, owes, enrolled }: Transition): UpdateFi
   return {
     $set: { ...set, ...(carried ? { carried } : {}), ...(owes ? { outboxAt: entry.at } : {}) },
     ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
-    $push: { timeline: entry, ...(owes ? { outbox: owes } : {}) },
+    $push: {
+      timeline: { $each: [...(earlier ? [earlier] : []), { ...entry, nonce }] },
+      ...(owes ? { outbox: owes } : {}),
+    },
+  };
+}
+
+/** Matches the session as it was read: every transition makes its timeline longer. */
+function toStatement(move: Move): AnyBulkWriteOperation<Session> {
+  const { _id, timeline } = move.session;
+  const filter = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: move.now } };
+  return { updateOne: { filter, update: toUpdate(move) } };
+}
+
+/** Each mark goes only if it is the one that was read. */
+function toSettlement({
+  _id,
+  outboxAt,
+  enrollmentDueAt,
+  expiresAt,
+}: Session): AnyBulkWriteOperation<Session> {
+  const marks = { ...(outboxAt ? { outboxAt } : {}), ...(enrollmentDueAt ? { enrollmentDueAt } : {}) };
+  const emptied = { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) };
+  const gone = Object.fromEntries(Object.keys(marks).map((name) => [name, '' as const]));
+  return {
+    updateOne: {
+      filter: { _id, ...marks },
+      update: { ...(outboxAt ? { $set: emptied } : {}), $unset: gone },
+    },
   };
 }
 
 export function createSessionStore(db: Db): SessionStore {
   const sessions = db.collection<Session>(collection);
 
-  /** All of a batch fail together: ids are random, so that only the database itself can be the reason. */
   const insert = createStage<Session, undefined>({
     async run(batch) {
       const purgeable = batch.map((session) => ({
         ...session,
         purgeAt: new Date(session.expiresAt.getTime() + keepUnfinished),
       }));
-      await sessions.insertMany(purgeable, { ordered: false });
-      return batch.map(() => undefined);
+      // Ids are random: one that exists is this very session, after a lost reply.
+      const results = await insertEach(sessions, purgeable);
+      return results.map((result) => (result instanceof Error ? result : undefined));
+    },
+  });
+
+  async function findAll(ids: readonly string[]): Promise<Map<string, Session>> {
+    const found = await sessions.find({ _id: { $in: [...new Set(ids)] } }).toArray();
+    return new Map(found.map((session) => [session._id, session]));
+  }
+
+  const find = createStage<string, Session | undefined>({
+    async run(ids) {
+      const found = await findAll(ids);
+      return ids.map((id) => found.get(id));
+    },
+  });
+
+  /** The database says only how many of a group matched. Where some did not, their nonces tell which. */
+  const move = createStage<Move, Session | undefined>({
+    async run(moves) {
+      const { allMatched, refused } = await updateEach(sessions, moves.map(toStatement));
+      if (allMatched) return moves.map(applied);
+      const stored = await findAll(moves.map(({ session }) => session._id));
+      return moves.map((each, index) => {
+        const session = stored.get(each.session._id);
+        const isIn = session?.timeline.some(({ nonce }) => nonce === each.nonce);
+        return isIn ? applied(each) : refused.get(index);
+      });
     },
   });
 
   return {
     insert,
 
-    find: async (id) => (await sessions.findOne({ _id: id })) ?? undefined,
+    find,
 
     async existing(ids) {
       const found = sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } });
@@ -120,13 +187,8 @@ export function createSessionStore(db: Db): SessionStore {
 
     findByLink: async (linkHash) => (await sessions.findOne({ 'handoff.linkHash': linkHash })) ?? undefined,
 
-    async move({ _id, timeline }, transition, now) {
-      const asRead: Filter<Session> = { _id, timeline: { $size: timeline.length }, expiresAt: { $gt: now } };
-      const moved = await sessions.findOneAndUpdate(asRead, toUpdate(transition), {
-        returnDocument: 'after',
-      });
-      return moved ?? undefined;
-    },
+    move: (session, transition, now) =>
+      move({ session, transition, now, nonce: randomBytes(8).toString('base64url') }),
 
     findByCodeHashes: (hashes) =>
       sessions.find({ 'code.hash': { $in: [...hashes] } }, { projection: codeProjection }).toArray(),
@@ -164,9 +226,8 @@ export function createSessionStore(db: Db): SessionStore {
         .limit(limit)
         .toArray(),
 
-    async enrolled({ _id, enrollmentDueAt }) {
-      if (enrollmentDueAt)
-        await sessions.updateOne({ _id, enrollmentDueAt }, { $unset: { enrollmentDueAt: '' } });
+    async markReturning(id) {
+      await sessions.updateOne({ _id: id, returning: false }, { $set: { returning: true } });
     },
 
     async forgetUser(userId) {
@@ -189,17 +250,9 @@ export function createSessionStore(db: Db): SessionStore {
         .limit(limit)
         .toArray(),
 
-    async settle(paid) {
-      const writes = paid.map(({ _id, outboxAt, expiresAt }) => ({
-        updateOne: {
-          filter: { _id, ...(outboxAt ? { outboxAt } : {}) },
-          update: {
-            $set: { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) },
-            $unset: { outboxAt: '' as const },
-          },
-        },
-      }));
-      if (writes.length > 0) await sessions.bulkWrite(writes, { ordered: false });
+    async settle(settled) {
+      const marked = settled.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);
+      if (marked.length > 0) await sessions.bulkWrite(marked.map(toSettlement), { ordered: false });
     },
   };
 }

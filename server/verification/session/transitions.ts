@@ -11,7 +11,7 @@ import type { EventDraft } from '../../platform/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
 
-/** What happened in a session, in order. Every transition adds exactly one entry: their number is its version. */
+/** What happened in a session, in order. Every transition adds to it: the number of entries is the session's version. */
 interface TimelineEntry {
   at: Date;
   event:
@@ -27,6 +27,8 @@ interface TimelineEntry {
     | `handoff_${'offered' | 'mistyped' | 'taken' | 'authenticated' | 'confirmed' | 'withdrawn'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
+  /** Names the write that added it: one process can tell its own move from another's. */
+  nonce?: string;
 }
 
 export interface IssuedCode {
@@ -138,6 +140,11 @@ export type Stage =
   /** Ended in failure, and its lifetime is over as well. */
   | 'over';
 
+const live: readonly Stage[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
+
+/** Whether a session can still come to a code. */
+export const isLive = (stage: Stage): boolean => live.includes(stage);
+
 export function stageOf(session: Session, now: number): Stage {
   const expired = now >= session.expiresAt.getTime();
   if (session.status === 'complete') return 'completed';
@@ -168,11 +175,30 @@ export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
 export interface Transition {
   set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
   entry: TimelineEntry;
+  /** What the same change means as well, before `entry`. */
+  earlier?: TimelineEntry;
   /** Undefined leaves it, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
   owes?: EventDraft;
-  /** Whether the enrollment has what the session meant for it before this change. */
+  /** Whether the enrollment needs nothing from this session any more. */
   enrolled?: boolean;
+}
+
+/** The session after a transition. */
+export function applied({ session, transition }: { session: Session; transition: Transition }): Session {
+  const { set, entry, earlier, carried, owes, enrolled } = transition;
+  const { carried: before, outboxAt, purgeAt, enrollmentDueAt, ...rest } = session;
+  const kept = carried === undefined ? before : carried;
+  return {
+    ...rest,
+    ...(kept ? { carried: kept } : {}),
+    ...(enrollmentDueAt && !enrolled ? { enrollmentDueAt } : {}),
+    ...(outboxAt ? { outboxAt } : {}),
+    ...(owes ? { outboxAt: entry.at } : purgeAt && { purgeAt }),
+    ...set,
+    outbox: [...session.outbox, ...(owes ? [owes] : [])],
+    timeline: [...session.timeline, ...(earlier ? [earlier] : []), entry],
+  };
 }
 
 export function consented(at: Date): Transition {
@@ -205,31 +231,42 @@ export function authenticated(
   return { set, carried, entry: { at, event: 'authenticated' } };
 }
 
-export function verified(returning: boolean, note: string, at: Date): Transition {
-  return {
-    set: { status: 'verified', returning },
-    carried: null,
-    entry: { at, event: 'verified', note },
-    enrolled: true,
-  };
+export function verified(note: string, at: Date): Transition {
+  return { set: { status: 'verified' }, carried: null, entry: { at, event: 'verified', note } };
+}
+
+/** Both in one move: for a user whose claims are known when they authenticate. */
+export function authenticatedAndVerified(
+  who: Authentication,
+  { note, at }: { note: string; at: Date },
+): Transition {
+  const { set, entry } = authenticated(who, null, at);
+  const last = verified(note, at);
+  return { ...last, set: { ...set, ...last.set }, earlier: entry };
 }
 
 function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
-  const { _id: sessionId, partnerId, mode, keyId, sub, enrollmentId } = session;
+  const { _id: sessionId, partnerId, clientId, mode, keyId, sub, enrollmentId } = session;
   const about = { sessionId, ...(enrollmentId ? { enrollmentId } : {}), ...(sub ? { sub } : {}) };
-  return { cause: [sessionId], partnerId, mode, keyId, about, at };
+  return { cause: [sessionId], partnerId, clientId, mode, keyId, about, at };
 }
 
 interface Issue {
   code: Pick<IssuedCode, 'hash' | 'keyId'>;
   /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
   backing?: Omit<Backing, 'until'> | undefined;
-  /** Whether the enrollment lacks a claim that the user consented to in this session. */
-  consents?: boolean;
+  /** Whether an earlier session has enrolled this user with this client. */
+  returning: boolean;
+  /** Whether the enrollment has everything already: it is an earlier session's, with all claims of this one. */
+  enrolled: boolean;
 }
 
 /** `verified` → `complete`: the one step that issues a code. */
-export function completed(session: Session, { code, backing, consents }: Issue, at: Date): Transition {
+export function completed(
+  session: Session,
+  { code, backing, returning, enrolled }: Issue,
+  at: Date,
+): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
   const { computerHash, ...handoff } = session.handoff ?? {};
   return {
@@ -239,8 +276,10 @@ export function completed(session: Session, { code, backing, consents }: Issue, 
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
       ...(backing ? { backing: { ...backing, until: expiresAt } } : {}),
       ...(computerHash ? { handoff: handoff as Handoff } : {}),
-      ...(consents ? { enrollmentDueAt: at } : {}),
+      returning,
+      ...(enrolled ? {} : { enrollmentDueAt: at }),
     },
+    enrolled,
     entry: { at, event: 'completed' },
     owes: {
       type: 'verification.session.completed',

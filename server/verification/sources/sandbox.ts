@@ -99,6 +99,7 @@ export function createSandbox(): VerificationSource {
         kind: 'authenticated',
         subject: [session.partnerId, name, ...(person.fresh ? [session.id] : [])].join('|'),
         carry: { person: name },
+        answer: person.result,
         ...(person.fresh ? { passing: true } : {}),
       };
       return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;

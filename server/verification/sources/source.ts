@@ -4,7 +4,7 @@ import type { FailureReason, Rehearsal } from '../../../contracts/verification.t
 import type { Attempt } from './authorization-request.ts';
 
 /** What a source may know of a session. */
-interface SourceSession {
+export interface SourceSession {
   id: string;
   partnerId: string;
   mode: Mode;
@@ -35,6 +35,8 @@ export interface Authenticated {
   /** A person who will never come again: kept for a day. */
   passing?: boolean;
   rehearse?: Rehearsal;
+  /** What the verification comes to, of a source that can say it at once and as often as it is asked. */
+  answer?: Verified | Failed;
 }
 export interface Verified {
   kind: 'verified';

@@ -1,5 +1,5 @@
 import { eventSchemas } from '../../../contracts/events.ts';
-import { type AttemptTrigger, attemptLimit } from '../../../contracts/webhooks.ts';
+import { type AttemptTrigger, attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
 import type { EventDraft } from '../../platform/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from './delivery.ts';
@@ -14,7 +14,7 @@ export const purgeDate = (at: Date): Date => new Date(at.getTime() + keptFor);
  * @throws ZodError where the draft's fields are not those of the contract
  */
 export function composeEvent(
-  { type, cause, about, fields, at, ...owner }: EventDraft,
+  { type, cause, about, fields, at, clientId: _client, ...owner }: EventDraft,
   idKey: Uint8Array,
 ): StoredEvent {
   const id = deriveId(idKey, 'event', [type, ...cause]);
@@ -44,6 +44,15 @@ export interface Beginning {
   limit?: number;
   resendOf?: string;
   operatorId?: string;
+}
+
+/** The delivery as it ends where its key has no endpoint: nothing is sent. */
+export function skipped(
+  { nextAttemptAt: _due, ...delivery }: Delivery,
+  reason: SkipReason,
+  at: Date,
+): Delivery {
+  return { ...delivery, status: 'skipped', skipped: { reason, at }, endedAt: at };
 }
 
 /** A new series of attempts of an event. */

@@ -40,7 +40,6 @@ const declared = [
   'deliveries: purgeAt ttl',
   'deliveries: status, createdAt desc',
   'enrollments: auditAt sparse',
-  'enrollments: outboxAt sparse',
   'enrollments: partnerId, createdAt desc, _id desc',
   'enrollments: purgeAt sparse ttl',
   'enrollments: reviseAt sparse',

@@ -11,8 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
+/** The event of a failed session, once it is published. */
 const failure = (sessionId: string) =>
-  hosted.published.get(`verification.session.failed,${sessionId}`)?.fields;
+  expect.poll(() => hosted.published.get(`verification.session.failed,${sessionId}`)?.fields);
 const statusOf = async (sessionId: string) => (await hosted.stores.sessions.find(sessionId))?.status;
 
 async function started() {
@@ -70,7 +71,7 @@ describe('cancel and decline', () => {
     const answer = await browser.press({ decision: 'decline' });
     expect(answer.status).toBe(303);
     expect(returned(answer.location)).toMatchObject({ error: 'access_denied', state, iss: baseUrl });
-    expect(failure(browser.sessionId())).toMatchObject({ failure_reason: 'consent_declined' });
+    await failure(browser.sessionId()).toMatchObject({ failure_reason: 'consent_declined' });
   });
 
   it.each([
@@ -80,7 +81,7 @@ describe('cancel and decline', () => {
     const browser = await reach();
     const answer = await browser.press({ decision: 'cancel' });
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
-    expect(failure(browser.sessionId())).toMatchObject({ failure_reason: 'abandoned' });
+    await failure(browser.sessionId()).toMatchObject({ failure_reason: 'abandoned' });
     expect(await statusOf(browser.sessionId())).toBe('pending');
   });
 

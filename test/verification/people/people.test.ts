@@ -54,7 +54,8 @@ describe('people who fail', () => {
     expect(returned(answer.location)['code']).toBeUndefined();
     const session = await hosted.stores.sessions.find(sessionId);
     expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
-    expect(hosted.published.get(`verification.session.failed,${sessionId}`)?.fields).toEqual({
+    const event = () => hosted.published.get(`verification.session.failed,${sessionId}`)?.fields;
+    await expect.poll(event).toEqual({
       session_id: sessionId,
       failure_reason: reason,
       failed_at: expect.any(String),
@@ -77,7 +78,8 @@ describe('a returning user', () => {
       ['verified', 'claims were still fresh'],
       ['completed', undefined],
     ]);
-    expect(hosted.events('enrollment.created').filter(({ about }) => about.sub === one?.sub)).toHaveLength(1);
+    const created = () => hosted.events('enrollment.created').filter(({ about }) => about.sub === one?.sub);
+    await expect.poll(created).toHaveLength(1);
   });
 
   it('is verified again after 365 days', async () => {
@@ -131,12 +133,13 @@ describe('events', () => {
     const { clientId, partnerId, keyId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, 'teen');
     const grant = await grantOf(answer.location);
-    const drafts = [...hosted.published.values()].filter(({ about }) => about.sessionId === sessionId);
-    expect(drafts.map(({ type }) => type).sort()).toEqual([
-      'enrollment.created',
-      'verification.session.completed',
-    ]);
-    for (const { type, fields, ...draft } of drafts) {
+    const drafts = () => [...hosted.published.values()].filter(({ about }) => about.sessionId === sessionId);
+    const types = () =>
+      drafts()
+        .map(({ type }) => type)
+        .sort();
+    await expect.poll(types).toEqual(['enrollment.created', 'verification.session.completed']);
+    for (const { type, fields, ...draft } of drafts()) {
       expect(draft).toMatchObject({ partnerId, keyId, mode: 'test' });
       const body = { event: type, event_id: 'evt_1', partner_id: partnerId, ...fields };
       expect(eventSchemas[type].parse(body)).toMatchObject({ user_id: grant?.sub });
@@ -147,6 +150,7 @@ describe('events', () => {
     const { clientId } = await onboard(hosted);
     hosted.outage.publishing = true;
     const { sessionId } = await verifyAs(hosted, clientId, 'adult');
+    await expect.poll(() => hosted.outage.refused).toBeGreaterThan(0);
     hosted.outage.publishing = false;
     expect(hosted.published.has(`verification.session.completed,${sessionId}`)).toBe(false);
     expect((await hosted.stores.sessions.find(sessionId))?.purgeAt).toBeUndefined();
@@ -169,6 +173,6 @@ describe('events', () => {
     };
     expect(await daysKept()).toBe(1);
     await browser.press({ decision: 'cancel' });
-    expect(await daysKept()).toBe(30);
+    await expect.poll(daysKept).toBe(30);
   });
 });

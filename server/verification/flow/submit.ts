@@ -1,0 +1,145 @@
+import { ApiError } from '../../platform/errors.ts';
+import { sha256 } from '../../platform/ids.ts';
+import type { Keyring } from '../../platform/keyring.ts';
+import { isTokenOf } from '../browser/csrf.ts';
+import type { Visit, Visits } from '../browser/session-access.ts';
+import type { DeviceName } from '../handoff/devices.ts';
+import { confirmed, offered, withdrawn } from '../handoff/handoff.ts';
+import type { Enrolling } from '../people/enroll.ts';
+import type { Outbox } from '../session/outbox.ts';
+import { consented, failed, isLive, type Session, stageOf, stepOf } from '../session/transitions.ts';
+import { type SourceOf, sourceSession } from '../sources/session-source.ts';
+import type { Authentication } from './authenticate.ts';
+
+export const decisions = ['accept', 'decline', 'cancel', 'phone', 'stay', 'confirm', 'deny'] as const;
+
+export interface Submission {
+  /** The stage that the form was made for. */
+  step?: string | undefined;
+  csrf?: string | undefined;
+  decision?: (typeof decisions)[number] | undefined;
+  /** What the verification source's page asked for. */
+  input: Readonly<Record<string, string>>;
+  /** What the browser says that it is. */
+  browser: DeviceName;
+}
+
+/** What a form has led to. */
+export interface Submitted {
+  /** Undefined where another request was faster: it has to be read again. */
+  session: Session | undefined;
+  /** What the browser's cookie must hold from now on. */
+  secret: string;
+}
+
+/** A browser with the secret that is the session's. */
+type Entered = Visit & { secret: string };
+
+interface Dependencies {
+  visits: Visits;
+  authentication: Authentication;
+  sourceOf: SourceOf;
+  enrolling: Pick<Enrolling, 'known'>;
+  outbox: Pick<Outbox, 'drain'>;
+  keyring: Pick<Keyring, 'id'>;
+  clock: { now(): number };
+}
+
+/** Takes the forms of the hosted pages. */
+export function createSubmit(dependencies: Dependencies) {
+  const { visits, authentication, sourceOf, enrolling, outbox, keyring, clock } = dependencies;
+  const { move, authenticate } = authentication;
+  const now = () => new Date(clock.now());
+
+  /**
+   * Takes a form. One that was made for an earlier step (back button, second tab, double click) does nothing:
+   * the browser is then shown where the session really is.
+   * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
+   */
+  async function submit(visit: Visit, form: Submission): Promise<Submitted> {
+    const { csrf = '', decision } = form;
+    const { session, secret, own: current } = await visits.enter(visit, csrf);
+    const unchanged = { session, secret };
+    const stage = stageOf(session, clock.now());
+    const own = current && isTokenOf(secret, csrf);
+    if (own && (decision === 'cancel' || decision === 'deny') && isLive(stage)) {
+      return { session: await move(session, failed(session, 'abandoned', now())), secret };
+    }
+    const stale = !current || (form.step !== undefined && form.step !== stepOf(session, stage));
+    if (stale || !isLive(stage)) return unchanged;
+    if (!own) throw new ApiError('cross_site_request');
+    if (visit.device === 'phone' && stage === 'confirm')
+      return { session: await confirm(session, form), secret };
+    if (visit.device === 'computer' && stage === 'consent')
+      return { session: await decide(session, form), secret };
+    if (stage !== 'authenticate') return unchanged;
+    const entered = { ...visit, secret };
+    const chosen = visit.device === 'computer' && (await chooseDevice(session, entered, form));
+    return chosen || identify(session, entered, form);
+  }
+
+  /** Takes the form of the source's own page. */
+  async function identify(
+    session: Session,
+    visit: Entered,
+    { csrf = '', input }: Submission,
+  ): Promise<Submitted> {
+    const outcome = await sourceOf(session).resume(sourceSession(session, visit.language), input);
+    if (outcome.kind === 'verified') throw new Error('a source verified a user who has not authenticated');
+    const renewed = outcome.kind === 'failed' ? visit.secret : visits.renewed(visit, visit.secret, csrf);
+    return rotated(await authenticate({ session, visit, renewed }, outcome), { visit, renewed, csrf });
+  }
+
+  async function decide(session: Session, { decision }: Submission): Promise<Session | undefined> {
+    if (decision === 'accept') return move(session, consented(now()));
+    if (decision === 'decline') return move(session, failed(session, 'consent_declined', now()));
+    throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
+  }
+
+  async function confirm(session: Session, { decision }: Submission): Promise<Session | undefined> {
+    const { handoff, userId } = session;
+    if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)
+      throw new ApiError('cross_site_request');
+    const browserHash = sha256(visits.confirmed(session));
+    const who = { ...enrolling.known(session, userId), browserHash };
+    const moved = await move(session, confirmed({ handoff, browserHash: session.browserHash }, who, now()));
+    // The computer may take its time: the partner hears of the enrollment before.
+    if (moved) outbox.drain(moved);
+    return moved;
+  }
+
+  /**
+   * A computer whose session a phone has taken may do no more.
+   * @returns undefined where the form is not about the device
+   */
+  async function chooseDevice(
+    session: Session,
+    visit: Entered,
+    { decision, browser, csrf = '' }: Submission,
+  ): Promise<Submitted | undefined> {
+    const { handoff } = session;
+    const { secret } = visit;
+    if (decision === 'phone' && handoff?.state !== 'taken') {
+      const renewed = visits.renewed(visit, secret, csrf);
+      const about = { computer: browser, browserHash: sha256(renewed), at: now() };
+      const offering = offered(keyring.id, session, about);
+      if (!offering) return { session, secret };
+      return rotated(await move(session, offering), { visit, renewed, csrf });
+    }
+    if (decision === 'stay' && handoff) {
+      const isWithdrawn = handoff.state === 'withdrawn';
+      return { session: isWithdrawn ? session : await move(session, withdrawn(handoff, now())), secret };
+    }
+    return handoff?.state === 'taken' ? { session, secret } : undefined;
+  }
+
+  /** The cookie's secret after a move that rotates it. Where another request of the same form was faster, it set the same. */
+  async function rotated(
+    moved: Session | undefined,
+    { visit, renewed, csrf }: { visit: Entered; renewed: string; csrf: string },
+  ): Promise<Submitted> {
+    return moved ? { session: moved, secret: renewed } : visits.enter(visit, csrf);
+  }
+
+  return submit;
+}

@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import { randomId } from '../../../server/platform/ids.ts';
+import {
+  createSessionStore,
+  indexes,
+  type SessionStore,
+} from '../../../server/verification/session/session-store.ts';
+import { consented, failed, type Session } from '../../../server/verification/session/transitions.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
+
+let store: SessionStore;
+let losses: Loss[];
+beforeEach(async () => {
+  const { db } = await freshDatabase();
+  await ensureIndexes(db, indexes);
+  const lossy = lossyDatabase(db);
+  losses = lossy.losses;
+  store = createSessionStore(lossy.db);
+});
+
+const at = new Date();
+const later = new Date(at.getTime() + 1_800_000);
+
+async function started(changes: Partial<Session> = {}): Promise<Session> {
+  const session: Session = {
+    _id: randomId('session'),
+    partnerId: 'ptr_1',
+    clientId: 'cli_1',
+    keyId: 'key_1',
+    mode: 'test',
+    source: 'sandbox',
+    redirectUri: 'https://shop.example/',
+    state: 'state',
+    scope: ['age_18_plus'],
+    codeChallenge: 'challenge',
+    status: 'pending',
+    browserHash: 'hash',
+    timeline: [{ at, event: 'started' }],
+    outbox: [],
+    createdAt: at,
+    expiresAt: later,
+    ...changes,
+  };
+  await store.insert(session);
+  return session;
+}
+
+const consent = (session: Session) => store.move(session, consented(at), at);
+const cancel = (session: Session) => store.move(session, failed(session, 'abandoned', at), at);
+const eventsOf = async ({ _id }: Session) => (await store.find(_id))?.timeline.map(({ event }) => event);
+const withoutNonces = ({ timeline, ...session }: Session) => ({
+  ...session,
+  timeline: timeline.map(({ nonce: _nonce, ...entry }) => entry),
+});
+
+describe('moves of one group', () => {
+  it('give the sessions as the database has them', async () => {
+    const carrying = { carried: { person: 'adult' }, enrollmentDueAt: at };
+    const [one, two] = [await started(), await started(carrying)];
+    const moved = await Promise.all([consent(one), cancel(two)]);
+    for (const session of moved) {
+      const found = (session && (await store.find(session._id))) ?? expect.fail('not moved');
+      const { purgeAt: _purge, ...stored } = withoutNonces(found);
+      expect(session && withoutNonces(session)).toEqual(stored);
+    }
+  });
+
+  it('of the same session: one counts, whichever the database takes first', async () => {
+    const [session, other] = [await started(), await started()];
+    const results = await Promise.all([consent(session), cancel(session), consent(other), consent(session)]);
+    expect(results.map((result) => result !== undefined)).toEqual([true, false, true, false]);
+    expect(await eventsOf(session)).toEqual(['started', 'consented']);
+  });
+
+  it('do not touch a session that has changed since, or has expired', async () => {
+    const session = await started();
+    await consent(session);
+    const expired = await started({ expiresAt: at });
+    expect(await Promise.all([cancel(session), consent(expired)])).toEqual([undefined, undefined]);
+    expect(await eventsOf(session)).toEqual(['started', 'consented']);
+    expect(await eventsOf(expired)).toEqual(['started']);
+  });
+
+  it('fail alone: a refused statement leaves the others', async () => {
+    const [first, second, third] = [await started(), await started(), await started()];
+    const offered = { state: 'offered' as const, number: 1, expiresAt: later, wrongCodes: 0, computer: {} };
+    const set = { handoff: { ...offered, linkHash: 'the same' } };
+    const offer = (session: Session) =>
+      store.move(session, { set, entry: { at, event: 'handoff_offered' } }, at);
+    await offer(first);
+    const results = await Promise.allSettled([offer(second), consent(third)]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await eventsOf(second)).toEqual(['started']);
+    expect(await eventsOf(third)).toEqual(['started', 'consented']);
+  });
+});
+
+describe('a group of moves', () => {
+  it.each<Loss>(['command', 'reply'])('whose %s was lost stands, and fails nothing', async (loss) => {
+    const [one, two] = [await started(), await started()];
+    const stale = await started();
+    await consent(stale);
+    losses.push(loss);
+    const moved = await Promise.all([consent(one), cancel(two), cancel(stale)]);
+    expect(moved.map((session) => session?.timeline.length)).toEqual([2, 2, undefined]);
+    expect(await eventsOf(one)).toEqual(['started', 'consented']);
+    expect(await eventsOf(two)).toEqual(['started', 'failed']);
+    expect(await eventsOf(stale)).toEqual(['started', 'consented']);
+  });
+
+  it('whose reply was lost is known by its nonce, also where another move came after it', async () => {
+    const session = await started();
+    losses.push('reply');
+    const first = consent(session);
+    const moved = await first;
+    expect(moved && (await cancel(moved))?.failure?.reason).toBe('abandoned');
+    expect(await eventsOf(session)).toEqual(['started', 'consented', 'failed']);
+  });
+
+  it('fails as unavailable where its result stays unknown, and may still stand', async () => {
+    const session = await started();
+    losses.push('reply', 'reply');
+    await expect(consent(session)).rejects.toThrow('the reply is lost');
+    expect(await eventsOf(session)).toEqual(['started', 'consented']);
+  });
+});
+
+describe('an insert', () => {
+  it.each<Loss>(['command', 'reply'])('whose %s was lost is made once', async (loss) => {
+    losses.push(loss);
+    const session = await started();
+    expect((await store.find(session._id))?._id).toBe(session._id);
+  });
+});
