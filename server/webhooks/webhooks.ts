@@ -1,3 +1,4 @@
+import type { SkipReason } from '../../contracts/webhooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
@@ -10,7 +11,7 @@ import { createDeliveryStore, type DeliveryStore } from './delivery/delivery-sto
 import { createDispatcher } from './delivery/dispatcher.ts';
 import { createWake, dueSecond } from './delivery/due-job.ts';
 import { createEventStore, type EventStore } from './delivery/event-store.ts';
-import { composeDelivery, composeEvent, deliveryId } from './delivery/events.ts';
+import { composeDelivery, composeEvent, deliveryId, skipped } from './delivery/events.ts';
 import { createLeasing } from './delivery/leasing.ts';
 import { createCarryOut, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
@@ -25,6 +26,12 @@ export interface Parts {
   post: Post;
 }
 
+/** Whose webhook URL gets an event; `skip` where that key has none now. */
+export interface Recipient {
+  keyId: string;
+  skip?: SkipReason;
+}
+
 export interface WebhookSettings extends UrlRules {
   db: Database['db'];
   clock: Pick<Clock, 'now'>;
@@ -33,6 +40,8 @@ export interface WebhookSettings extends UrlRules {
   scheduler: Scheduler;
   logger: Logger;
   endpoint: ReadEndpoint;
+  /** Default: the key of the draft. */
+  recipient?: (draft: EventDraft) => Promise<Recipient>;
   /** Milliseconds before attempts 2 and 3. */
   retryDelays: readonly number[];
   /** Whether this process sends; one that does not leaves it to those that do. */
@@ -61,6 +70,7 @@ const horizon = 30_000;
 export function createWebhooks(settings: WebhookSettings) {
   const { db, clock, idKey, scheduler, logger, endpoint, userAgent, worker } = settings;
   const { leaseTime = defaultLeaseTime, wrap = (parts) => parts } = settings;
+  const { recipient = async ({ keyId }): Promise<Recipient> => ({ keyId }) } = settings;
   const now = () => new Date(clock.now());
   const { events, deliveries, post } = wrap({
     events: createEventStore(db),
@@ -111,11 +121,18 @@ export function createWebhooks(settings: WebhookSettings) {
   const publish: Publish = async (drafts: readonly EventDraft[]) => {
     if (drafts.length === 0) return;
     const at = now();
-    const composed = drafts.map((draft) => composeEvent(draft, idKey));
-    await events.insert(composed);
-    const own = composed.map((event) =>
-      composeDelivery(event, { id: deliveryId(event._id, idKey), trigger: 'event', dueAt: at, now: at }),
+    const addressed = await Promise.all(
+      drafts.map(async (draft) => {
+        const { keyId, skip } = await recipient(draft);
+        return { event: composeEvent({ ...draft, keyId }, idKey), skip };
+      }),
     );
+    await events.insert(addressed.map(({ event }) => event));
+    const own = addressed.map(({ event, skip }) => {
+      const id = deliveryId(event._id, idKey);
+      const delivery = composeDelivery(event, { id, trigger: 'event', dueAt: at, now: at });
+      return skip ? skipped(delivery, skip, at) : delivery;
+    });
     await deliveries.insert(own);
     // What is stored is safe: to wake somebody is a matter of speed, and the sweep's where it fails.
     dispatch(own).catch((error: unknown) =>

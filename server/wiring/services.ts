@@ -39,7 +39,7 @@ import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
-import { webhookEndpoint } from './webhook-endpoint.ts';
+import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
 export interface Foundation {
@@ -93,6 +93,7 @@ export function createServices(foundation: Foundation) {
     logger,
     sending: metrics.sending,
     endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
+    recipient: (draft) => eventRecipient(draft, partners.directory),
     retryDelays: config.webhooks.retryDelays,
     worker: config.roles.has('worker'),
     userAgent: 'SVC-Gateway-Webhooks/0.8.0',

@@ -2,6 +2,28 @@ import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import type { Endpoint } from '../webhooks/delivery/send-attempt.ts';
+import type { Recipient } from '../webhooks/webhooks.ts';
+
+interface KeysAndClients {
+  apiKey(keyId: string): Promise<ApiKey | undefined>;
+  client(clientId: string, options: { fresh: boolean }): Promise<{ client: { keyId: string } } | undefined>;
+}
+
+/**
+ * Whose webhook URL gets an event: the key that owns the session; where it is revoked, the client's present one
+ * (decisions.md, "Enrollment"). A key without a URL gets none, so that nothing has to be leased for it.
+ */
+export async function eventRecipient(
+  { keyId, clientId }: { keyId: string; clientId?: string },
+  { apiKey, client }: KeysAndClients,
+): Promise<Recipient> {
+  const owner = await apiKey(keyId);
+  const isRevoked = owner?.status === 'revoked' && clientId !== undefined;
+  const present = isRevoked ? (await client(clientId, { fresh: true }))?.client.keyId : undefined;
+  const key = present === undefined ? owner : await apiKey(present);
+  const recipient = { keyId: key?._id ?? keyId };
+  return key?.status === 'active' && !key.webhook ? { ...recipient, skip: 'no_url' } : recipient;
+}
 
 interface KeysAndPartners {
   apiKey(keyId: string): Promise<ApiKey | undefined>;

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, redirectUri } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { createBrowser } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** A session that has begun; then its client moves to another key, which has a webhook URL. */
+async function movedClient() {
+  const { admin, baseUrl } = server;
+  const { partnerId, keyId: owner, clientId } = await createPartner(server);
+  const { id: present } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await admin.webhooks.set.mutate({ keyId: present, url: 'http://localhost:9/events' });
+  const browser = createBrowser(baseUrl);
+  const { codeChallenge, state } = newVisit();
+  const consent = await browser.open(
+    startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge }),
+  );
+  const page = await browser.press(consent, 'decision=accept');
+  await admin.clients.update.mutate({ clientId, keyId: present });
+  const finish = () => browser.press(page, 'person=new-adult');
+  return { owner, present, finish, sessionId: /ses_[0-9A-Za-z]{22}/.exec(page.url)?.[0] ?? '' };
+}
+
+/** The deliveries of a session's two events, when both are stored. */
+async function deliveriesOf(sessionId: string) {
+  const theirs = () => server.db.collection('deliveries').find({ sessionId }).sort({ type: 1 }).toArray();
+  await expect.poll(async () => (await theirs()).length, { timeout: 5_000 }).toBe(2);
+  return (await theirs()).map(({ type, keyId, status }) => [type, keyId, status === 'skipped']);
+}
+
+describe('the events of a session', () => {
+  it('go to the key that owns it, also after its client moved to another', async () => {
+    const { owner, finish, sessionId } = await movedClient();
+    await finish();
+    expect(await deliveriesOf(sessionId)).toEqual([
+      ['enrollment.created', owner, true],
+      ['verification.session.completed', owner, true],
+    ]);
+  });
+
+  it("go to the client's present key where the owner was revoked", async () => {
+    const { owner, present, finish, sessionId } = await movedClient();
+    await server.admin.keys.revoke.mutate({ keyId: owner });
+    await finish();
+    expect(await deliveriesOf(sessionId)).toEqual([
+      ['enrollment.created', present, false],
+      ['verification.session.completed', present, false],
+    ]);
+    const events = await server.db.collection('events').find({ sessionId }).toArray();
+    expect(events.map(({ keyId }) => keyId)).toEqual([present, present]);
+  });
+});
+
+describe('the delivery of a key without a URL', () => {
+  it('is stored as skipped, without an attempt', async () => {
+    const { finish, sessionId } = await movedClient();
+    await finish();
+    await deliveriesOf(sessionId);
+    for (const delivery of await server.db.collection('deliveries').find({ sessionId }).toArray()) {
+      expect(delivery).toMatchObject({ status: 'skipped', skipped: { reason: 'no_url' }, attempts: [] });
+      expect(delivery).not.toHaveProperty('nextAttemptAt');
+      expect(delivery['endedAt']).toEqual(delivery['createdAt']);
+    }
+  });
+});

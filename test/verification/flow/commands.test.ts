@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner, visit } from '../../harness/partner.ts';
+import { startTestServer, type TestServer } from '../../harness/server.ts';
+
+/** Commands that the server has sent to its database, by collection and name. */
+const commands = new Map<string, number>();
+/** Read by caches, timers and the request log: not once for each flow. */
+const periodic = ['clients', 'partners', 'integrations', 'jobs', 'requestLog'];
+let server: TestServer;
+let partner: TestPartner;
+
+beforeAll(async () => {
+  server = await startTestServer({
+    env: { SVC_STARTS_PER_MINUTE: '100000' },
+    replacements: { sweepsByHand: true },
+    onCommand({ commandName, command }) {
+      const name = `${command[commandName]}.${commandName}`;
+      commands.set(name, (commands.get(name) ?? 0) + 1);
+    },
+  });
+  partner = await createPartner(server);
+});
+beforeEach(async () => {
+  await visit(server, partner, 'adult');
+  await allSettled();
+  commands.clear();
+});
+afterAll(() => server.stop());
+
+/** Waits until everything that follows from the flows is written. */
+async function allSettled(): Promise<void> {
+  const unsettled = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
+  const left = () => server.db.collection('sessions').countDocuments(unsettled);
+  await expect.poll(left, { timeout: 10_000 }).toBe(0);
+}
+
+/** Commands a flow, in all and by name; what is less than one a flow is left out there. */
+async function measure(person: string, { flows, inFlight }: { flows: number; inFlight: number }) {
+  let left = flows;
+  const client = async (): Promise<void> => {
+    for (; left > 0; ) {
+      left -= 1;
+      expect((await visit(server, partner, person)).code).toMatch(/^svc_code_/);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, client));
+  await allSettled();
+  const rows = [...commands].map(([name, count]) => [name, count / flows] as const);
+  const regular = rows.filter(([name]) => !periodic.includes(name.split('.')[0] ?? ''));
+  return {
+    all: rows.reduce((sum, [, count]) => sum + count, 0),
+    each: Object.fromEntries(
+      regular.map(([name, count]) => [name, Math.floor(count)] as const).filter(([, count]) => count > 0),
+    ),
+  };
+}
+
+/** Of every flow: the start, three pages, consent, authentication, the code and what is published. */
+const common = {
+  'requestWindows.findAndModify': 1,
+  'apiKeys.find': 2,
+  'sessions.insert': 1,
+  'sessions.find': 4,
+  'sessions.update': 4,
+  'users.find': 2,
+  'enrollments.find': 1,
+  'events.insert': 1,
+  'deliveries.insert': 1,
+};
+
+describe('database commands of a hosted flow', () => {
+  it('are 19 for a new user who comes alone', async () => {
+    const { each } = await measure('new-adult', { flows: 10, inFlight: 1 });
+    expect(each).toEqual({ ...common, 'users.insert': 1, 'enrollments.insert': 1 });
+  });
+
+  it('are 17 for a returning user: nothing of the user or the enrollment is written', async () => {
+    const { each } = await measure('adult', { flows: 10, inFlight: 1 });
+    expect(each).toEqual(common);
+  });
+
+  it('are at most 4 with 32 flows in flight', async () => {
+    const { all } = await measure('new-adult', { flows: 320, inFlight: 32 });
+    expect(all).toBeLessThan(4);
+  });
+});
