@@ -1,4 +1,5 @@
 import type { Imprint } from '../../platform/imprint.ts';
+import { timeInWords } from './formatters.ts';
 import { isolated, unturned } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
 
@@ -38,10 +39,5 @@ export function legalOf(imprint: Imprint, m: Messages, own?: { partner: string; 
 export function spanInWords(ms: number, language: string): string {
   const unit = ms % day === 0 ? 'day' : 'hour';
   const count = Math.ceil(ms / (unit === 'day' ? day : hour));
-  return new Intl.NumberFormat(language, {
-    style: 'unit',
-    unit,
-    unitDisplay: 'long',
-    useGrouping: false,
-  }).format(count);
+  return timeInWords(language, count, unit);
 }

@@ -8,6 +8,7 @@ import type { OpenLink } from '../handoff/pairing.ts';
 import { claimsAskedFor, type Session, stageOf, stepOf } from '../session/transitions.ts';
 import type { Device } from '../sources/authorization-request.ts';
 import { assetAddresses, templates } from './assets.ts';
+import { timeInWords } from './formatters.ts';
 import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
 import { type Place, problemOf } from './problems.ts';
@@ -100,8 +101,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
 
   function timeOf({ expiresAt }: Session, language: Language) {
     const { minutes, ...rest } = timeLeft(expiresAt.getTime(), clock.now());
-    const inWords = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' });
-    return { ...rest, text: inWords.format(minutes) };
+    return { ...rest, text: timeInWords(language, minutes, 'minute') };
   }
 
   /** What every page of a session can say. */

@@ -3,6 +3,7 @@ import type { DeviceName } from '../handoff/devices.ts';
 import { handoffLifetime } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
 import { claimsAskedFor } from '../session/transitions.ts';
+import { minutesAgoInWords } from './formatters.ts';
 import { type Language, languages } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
 import { usesOf } from './purpose.ts';
@@ -34,7 +35,7 @@ export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messa
 
 function sinceThen(then: Date, { language, now }: Circumstances): string {
   const minutes = Math.floor((now - then.getTime()) / 60_000);
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(-minutes, 'minute');
+  return minutesAgoInWords(language, minutes);
 }
 
 function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumstances): Scene {
