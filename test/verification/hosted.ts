@@ -19,6 +19,7 @@ import { createVerification } from '../../server/verification/feature.ts';
 import type { Traces } from '../../server/verification/people/erasure.ts';
 import { createVerificationStores, indexes } from '../../server/verification/store.ts';
 import { freshDatabase } from '../harness/database.ts';
+import { lossyDatabase } from '../platform/database/lossy.ts';
 
 export const baseUrl = 'https://verify.example';
 export const redirectUri = 'https://shop.example/callback?tenant=a%2Fb';
@@ -39,7 +40,8 @@ export async function startHosted(
   const keyring = await loadKeyring(database.db, createSealing([new Uint8Array(32)]));
   const records = createPartnersStores(database.db);
   const directory = createDirectory(records);
-  const stores = createVerificationStores(database.db);
+  const lossy = lossyDatabase(database.db);
+  const stores = createVerificationStores(lossy.db);
   const clock = { at: Date.now(), now: () => clock.at };
   const published = new Map<string, EventDraft>();
   const usedCodes = new Set<string>();
@@ -97,6 +99,8 @@ export async function startHosted(
     usedCodes,
     integrated,
     outage,
+    /** What becomes of the next group writes of the stores. */
+    losses: lossy.losses,
     erasedTraces,
     events: (type: EventDraft['type']) => [...published.values()].filter((draft) => draft.type === type),
     async close() {

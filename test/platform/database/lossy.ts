@@ -3,9 +3,9 @@ import { type Collection, type Db, type Document, MongoNetworkError } from 'mong
 /** What becomes of the next writes of a group: the command or its reply is lost. */
 export type Loss = 'command' | 'reply';
 
-/** The database through a connection that loses group writes, in the order of `losses`. */
-export function lossyDatabase(db: Db): { db: Db; losses: Loss[] } {
-  const losses: Loss[] = [];
+/** The database through a connection that loses group writes, in the order of `losses`; undefined loses nothing. */
+export function lossyDatabase(db: Db): { db: Db; losses: (Loss | undefined)[] } {
+  const losses: (Loss | undefined)[] = [];
   const groupWrites = new Set<string | symbol>(['insertMany', 'bulkWrite']);
 
   function lossy<D extends Document>(collection: Collection<D>): Collection<D> {

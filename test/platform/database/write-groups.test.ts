@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { insertEach, updateEach } from '../../../server/platform/database/write-groups.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { type Loss, lossyDatabase } from './lossy.ts';
+import { lossyDatabase } from './lossy.ts';
 
 interface Item {
   _id: string;
@@ -11,7 +11,7 @@ interface Item {
 }
 
 let items: Collection<Item>;
-let losses: Loss[];
+let losses: ReturnType<typeof lossyDatabase>['losses'];
 beforeEach(async () => {
   const lossy = lossyDatabase((await freshDatabase()).db);
   losses = lossy.losses;

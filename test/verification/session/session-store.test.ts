@@ -11,7 +11,7 @@ import { freshDatabase } from '../../harness/database.ts';
 import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
 
 let store: SessionStore;
-let losses: Loss[];
+let losses: ReturnType<typeof lossyDatabase>['losses'];
 beforeEach(async () => {
   const { db } = await freshDatabase();
   await ensureIndexes(db, indexes);

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Loss } from '../../platform/database/lossy.ts';
+import { openBrowser } from '../browser.ts';
+import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
+
+let hosted: Hosted;
+let own: Awaited<ReturnType<typeof onboard>>;
+beforeAll(async () => {
+  hosted = await startHosted();
+});
+beforeEach(async () => {
+  // Users of one test have times of their own.
+  hosted.clock.at += 1_000;
+  own = await onboard(hosted);
+});
+afterAll(() => hosted.close());
+
+async function atPeople() {
+  const browser = openBrowser(hosted);
+  await browser.start(own.clientId);
+  const sessionId = browser.sessionId();
+  await browser.press({ decision: 'accept' });
+  const { action, fields } = browser.form();
+  const choose = (person: string) => browser.request(action, { ...fields, person });
+  return { browser, sessionId, action, choose };
+}
+
+const enrollments = () => hosted.stores.enrollments.list({ partnerId: own.partnerId }, { limit: 10 });
+const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
+const eventsOf = () =>
+  [...hosted.published.values()]
+    .filter(({ partnerId }) => partnerId === own.partnerId)
+    .map(({ type }) => type)
+    .sort();
+
+/** One user, enrolled once with consent; one event of each kind; nothing left over. */
+async function expectOneOfEach(sessionId: string) {
+  const session = await sessionOf(sessionId);
+  expect(session).toMatchObject({ status: 'complete', returning: false });
+  expect(await enrollments()).toMatchObject([
+    {
+      _id: session.enrollmentId,
+      userId: session.userId,
+      firstSession: sessionId,
+      consentedClaims: ['age_18_plus', 'country'],
+    },
+  ]);
+  const { clock, verification, stores, database } = hosted;
+  clock.at += 6_000;
+  await verification.sweep.sweep();
+  expect(eventsOf()).toEqual(['enrollment.created', 'verification.session.completed']);
+  expect(await stores.users.find(session.userId ?? '')).toMatchObject({ mode: 'test' });
+  const users = await database.db.collection('users').find({ createdAt: session.authenticatedAt }).toArray();
+  expect(users).toHaveLength(1);
+  const settled = await sessionOf(sessionId);
+  expect(settled).not.toHaveProperty('enrollmentDueAt');
+  expect(settled).not.toHaveProperty('outboxAt');
+}
+
+describe('a form that is sent twice at the same moment', () => {
+  it.each(['new-adult', 'adult'])(
+    'is one code, one enrollment and one event of each kind: %s',
+    async (person) => {
+      const { sessionId, choose } = await atPeople();
+      const [one, two] = await Promise.all([choose(person), choose(person)]);
+      expect(returned(one.location)).toHaveProperty('code');
+      expect(two.location).toBe(one.location);
+      await expectOneOfEach(sessionId);
+    },
+  );
+});
+
+describe('two sessions of the same new user at the same moment', () => {
+  it('are one user and one enrollment: one session is the first, the user returns in the other', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      own = await onboard(hosted);
+      const pair = [await atPeople(), await atPeople()];
+      const ends = await Promise.all(pair.map(({ choose }) => choose('adult')));
+      for (const { location } of ends) expect(returned(location)).toHaveProperty('code');
+      const sessions = await Promise.all(pair.map(({ sessionId }) => sessionOf(sessionId)));
+      expect(new Set(sessions.map(({ userId }) => userId)).size).toBe(1);
+      const [enrollment, ...more] = await enrollments();
+      expect(more).toEqual([]);
+      for (const { _id, returning } of sessions) expect(returning).toBe(_id !== enrollment?.firstSession);
+      const expected = ['enrollment.created', ...sessions.map(() => 'verification.session.completed')];
+      await expect.poll(eventsOf).toEqual(expected);
+    }
+  });
+});
+
+describe('a write of the flow whose', () => {
+  const writes = ['the user', 'the authentication', 'the code', 'the enrollment'];
+  const cases = (['command', 'reply'] as const).flatMap((loss) => writes.map((of, at) => ({ loss, of, at })));
+
+  it.each(cases)('$loss is lost, of $of, changes nothing for the user', async ({ loss, at }) => {
+    const { sessionId, choose } = await atPeople();
+    const passing = Array.from({ length: at }, () => undefined);
+    hosted.losses.push(...passing, loss);
+    const end = await choose('new-adult');
+    expect(hosted.losses).toEqual([]);
+    expect(returned(end.location)).toHaveProperty('code');
+    await expectOneOfEach(sessionId);
+  });
+
+  const twice: Loss[] = ['reply', 'reply'];
+  it.each(writes.map((of, at) => ({ of, at })))(
+    'reply stays lost, of $of, is a 503 and ends well on the next look',
+    async ({ at }) => {
+      const { browser, sessionId, action, choose } = await atPeople();
+      hosted.losses.push(...Array.from({ length: at }, () => undefined), ...twice);
+      expect((await choose('new-adult')).status).toBe(503);
+      expect(hosted.losses).toEqual([]);
+      // The same form again, as a browser's reload sends it; its cookie may have been rotated by the first one.
+      const again = await choose('new-adult');
+      expect(again.status).toBe(303);
+      const end = again.location.includes('code=') ? again : await browser.open(action);
+      expect(returned(end.location)).toHaveProperty('code');
+      await expectOneOfEach(sessionId);
+    },
+  );
+});
