@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../platform/errors.ts';
+import { sha256 } from '../../platform/ids.ts';
 import type { Visit, Visits } from '../browser/session-access.ts';
 import { returned, spentAttempts, stageOf } from '../session/transitions.ts';
 import type { Attempts } from '../sources/authorization-request.ts';
@@ -13,9 +13,6 @@ interface Dependencies {
   sourceOf: SourceOf;
   clock: { now(): number };
 }
-
-/** Milliseconds that a return may be under way, its source's timeout and the rest; and between two polls of it. */
-const twin = { most: 16_000, pause: 250 };
 
 /** Takes browsers back from the sites of sources. */
 export function createProviderReturn({ visits, authentication, attempts, sourceOf, clock }: Dependencies) {
@@ -35,36 +32,19 @@ export function createProviderReturn({ visits, authentication, attempts, sourceO
     const { finish } = sourceOf(session);
     if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
     if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
+    // Sent again while its answer is asked for: the cookie has been rotated since.
+    if (spentAttempts(session.carried).includes(attempts.idOf(state))) return secret;
     const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
     // It left before it asked for the phone, in another tab: its cookie has been rotated since.
     if (!attempt && session.handoff) return secret;
     if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
-    const isSpent = spentAttempts(session.carried).includes(attempt.id);
-    const mine = isSpent
-      ? undefined
-      : await move(session, returned(session, attempt.id, new Date(clock.now())));
-    if (!mine) return outcomeOfTwin(visit, token, attempt.id);
-    const outcome = await finish(back.answer, attempt);
-    const renewed = outcome.kind === 'failed' ? secret : visits.renewed(visit, secret, token);
-    const moved = await authenticate({ session: mine, visit, renewed }, outcome);
+    const renewed = visits.renewed(visit, secret, token);
+    const about = { attemptId: attempt.id, device: visit.device, hash: sha256(renewed) };
+    const mine = await move(session, returned(session, about, new Date(clock.now())));
+    const outcome = mine && (await finish(back.answer, attempt));
+    const moved = outcome && (await authenticate({ session: mine, visit, renewed }, outcome));
+    // Where another request of this browser was faster with the same return, it set the same secret.
     return moved ? renewed : (await visits.enter({ ...visit, secret }, token)).secret;
-  }
-
-  /**
-   * Another request brought the same return. Its browser may have given that one up, for a reload: the cookie that it
-   * ends with has to come from here.
-   */
-  async function outcomeOfTwin(visit: Visit, token: string, attemptId: string): Promise<string> {
-    for (;;) {
-      const { session, secret } = await visits.enter(visit, token);
-      const since = session.timeline.findLast(({ event }) => event === 'returned')?.at.getTime() ?? 0;
-      const underWay =
-        stageOf(session, clock.now()) === 'authenticate' &&
-        spentAttempts(session.carried).includes(attemptId) &&
-        clock.now() - since < twin.most;
-      if (!underWay) return secret;
-      await sleep(twin.pause);
-    }
   }
 
   return comeBack;

@@ -2,7 +2,7 @@ import type { View } from '../flow/flow.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import { handoffLifetime } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
-import { claimsAskedFor } from '../session/transitions.ts';
+import { claimsAskedFor, isReturnUnderWay } from '../session/transitions.ts';
 import { minutesAgoInWords } from './formatters.ts';
 import { type Language, languages } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
@@ -140,6 +140,7 @@ const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURICompone
 export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
+  if (view.kind === 'begin' && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;
   if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usual);
   const untilExpiry = Math.ceil((handoff.expiresAt.getTime() - now) / 1000) + 1;

@@ -10,6 +10,7 @@ import {
 import type { EventDraft } from '../../platform/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
+import type { Device } from '../sources/authorization-request.ts';
 
 /** What happened in a session, in order. Every transition adds to it: the number of entries is the session's version. */
 interface TimelineEntry {
@@ -205,10 +206,29 @@ export function consented(at: Date): Transition {
   return { set: { consentedAt: at }, entry: { at, event: 'consented' } };
 }
 
-/** A browser is back from the source's own site: whatever comes of it, this attempt cannot be used again. */
-export function returned({ carried, source }: Session, attemptId: string, at: Date): Transition {
+/**
+ * A browser is back from the source's own site: this attempt cannot be used again, whatever comes of it. The browser's
+ * secret is rotated here, so that the same return, sent again, need not wait for the source.
+ * @param hash SHA-256 of the new secret
+ */
+export function returned(
+  { carried, source, handoff }: Session,
+  { attemptId, device, hash }: { attemptId: string; device: Device; hash: string },
+  at: Date,
+): Transition {
   const spent = [...spentAttempts(carried), attemptId];
-  return { set: {}, carried: { ...carried, spent }, entry: { at, event: 'returned', note: source } };
+  const set =
+    device === 'phone' && handoff ? { handoff: { ...handoff, phoneHash: hash } } : { browserHash: hash };
+  return { set, carried: { ...carried, spent }, entry: { at, event: 'returned', note: source } };
+}
+
+/** Milliseconds that the source of a return may be asked about it, and the rest. */
+const longestReturn = 16_000;
+
+/** Whether a browser is back from the source's site, and its answer is being asked for. */
+export function isReturnUnderWay({ timeline }: Pick<Session, 'timeline'>, now: number): boolean {
+  const last = timeline.at(-1);
+  return last?.event === 'returned' && now - last.at.getTime() < longestReturn;
 }
 
 export function spentAttempts(carried: Session['carried']): string[] {

@@ -44,6 +44,9 @@ export function createAttempts(key: Uint8Array) {
   return {
     begin: (traveller: Traveller): Attempt => derive(traveller, randomBytes(16).toString('base64url')),
 
+    /** The id that a state names; empty where it has none. */
+    idOf: (state: string): string => shape.exec(state)?.[3] ?? '',
+
     /** The attempt that a state belongs to; undefined unless this very browser began it. */
     resume(traveller: Traveller, state: string): Attempt | undefined {
       const [, , , id = ''] = shape.exec(state) ?? [];

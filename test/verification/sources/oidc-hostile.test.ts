@@ -85,7 +85,7 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(before + 1);
   });
 
-  it('that is slow, and is not waited for by the browser that brought it, leads the reload to the end', async () => {
+  it('that is slow does not hold up a reload, whose page leads to the end', async () => {
     let answer = () => {};
     provider.behave({
       heldBack: new Promise((resolve) => {
@@ -100,12 +100,14 @@ describe('an answer of the provider', () => {
     for (const [name, value] of pages.cookies) givenUp.cookies.set(name, value);
     const first = givenUp.open(back);
     await expect.poll(() => provider.exchanges()).toBe(before + 1);
-    const reload = pages.open(back);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    const reload = await pages.open(back);
+    expect([reload.status, reload.refreshAfter]).toEqual([200, 2]);
+    expect((await pages.open(back)).status).toBe(200);
+    expect(provider.exchanges()).toBe(before + 1);
     answer();
     provider.behave({});
-    expect((await reload).returned).toHaveProperty('code');
-    await first;
+    expect((await first).returned).toHaveProperty('code');
+    expect((await pages.open(reload.at)).returned).toHaveProperty('code');
   });
 
   it('that failed cannot be used again', async () => {

@@ -69,6 +69,8 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
     return {
       status: response.status,
       at,
+      /** Seconds until the browser asks for the page again. */
+      refreshAfter: Number.parseInt(response.headers.get('refresh') ?? '', 10),
       html,
       /** The link to the provider. */
       provider: /<a class="button primary" href="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '',
