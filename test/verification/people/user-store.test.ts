@@ -1,0 +1,59 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import { createUserStore, indexes, type UserStore } from '../../../server/verification/people/user-store.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
+
+let users: UserStore;
+let losses: ReturnType<typeof lossyDatabase>['losses'];
+beforeEach(async () => {
+  const { db } = await freshDatabase();
+  await ensureIndexes(db, indexes);
+  const lossy = lossyDatabase(db);
+  losses = lossy.losses;
+  users = createUserStore(lossy.db);
+});
+
+const at = new Date();
+const meet = (identity: string) => users.meet({ identity, mode: 'test', createdAt: at });
+
+describe('a person who authenticates', () => {
+  it('in many sessions at the same moment is one user, new in one of them', async () => {
+    const met = await Promise.all(['ada', 'ada', 'bob', 'ada'].map(meet));
+    expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
+    const news = met.filter(({ isNew }) => isNew).map(({ user }) => user.identity);
+    expect(news.sort()).toEqual(['ada', 'bob']);
+    expect((await meet('ada')).isNew).toBe(false);
+  });
+
+  it.each<Loss>(['command', 'reply'])('is one new user where the %s is lost', async (loss) => {
+    losses.push(loss);
+    const { user, isNew } = await meet('ada');
+    expect(isNew).toBe(true);
+    expect((await meet('ada')).user._id).toBe(user._id);
+  });
+});
+
+describe('first claims', () => {
+  const found = { claims: { country: 'DE' }, duplicate: false };
+
+  it('are kept without an invalidation: no session has a snapshot of any', async () => {
+    const { user } = await meet('ada');
+    expect(await users.keepFirstClaims(user._id, found, at)).toBe(true);
+    const kept = await users.find(user._id);
+    expect(kept?.claims).toEqual({ country: { value: 'DE', evaluatedAt: at } });
+    expect(kept).not.toHaveProperty('reviseAt');
+  });
+
+  it('are those of one session: later ones are no first claims', async () => {
+    const { user } = await meet('ada');
+    const other = { claims: { country: 'FR' }, duplicate: false };
+    const kept = await Promise.all([
+      users.keepFirstClaims(user._id, found, at),
+      users.keepFirstClaims(user._id, other, at),
+    ]);
+    expect(kept.filter(Boolean)).toHaveLength(1);
+    await users.keepClaims(user._id, other, at);
+    expect(await users.find(user._id)).toMatchObject({ reviseAt: at, claims: { country: { value: 'FR' } } });
+  });
+});
