@@ -7,6 +7,7 @@ import { startOurs } from './contenders/ours.ts';
 import { startPeers } from './contenders/peer.ts';
 import { type DatabaseServer, openDatabaseServer } from './database.ts';
 import { measureFairness } from './fairness/fairness.ts';
+import { measureFlows } from './flows/flows.ts';
 import { measureHotWallet } from './hot/hot.ts';
 import { measureCeiling } from './load/ceiling.ts';
 import { type Load, startLoad } from './load/load.ts';
@@ -17,11 +18,18 @@ import { root, temporaryDirectory } from './processes.ts';
 import { profileExchange } from './profile.ts';
 import { type Figures, renderProfile, renderResults, renderTables } from './report.ts';
 import { createRounds, type Row } from './rounds.ts';
-import { judgeCli, judgeFairness, judgeHotWallet, judgeRatios, judgeWebhooks } from './targets.ts';
+import {
+  judgeCli,
+  judgeFairness,
+  judgeFlows,
+  judgeHotWallet,
+  judgeRatios,
+  judgeWebhooks,
+} from './targets.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**
- * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; one wallet written by several
+ * `npm run bench`: exchanges and userinfo per second, ours beside others, in one run; whole flows of users; one wallet written by several
  * processes; a partner beside one that is at its cap; events on their way to their endpoints; and how soon `svcadmin` has ended.
  */
 
@@ -53,6 +61,9 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const hot = sections.has('hot')
     ? await measureHotWallet({ database, load, rounds, seconds, smoke, progress })
     : undefined;
+  const flows = sections.has('flows')
+    ? await measureFlows({ database, load, rounds, seconds, smoke, progress })
+    : undefined;
   const fairness = sections.has('fairness')
     ? await measureFairness({ database, load, rounds, smoke, progress })
     : undefined;
@@ -63,11 +74,12 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const verdicts = [
     ...judgeRatios(rows),
     ...(hot ? judgeHotWallet(hot) : []),
+    ...(flows ? judgeFlows(flows.rows) : []),
     ...(fairness ? judgeFairness(fairness) : []),
     ...(webhooks ? judgeWebhooks(webhooks) : []),
     ...(cli ? judgeCli(cli) : []),
   ];
-  return { rows, verdicts: smoke ? [] : verdicts, profile, hot, fairness, webhooks, cli };
+  return { rows, verdicts: smoke ? [] : verdicts, profile, hot, flows, fairness, webhooks, cli };
 }
 
 async function bench(): Promise<void> {

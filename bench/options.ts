@@ -14,12 +14,12 @@ export interface Options {
   whole: boolean;
 }
 
-const sections = ['exchange', 'crowd', 'userinfo', 'hot', 'fairness', 'webhooks', 'cli'] as const;
+const sections = ['exchange', 'crowd', 'userinfo', 'hot', 'flows', 'fairness', 'webhooks', 'cli'] as const;
 export type Section = (typeof sections)[number];
 
 const help = `npm run bench -- [options]
 
-  --smoke            a few requests of each kind: shows that everything works (< 40 s)
+  --smoke            a few requests of each kind: shows that everything works (< 60 s)
   --only LIST        of ${sections.join(',')}; RESULTS.md is left as it is
   --callers LIST     exchange with these numbers of callers (1,16,64,128)
   --rounds N         interleaved rounds, whose medians are shown (3)

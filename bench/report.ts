@@ -1,5 +1,6 @@
 import type { CliStartup } from './cli-startup.ts';
 import type { FairnessRow } from './fairness/rows.ts';
+import type { FlowFigures, FlowMeasurement } from './flows/rows.ts';
 import { type HotRow, hotCallers } from './hot/hot.ts';
 import type { Ceiling } from './load/ceiling.ts';
 import type { Measurement } from './measure.ts';
@@ -27,7 +28,10 @@ function table(head: readonly string[], lines: readonly (readonly string[])[]): 
 }
 
 /** A line a case, a column a contender. */
-function byContender(rows: readonly Row[], cell: (result: Measurement) => string): string {
+function byContender<Result extends Measurement>(
+  rows: readonly Row<Result>[],
+  cell: (result: Result) => string,
+): string {
   const names = [...new Set(rows.flatMap(({ results }) => [...results.keys()]))];
   const lines = rows.map(({ title, results }) => [
     title,
@@ -72,6 +76,29 @@ function hotText(rows: readonly HotRow[]): string[] {
       ['', 'exchanges/s (p50 / p99 in ms)', '÷ one process', 'answers of each process ÷ equal share', '503'],
       lines,
     ),
+  ];
+}
+
+function flowsText({ rows, journeys }: FlowFigures): string[] {
+  const cell = (show: (result: FlowMeasurement) => string) => byContender(rows, show);
+  const lines = journeys.map(({ title, rate, p50, p99, serverCpu, databaseCpu }) => [
+    title,
+    rate.toFixed(1),
+    `${ms(p50)} / ${ms(p99)}`,
+    `${micros(serverCpu)} + ${micros(databaseCpu)}`,
+  ]);
+  return [
+    '## Hosted flows per second (p50 / p99 of a flow in ms)',
+    cell(({ rate, p50, p99 }) => `${rate.toFixed(1)} (${ms(p50)} / ${ms(p99)})`),
+    '## Hosted flows: database commands and HTTP requests per flow',
+    cell(({ commands, requests }) => `${commands.toFixed(1)}; ${requests.toFixed(1)}`),
+    '## Hosted flows: processor time per flow in µs: server + database + client',
+    cell(
+      ({ serverCpu, databaseCpu, loadCpu }) =>
+        `${micros(serverCpu)} + ${micros(databaseCpu)} + ${micros(loadCpu)}`,
+    ),
+    '## Whole journeys per second: flow, exchange, userinfo, and the webhooks of both',
+    table(['', 'journeys/s', 'p50 / p99 to the claims in ms', 'µs of server + database'], lines),
   ];
 }
 
@@ -140,16 +167,27 @@ export interface Figures {
   verdicts: readonly Verdict[];
   profile?: ProfileSummary | undefined;
   hot?: readonly HotRow[] | undefined;
+  flows?: FlowFigures | undefined;
   fairness?: readonly FairnessRow[] | undefined;
   webhooks?: WebhookFigures | undefined;
   cli?: readonly CliStartup[] | undefined;
 }
 
 /** The figures, as the terminal and RESULTS.md show them. */
-export function renderTables({ rows, verdicts, profile, hot, fairness, webhooks, cli }: Figures): string {
+export function renderTables({
+  rows,
+  verdicts,
+  profile,
+  hot,
+  flows,
+  fairness,
+  webhooks,
+  cli,
+}: Figures): string {
   return [
     ...(rows.length > 0 ? requestsText(rows) : []),
     ...(hot ? hotText(hot) : []),
+    ...(flows ? flowsText(flows) : []),
     ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),
     ...(cli ? cliText(cli) : []),
@@ -191,6 +229,13 @@ One wallet: all callers redeem codes of one partner's client, and every charge i
 The rounds of one, two and four processes alternate; the processes that are not asked stay up. An equal share is the
 answers of all processes divided by their number; the least and the greatest are medians of the rounds. A caller repeats
 what is answered 503 after 30 ms; these answers are counted over all rounds.
+
+Hosted flows: a user goes from the authorization request through both pages with a form, consent and log-in, to the code
+in the redirect. The same client, in one process, sends what a browser without JavaScript does, each user over one
+connection. New users are unknown to the server; returning ones have completed a flow with that partner, and each begins
+in a browser without cookies. oidc-provider gets its best case: pages of one form, users who are a name, no look-up.
+Database commands are the server's own count of reads and writes, without those of an idle second. A journey ends when
+the partner has the claims; the rate counts to the last webhook, of two for each journey.
 
 A partner at its cap: one server process, and a process for each partner that sends its requests. The quiet partner
 sends exchanges evenly, far fewer than the server could answer; the noisy one may make 60 a minute and sends ten times

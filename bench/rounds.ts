@@ -4,10 +4,10 @@ import { type Measure, type Measurement, medianOf } from './measure.ts';
 import type { Options } from './options.ts';
 
 /** A line of the table: medians over all rounds, by contender. */
-export interface Row {
+export interface Row<Result extends Measurement = Measurement> {
   id: string;
   title: string;
-  results: Map<string, Measurement>;
+  results: Map<string, Result>;
 }
 
 interface Settings extends Pick<Options, 'rounds' | 'seconds' | 'smoke'> {

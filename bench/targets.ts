@@ -1,5 +1,6 @@
 import type { CliStartup } from './cli-startup.ts';
 import type { FairnessId, FairnessRow } from './fairness/rows.ts';
+import type { FlowRow } from './flows/rows.ts';
 import type { HotRow } from './hot/hot.ts';
 import type { Row } from './rounds.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
@@ -76,6 +77,51 @@ export function judgeRatios(rows: readonly Row[]): Verdict[] {
     const title = `${row.title}: ${measure} ÷ ${peer}`;
     return [judge({ title, value: ours / theirs, sign, bound, show: times })];
   });
+}
+
+/** Whole flows beside oidc-provider, and what a flow costs, where these numbers in flight were measured. */
+export function judgeFlows(rows: readonly FlowRow[]): Verdict[] {
+  if (!rows.some(({ id }) => id === 'flows-new-32')) return [];
+  const of = (callers: number, name: string) => {
+    const result = rows.find(({ id }) => id === `flows-new-${callers}`)?.results.get(name);
+    if (!result) throw new Error(`flows were not measured: ${callers} in flight, ${name}`);
+    return result;
+  };
+  const cpu = (name: string) => {
+    const { serverCpu, databaseCpu } = of(32, name);
+    return serverCpu + databaseCpu;
+  };
+  const rates = [
+    { callers: 8, peer: names.oidcMongo, bound: 1.5 },
+    { callers: 32, peer: names.oidcMongo, bound: 3 },
+    { callers: 64, peer: names.oidcMongo, bound: 3.5 },
+    { callers: 32, peer: names.oidcMemory, bound: 0.7 },
+  ];
+  const commands = [
+    { callers: 32, bound: 4 },
+    { callers: 1, bound: 20 },
+  ];
+  return [
+    ...rates.map(({ callers, peer, bound }) =>
+      judge({
+        title: `flows, new users, ${callers} in flight: rate ÷ ${peer}`,
+        value: of(callers, names.ours).rate / of(callers, peer).rate,
+        ...{ sign: '≥', bound, show: times },
+      }),
+    ),
+    judge({
+      title: `flows, new users, 32 in flight: processor time ÷ ${names.oidcMongo}`,
+      value: cpu(names.ours) / cpu(names.oidcMongo),
+      ...{ sign: '≤', bound: 0.3, show: times },
+    }),
+    ...commands.map(({ callers, bound }) =>
+      judge({
+        title: `flows, new users, ${callers} in flight: database commands a flow`,
+        value: of(callers, names.ours).commands,
+        ...{ sign: '≤', bound, show: (value: number) => value.toFixed(1) },
+      }),
+    ),
+  ];
 }
 
 /** A second process takes nothing away, and no process answers less than half of an equal share. */

@@ -37,17 +37,25 @@ async function startPeer({ name, program: [path, ...args], tokenPath, userinfoPa
       return tokens.map(userinfoRequest);
     },
     settle: async () => undefined,
+    forget: () => program.call<void>('forget'),
     stop: () => program.stop(),
-  } satisfies Contender & { stop(): Promise<void> };
+  } satisfies Contender & Record<'stop' | 'forget', () => Promise<void>>;
+}
+
+/** oidc-provider on MongoDB, on a database of this name, and in memory. */
+export function startOidcProviders(database: DatabaseServer, name: string) {
+  const oidc = { tokenPath: '/token', userinfoPath: '/me' };
+  const program = './peers/oidc-provider.ts';
+  return [
+    startPeer({ ...oidc, name: names.oidcMongo, program: [program, database.uri(name)] }),
+    startPeer({ ...oidc, name: names.oidcMemory, program: [program] }),
+  ];
 }
 
 /** Everyone whom we are compared with. */
 export function startPeers(database: DatabaseServer) {
-  const oidc = { tokenPath: '/token', userinfoPath: '/me' };
-  const program = './peers/oidc-provider.ts';
   return Promise.all([
-    startPeer({ ...oidc, name: names.oidcMongo, program: [program, database.uri('oidc')] }),
-    startPeer({ ...oidc, name: names.oidcMemory, program: [program] }),
+    ...startOidcProviders(database, 'oidc'),
     startPeer({
       name: names.oauth2,
       program: ['./peers/oauth2-server.ts', database.uri('oauth2')],

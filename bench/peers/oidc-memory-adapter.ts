@@ -8,15 +8,23 @@ import type { OidcStorage } from './oidc-mongo-adapter.ts';
  */
 export function createMemoryAdapter(): OidcStorage {
   const models = new Map<string, Map<string, AdapterPayload>>();
+  /** Ids of sessions. */
+  const uids = new Map<string, string>();
 
   function adapter(model: string): Adapter {
     const records = new Map<string, AdapterPayload>();
     models.set(model, records);
     return {
-      upsert: async (id, payload) => void records.set(id, payload),
+      async upsert(id, payload) {
+        records.set(id, payload);
+        if (model === 'Session' && payload.uid !== undefined) uids.set(payload.uid, id);
+      },
       find: async (id) => records.get(id),
       findByUserCode: async () => undefined,
-      findByUid: async () => undefined,
+      async findByUid(uid) {
+        const id = uids.get(uid);
+        return id === undefined ? undefined : records.get(id);
+      },
       async consume(id) {
         const payload = records.get(id);
         if (payload) payload.consumed = Math.floor(Date.now() / 1000);
@@ -32,6 +40,7 @@ export function createMemoryAdapter(): OidcStorage {
     adapter,
     inBulk(make) {
       for (const records of models.values()) records.clear();
+      uids.clear();
       return make();
     },
   };

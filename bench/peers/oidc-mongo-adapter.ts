@@ -18,9 +18,12 @@ const grantable = ['AccessToken', 'AuthorizationCode'];
  */
 export async function createMongoAdapter(db: Db) {
   let collected: Map<string, Stored[]> | undefined;
-  const indexes = ['AccessToken', 'AuthorizationCode', 'Grant'].flatMap((model) => [
+  const indexes = ['AccessToken', 'AuthorizationCode', 'Grant', 'Interaction', 'Session'].flatMap((model) => [
     db.collection(model).createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 }),
     ...(grantable.includes(model) ? [db.collection(model).createIndex({ 'payload.grantId': 1 })] : []),
+    ...(model === 'Session'
+      ? [db.collection(model).createIndex({ 'payload.uid': 1 }, { unique: true })]
+      : []),
   ]);
   await Promise.all(indexes);
 

@@ -7,12 +7,14 @@ import { freePort } from '../processes.ts';
 import { answerCalls } from '../remote.ts';
 import { peerClient, peerClients } from './clients.ts';
 import { connectPeer } from './mongo-storage.ts';
+import { createInteractions, interactionPath } from './oidc-interactions.ts';
 import { createMemoryAdapter } from './oidc-memory-adapter.ts';
 import { createMongoAdapter, type OidcStorage } from './oidc-mongo-adapter.ts';
 
 /**
  * A program: oidc-provider, in memory or, where a connection string is given, on MongoDB. Exchanges are plain
- * OAuth 2.0: an opaque access token, and no ID token to be signed; clients come from its configuration.
+ * OAuth 2.0: an opaque access token, and no ID token to be signed; clients come from its configuration. Users log in and
+ * consent on two pages; who they are is what they enter, without a look-up.
  */
 const [uri] = process.argv.slice(2);
 
@@ -42,7 +44,7 @@ function createProvider(origin: string, adapter: OidcStorage['adapter']): Provid
     features: { devInteractions: { enabled: false } },
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' }] },
     cookies: { keys: ['bench'] },
-    ttl: { AccessToken: hour, AuthorizationCode: hour, Grant: hour },
+    ttl: { AccessToken: hour, AuthorizationCode: hour, Grant: hour, Interaction: hour, Session: hour },
   });
 }
 
@@ -52,7 +54,11 @@ async function start(): Promise<PeerAddress & { provider: Provider; storage: Oid
   const origin = `http://127.0.0.1:${port}`;
   const provider = createProvider(origin, storage.adapter);
   const handle = provider.callback();
-  const server = createServer((request, response) => void handle(request, response));
+  const interact = createInteractions(provider);
+  const server = createServer((request, response) => {
+    if (!request.url?.startsWith(interactionPath)) void handle(request, response);
+    else interact(request, response).catch((error) => response.writeHead(500).end(String(error)));
+  });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return { origin, provider, storage };
 }
@@ -103,6 +109,9 @@ answerCalls({
       });
       return code.save();
     }),
+
+  /** Records of earlier flows go where they are in memory. */
+  forget: async () => (await started).storage.inBulk(async () => undefined),
 
   makeTokens: ({ count }: { count: number }) => {
     const scopes = `openid ${scope}`;

@@ -1,0 +1,27 @@
+import type { Db, Document } from 'mongodb';
+
+/** Commands that read or write data, as the server counts them. */
+const counted = [
+  'aggregate',
+  'bulkWrite',
+  'commitTransaction',
+  'count',
+  'delete',
+  'distinct',
+  'find',
+  'findAndModify',
+  'getMore',
+  'insert',
+  'update',
+];
+
+/**
+ * How many commands the database server has executed so far, those of all its clients together. Its own counter costs
+ * the measured processes nothing. NaN where the server does not tell.
+ */
+export async function commandsSoFar(db: Db): Promise<number> {
+  const status: Document = await db.command({ serverStatus: 1 });
+  const totals = status['metrics']?.['commands'] as Record<string, { total?: unknown }> | undefined;
+  if (!totals) return Number.NaN;
+  return counted.reduce((sum, name) => sum + Number(totals[name]?.total ?? 0), 0);
+}

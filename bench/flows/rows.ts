@@ -1,0 +1,37 @@
+import type { Measurement } from '../measure.ts';
+import type { Row } from '../rounds.ts';
+import { median } from '../statistics.ts';
+
+/** Of one round: flows instead of requests, and what each took. */
+export interface FlowMeasurement extends Measurement {
+  /** Database commands, and HTTP requests, per flow. */
+  commands: number;
+  requests: number;
+}
+
+export type FlowRow = Row<FlowMeasurement>;
+
+/** A line of the table: whole journeys per second, and milliseconds from the first request to the claims. */
+export interface JourneyRow
+  extends Pick<FlowMeasurement, 'rate' | 'p50' | 'p99' | 'serverCpu' | 'databaseCpu'> {
+  title: string;
+}
+
+export interface FlowFigures {
+  rows: FlowRow[];
+  journeys: JourneyRow[];
+}
+
+export function medianOfFlows(rounds: readonly FlowMeasurement[]): FlowMeasurement {
+  const of = (key: keyof FlowMeasurement) => median(rounds.map((one) => one[key]));
+  return {
+    rate: of('rate'),
+    p50: of('p50'),
+    p99: of('p99'),
+    serverCpu: of('serverCpu'),
+    databaseCpu: of('databaseCpu'),
+    loadCpu: of('loadCpu'),
+    commands: of('commands'),
+    requests: of('requests'),
+  };
+}
