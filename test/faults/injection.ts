@@ -13,6 +13,8 @@ export type Fault =
       /** What the proxy does until then, so that the point is reached at all. */
       reachedBy?: readonly Rule[];
     }
+  /** It dies as the message is about to reach the database, or when the database has answered it. */
+  | { kills: 'server' | 'database'; message: Rule['matches']; side: 'before' | 'after' }
   /** `release`: when a held message reaches the database. */
   | { interferes: readonly Rule[]; release?: 'after the exchanges' | 'after the sweep' };
 
@@ -49,6 +51,31 @@ export function injectedFault(
   return { fired: opened, hasFired: () => happened, recover: nothing, release: nothing, ...rest };
 }
 
+/** Kills from outside, so that the point does not depend on how the server is built. */
+function injectAtMessage(
+  { kills, message, side }: Extract<Fault, { message: unknown }>,
+  environment: Environment,
+  hit: number,
+): InjectedFault {
+  const { proxy, databaseProcess, databaseBack } = environment.worker;
+  const { opened, open } = createGate();
+  const victim = databaseProcess();
+  function kill(): void {
+    if (kills === 'server') environment.server().signal('SIGKILL');
+    else if (victim !== undefined) process.kill(victim, 'SIGKILL');
+    open();
+  }
+  proxy.arm([{ matches: message, action: { do: 'kill', side, kill } }], hit);
+  const injected = injectedFault(opened, {});
+  if (kills === 'server') environment.preload();
+  const recover = async () => {
+    if (!injected.hasFired()) proxy.disarm();
+    else if (kills === 'server') await environment.restart();
+    else await databaseBack();
+  };
+  return { ...injected, recover };
+}
+
 /** Arms a fault for the `hit`-th time that its moment comes. */
 export async function inject(fault: Fault, environment: Environment, hit: number): Promise<InjectedFault> {
   const { proxy, databaseProcess, databaseBack } = environment.worker;
@@ -56,6 +83,7 @@ export async function inject(fault: Fault, environment: Environment, hit: number
     const { met, release } = proxy.arm(fault.interferes, hit);
     return injectedFault(met, { release });
   }
+  if ('message' in fault) return injectAtMessage(fault, environment, hit);
   const { kills, point, reachedBy } = fault;
   if (reachedBy) proxy.arm(reachedBy, 1);
   const arm = (rest: Partial<Armed>) =>

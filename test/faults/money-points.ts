@@ -1,7 +1,7 @@
 import type { KillPoint, Step } from './kill-points.ts';
 import type { Command } from './messages.ts';
 import type { MoneyPoint } from './money-run.ts';
-import type { Action, Rule } from './proxy.ts';
+import { type Action, actionTitle, type Rule } from './proxy.ts';
 
 type Side = 'before' | 'after';
 type Killed = 'server' | 'database' | 'stopping server' | 'frozen server';
@@ -92,22 +92,8 @@ const messages = {
 };
 type Message = keyof typeof messages;
 
-const titleOf = (action: Action): string => {
-  switch (action.do) {
-    case 'double':
-      return `double, ${action.after} ms apart`;
-    case 'delay-request':
-    case 'delay-reply':
-      return `${action.do} by ${action.by} ms`;
-    case 'hold':
-    case 'lose-reply':
-    case 'lose-request':
-      return action.do;
-  }
-};
-
 const interfering = (message: Message, action: Action): MoneyPoint => ({
-  name: `${message}: ${titleOf(action)}`,
+  name: `${message}: ${actionTitle(action)}`,
   fault: { interferes: [{ matches: messages[message], action }] },
   moments: 1,
 });
@@ -126,7 +112,7 @@ const untilFence = (action: Action): Rule => ({
 });
 
 const fenced = (pages: Action, fence?: Action): MoneyPoint => ({
-  name: `page: ${titleOf(pages)} until its fence${fence ? `, fence: ${titleOf(fence)}` : ''}`,
+  name: `page: ${actionTitle(pages)} until its fence${fence ? `, fence: ${actionTitle(fence)}` : ''}`,
   fault: {
     interferes: [untilFence(pages), ...(fence ? [{ matches: messages.fence, action: fence }] : [])],
     release: 'after the exchanges',

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { adminToken, type Environment, type EnvironmentSettings } from './environment.ts';
+import { flowPoints } from './flow-points.ts';
+import { runFlows } from './flow-run.ts';
 import type { Fault } from './injection.ts';
 import { moneyPoints } from './money-points.ts';
 import { runMoney } from './money-run.ts';
@@ -54,7 +56,8 @@ function audit({ adminUrl, dataDir }: Environment): Promise<string[]> {
   });
 }
 
-const isProxied = (fault: Fault): boolean => 'interferes' in fault || fault.reachedBy !== undefined;
+const isProxied = (fault: Fault): boolean =>
+  'interferes' in fault || 'message' in fault || fault.reachedBy !== undefined;
 
 const money: Part = {
   name: 'money',
@@ -94,4 +97,31 @@ const webhooks: Part = {
   })),
 };
 
-export const parts: readonly Part[] = [money, webhooks];
+const flows: Part = {
+  name: 'flows',
+  title: 'Hosted flows',
+  failures: {
+    lostCodes: 'lost codes',
+    doubled: 'doubled',
+    orphans: 'orphans',
+    lost: 'lost events',
+    altered: 'altered',
+    invented: 'invented',
+  },
+  figures: {
+    faults: 'faults',
+    flows: 'flows',
+    tokens: 'tokens',
+    events: 'events',
+    lostAnswers: 'lost answers',
+  },
+  tasks: flowPoints.map((point) => ({
+    name: point.name,
+    moments: 2,
+    environment: { proxied: true, servers: 1 },
+    run: (environment, run, hit) => runFlows(environment, { point, run, hit }),
+  })),
+  check: audit,
+};
+
+export const parts: readonly Part[] = [money, webhooks, flows];

@@ -15,7 +15,24 @@ export type Action =
   | { do: 'double'; after: number }
   /** Milliseconds. */
   | { do: 'delay-request'; by: number }
-  | { do: 'delay-reply'; by: number };
+  | { do: 'delay-reply'; by: number }
+  /** `kill` ends a process: before the database gets the message, which is lost, or when it has answered. */
+  | { do: 'kill'; side: 'before' | 'after'; kill: () => void };
+
+export function actionTitle(action: Action): string {
+  switch (action.do) {
+    case 'double':
+      return `double, ${action.after} ms apart`;
+    case 'delay-request':
+    case 'delay-reply':
+      return `${action.do} by ${action.by} ms`;
+    case 'hold':
+    case 'kill':
+    case 'lose-reply':
+    case 'lose-request':
+      return action.do;
+  }
+}
 
 export interface Rule {
   matches: (command: Command) => boolean;
@@ -36,6 +53,7 @@ export interface Interference {
 function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | undefined) {
   const lost = new Set<number>();
   const late = new Map<number, number>();
+  const deadly = new Map<number, () => void>();
   /** Replies to copies: the driver does not get them. */
   const surplus = new Map<number, number>();
   const repliedTo = new Set<number>();
@@ -87,6 +105,14 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
       case 'delay-reply':
         late.set(requestIdOf(message), action.by);
         break;
+      case 'kill':
+        if (action.side === 'before') {
+          action.kill();
+          down.destroy();
+          return undefined;
+        }
+        deadly.set(requestIdOf(message), action.kill);
+        break;
       case 'double':
         detached = true;
         copy(message, action.after);
@@ -107,6 +133,7 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
   function reply(message: Buffer): void {
     const id = responseToOf(message);
     answered.get(id)?.();
+    deadly.get(id)?.();
     if (isSurplus(id)) return;
     repliedTo.add(id);
     if (detached && down.destroyed) up.end();

@@ -29,15 +29,15 @@ async function start(): Promise<void> {
   server = await startServer(config, logger, {
     foundation: ({ db }) => {
       const stores = createStores(db);
-      const outbox = {
+      const sweeping = {
         sweptEarlier: milliseconds('SVC_FAULT_SWEPT_EARLIER'),
         maySweep: () => maySweep,
       };
       return {
         stores: {
           ...stores,
-          billing: wrapBilling(stores.billing, killPoints.at, outbox),
-          verification: wrapVerification(stores.verification, killPoints.at),
+          billing: wrapBilling(stores.billing, killPoints.at, sweeping),
+          verification: wrapVerification(stores.verification, killPoints.at, sweeping),
         },
         webhooks: {
           wrap: (parts) => wrapWebhooks(parts, killPoints.at),

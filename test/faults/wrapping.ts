@@ -33,15 +33,19 @@ const inserts: [Step, EntryKind][] = [
   ['fence', 'fence'],
 ];
 
-/**
- * The stores of billing with a point around every step that writes.
- * @param outbox when the sweep takes a page: `sweptEarlier` milliseconds before the product does, so that runs are short; and
- *   not before `maySweep`, so that the sweep of a start leaves a run's pages alone
- */
+/** When a sweep takes what is left over. */
+export interface Sweeping {
+  /** Milliseconds before the product does, so that runs are short. */
+  sweptEarlier: number;
+  /** The sweep of a start leaves what a run is about alone. */
+  maySweep: () => boolean;
+}
+
+/** The stores of billing with a point around every step that writes. */
 export function wrapBilling(
   { ledger, ...rest }: Stores['billing'],
   at: At,
-  outbox: { sweptEarlier: number; maySweep: () => boolean },
+  sweeping: Sweeping,
 ): Stores['billing'] {
   let { insert } = ledger;
   for (const [step, kind] of inserts) {
@@ -55,19 +59,35 @@ export function wrapBilling(
       ...ledger,
       insert,
       unpublished: async (before, limit) =>
-        outbox.maySweep() ? ledger.unpublished(new Date(before.getTime() + outbox.sweptEarlier), limit) : [],
+        sweeping.maySweep()
+          ? ledger.unpublished(new Date(before.getTime() + sweeping.sweptEarlier), limit)
+          : [],
       markPublished: around(at, 'unset', { call: ledger.markPublished, is: some }),
     },
   };
 }
 
-/** The stores of verification with a point around the read that an exchange begins with. */
+/** How long a user who was erased waits for the second look of the product. Milliseconds. */
+const secondLookAfter = 60_000;
+
+/** The stores of verification with a point around the read that an exchange begins with, and a sweep without patience. */
 export function wrapVerification(
-  { sessions, ...rest }: Stores['verification'],
+  { sessions, users, enrollments }: Stores['verification'],
   at: At,
+  { sweptEarlier, maySweep }: Sweeping,
 ): Stores['verification'] {
-  const findByCodeHashes = around(at, 'session', { call: sessions.findByCodeHashes, is: some });
-  return { ...rest, sessions: { ...sessions, findByCodeHashes } };
+  const earlier = <Due>(find: (before: Date, limit: number) => Promise<Due>, by: number) =>
+    ((before, limit) => find(new Date(before.getTime() + (maySweep() ? by : 0)), limit)) as typeof find;
+  return {
+    sessions: {
+      ...sessions,
+      findByCodeHashes: around(at, 'session', { call: sessions.findByCodeHashes, is: some }),
+      owing: earlier(sessions.owing, sweptEarlier),
+      dueForEnrollment: earlier(sessions.dueForEnrollment, sweptEarlier),
+    },
+    enrollments: { ...enrollments, owing: earlier(enrollments.owing, sweptEarlier) },
+    users: { ...users, erasedBefore: earlier(users.erasedBefore, secondLookAfter) },
+  };
 }
 
 /** The parts of webhooks with a point around every step from the event to the attempt's record. */

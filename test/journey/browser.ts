@@ -35,12 +35,15 @@ function parseForms(html: string): Form[] {
   });
 }
 
-/** @param origin where the hosted pages are; a redirect to anywhere else is where the flow ends */
-export function createBrowser(origin: string) {
+/**
+ * @param origin where the hosted pages are; a redirect to anywhere else is where the flow ends
+ * @param send what it sends requests with
+ */
+export function createBrowser(origin: string, send: typeof fetch = fetch) {
   const cookies = new Map<string, string>();
 
   async function request(url: string, body?: URLSearchParams): Promise<Page> {
-    const response = await fetch(url, {
+    const response = await send(url, {
       redirect: 'manual',
       method: body ? 'POST' : 'GET',
       headers: {

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '../../server/platform/ids.ts';
+import { exchangeAll } from './clients.ts';
+import type { Code } from './codes.ts';
+import type { Environment } from './environment.ts';
+import { isSettled, judgeFlows, sessionOfCode } from './flow-findings.ts';
+import { type Fault, inject } from './injection.ts';
+import type { Attempt } from './money-run.ts';
+import { createPartner, type Partner } from './partner.ts';
+import { afterwards, eventually, firstOf, retry } from './retry.ts';
+import { type Passage, pass } from './users.ts';
+import { isFinished, judgeWebhooks } from './webhook-findings.ts';
+
+/** One fault around the steps of a hosted flow. */
+export interface FlowPoint {
+  name: string;
+  fault: Fault;
+}
+
+/** What a run of flows came to. All but `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
+export type FlowFindings = Record<
+  | 'flows'
+  | 'tokens'
+  | 'events'
+  | 'lostAnswers'
+  | 'lostCodes'
+  | 'doubled'
+  | 'orphans'
+  | 'lost'
+  | 'altered'
+  | 'invented',
+  number
+> & { other: string[] };
+
+/** Two of them are the same person in several browsers at about the same time. */
+const people = ['new-adult', 'adult', 'new-adult', 'adult', 'new-adult', 'adult', 'biometric'] as const;
+/** Each `new-adult` is a different one. */
+const differentPeople = 3 + new Set(people).size - 1;
+const funds = 50_000;
+/** Milliseconds. */
+const spread = 150;
+const aftermath = 700;
+const sweepEvery = 100;
+const longestSettling = 25_000;
+
+/** The codes with the sessions that issued them; a code without one is left out. */
+async function codesOf({ db }: Environment, passages: readonly Passage[]): Promise<Code[]> {
+  const found = await Promise.all(
+    passages.map(async ({ code, codeVerifier }) => {
+      const sessionId = code === undefined ? undefined : await retry(() => sessionOfCode(db, sha256(code)));
+      return code === undefined || sessionId === undefined
+        ? []
+        : [{ code, codeVerifier, sessionId, returning: false }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Tokens whose claims are not what the users consented to, in words. */
+async function claimFaults(publicUrl: string, tokens: readonly string[]): Promise<string[]> {
+  const wrong = await Promise.all(
+    tokens.map(async (token) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await retry(() => fetch(`${publicUrl}/api/oauth/userinfo`, { headers }));
+      const text = await response.text();
+      return response.status === 200 && text.includes('"age_18_plus":true')
+        ? []
+        : [`userinfo answers ${response.status} ${text}`];
+    }),
+  );
+  return wrong.flat();
+}
+
+/** Sweeps until every event has arrived and nothing is left to a sweep. */
+async function settle(environment: Environment, partner: Partner, isDone: () => Promise<boolean>) {
+  const { db } = environment;
+  const settled = await eventually(async () => {
+    await environment.sweep();
+    await sleep(sweepEvery);
+    return retry(async () => (await isDone()) && (await isSettled(db, partner)));
+  }, longestSettling);
+  return settled ? [] : [`something is left over after ${longestSettling} ms of sweeps`];
+}
+
+/**
+ * One run: a new partner, several users at once, one fault, and what is left of it after their codes were exchanged.
+ * @returns undefined where the fault's moment did not come, so that the run says nothing
+ */
+export async function runFlows(
+  environment: Environment,
+  { point: { fault }, hit }: Attempt<FlowPoint>,
+): Promise<FlowFindings | undefined> {
+  const { db, worker, publicUrls } = environment;
+  const [publicUrl = ''] = publicUrls;
+  const since = new Date();
+  const endpoint = worker.receiver.open(0);
+  const partner = await createPartner(environment, { funds, webhook: endpoint.url });
+  const injected = await inject(fault, environment, hit);
+  const work = Promise.all(
+    people.map((person) => pass({ publicUrl, partner, person, delay: Math.random() * spread })),
+  );
+  await firstOf(injected.fired, afterwards(work, aftermath));
+  const fired = injected.hasFired();
+  await injected.recover();
+  const passages = await work;
+  worker.proxy.disarm();
+  if ('interferes' in fault && fault.release === 'after the sweep') await environment.sweep();
+  await injected.release();
+
+  const codes = await codesOf(environment, passages);
+  const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
+  const tokens = outcomes.flatMap(({ token }) => token ?? []);
+  const other = await settle(environment, partner, () => isFinished(db, partner, endpoint.arrived()));
+  const [left, events] = await retry(() =>
+    Promise.all([
+      judgeFlows(db, partner, { since, flows: people.length, people: differentPeople }),
+      judgeWebhooks(db, partner, endpoint.arrived()),
+    ]),
+  );
+  if (!fired) return undefined;
+  return {
+    flows: passages.filter(({ code }) => code !== undefined).length,
+    tokens: tokens.length,
+    events: events.events,
+    lostAnswers: passages.reduce((sum, { unanswered }) => sum + unanswered, 0),
+    lostCodes: people.length - tokens.length,
+    doubled: left.doubled,
+    orphans: left.orphans,
+    lost: events.lost,
+    altered: events.altered,
+    invented: events.invented,
+    other: [
+      ...other,
+      ...left.other,
+      ...events.other,
+      ...[...passages, ...outcomes].flatMap(({ faults }) => faults),
+      ...outcomes.flatMap(({ refusal }) => (refusal ? [`exchange: ${refusal.description}`] : [])),
+      ...(await claimFaults(publicUrl, tokens)),
+    ],
+  };
+}
