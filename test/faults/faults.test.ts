@@ -10,9 +10,13 @@ const short = new Set([
   'money: page: hold until its fence',
   'money: 2 servers: server dies, page:before',
   'webhooks: after the POST, before its record',
+  'flows: server dies, authenticate:after',
+  'flows: database dies, complete:before',
+  'erasure: server dies, user:after',
+  'admin: new record: lose-reply',
 ]);
 
-it('no cent, token or event is lost or doubled where a process dies or a message is lost', async () => {
+it('no cent, token, user, event or audit entry is lost or doubled where a process dies or a message is lost', async () => {
   expect([...short].filter((title) => !pointTitles.includes(title))).toEqual([]);
   const rows = await runSuite({ runs: 1, workers: 1, isChosen: (title) => short.has(title) });
   expect(rows.map(({ runs }) => runs)).toEqual([...short].map(() => 1));

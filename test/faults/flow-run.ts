@@ -4,18 +4,13 @@ import { exchangeAll } from './clients.ts';
 import type { Code } from './codes.ts';
 import type { Environment } from './environment.ts';
 import { isSettled, judgeFlows, sessionOfCode } from './flow-findings.ts';
-import { type Fault, inject } from './injection.ts';
+import { inject } from './injection.ts';
+import type { MessagePoint } from './message-points.ts';
 import type { Attempt } from './money-run.ts';
 import { createPartner, type Partner } from './partner.ts';
 import { afterwards, eventually, firstOf, retry } from './retry.ts';
 import { type Passage, pass } from './users.ts';
 import { isFinished, judgeWebhooks } from './webhook-findings.ts';
-
-/** One fault around the steps of a hosted flow. */
-export interface FlowPoint {
-  name: string;
-  fault: Fault;
-}
 
 /** What a run of flows came to. All but `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
 export type FlowFindings = Record<
@@ -71,15 +66,49 @@ async function claimFaults(publicUrl: string, tokens: readonly string[]): Promis
   return wrong.flat();
 }
 
-/** Sweeps until every event has arrived and nothing is left to a sweep. */
-async function settle(environment: Environment, partner: Partner, isDone: () => Promise<boolean>) {
+type Endpoint = ReturnType<Environment['worker']['receiver']['open']>;
+
+/** Sweeps until every event has arrived and nothing is left to a sweep. @returns what is wrong, in words */
+export async function settle(
+  environment: Environment,
+  partner: Partner,
+  endpoint: Endpoint,
+): Promise<string[]> {
   const { db } = environment;
+  const isDone = async () =>
+    (await isFinished(db, partner, endpoint.arrived())) && (await isSettled(db, partner));
   const settled = await eventually(async () => {
     await environment.sweep();
     await sleep(sweepEvery);
-    return retry(async () => (await isDone()) && (await isSettled(db, partner)));
+    return retry(isDone);
   }, longestSettling);
   return settled ? [] : [`something is left over after ${longestSettling} ms of sweeps`];
+}
+
+/** A user with a token. */
+export interface Passed {
+  person: string;
+  sessionId: string;
+  token: string;
+}
+
+/** Flows with their exchanges, without a fault. @throws where one of them does not end with a token */
+export async function passAll(
+  environment: Environment,
+  partner: Partner,
+  persons: readonly string[],
+): Promise<Passed[]> {
+  const { publicUrls } = environment;
+  const [publicUrl = ''] = publicUrls;
+  const passages = await Promise.all(persons.map((person) => pass({ publicUrl, partner, person, delay: 0 })));
+  const codes = await codesOf(environment, passages);
+  const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
+  return persons.map((person, n) => {
+    const { code, token } = outcomes[n] ?? {};
+    if (!code || token === undefined)
+      throw new Error(`${person}: ${passages.flatMap(({ faults }) => faults)}`);
+    return { person, sessionId: code.sessionId, token };
+  });
 }
 
 /**
@@ -88,7 +117,7 @@ async function settle(environment: Environment, partner: Partner, isDone: () => 
  */
 export async function runFlows(
   environment: Environment,
-  { point: { fault }, hit }: Attempt<FlowPoint>,
+  { point: { fault }, hit }: Attempt<MessagePoint>,
 ): Promise<FlowFindings | undefined> {
   const { db, worker, publicUrls } = environment;
   const [publicUrl = ''] = publicUrls;
@@ -104,13 +133,13 @@ export async function runFlows(
   await injected.recover();
   const passages = await work;
   worker.proxy.disarm();
-  if ('interferes' in fault && fault.release === 'after the sweep') await environment.sweep();
+  await environment.sweep();
   await injected.release();
 
   const codes = await codesOf(environment, passages);
   const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
   const tokens = outcomes.flatMap(({ token }) => token ?? []);
-  const other = await settle(environment, partner, () => isFinished(db, partner, endpoint.arrived()));
+  const other = await settle(environment, partner, endpoint);
   const [left, events] = await retry(() =>
     Promise.all([
       judgeFlows(db, partner, { since, flows: people.length, people: differentPeople }),

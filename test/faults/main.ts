@@ -1,4 +1,5 @@
-// `npm run faults`: kills processes and disturbs messages at every point, and prints what that did to money and events.
+// `npm run faults`: kills processes and disturbs messages at every point, and prints what that did to money, users,
+// events and the audit log.
 // It exits with 1 where anything is wrong.
 import { parseArgs } from 'node:util';
 import { pointTitles, runSuite } from './suite.ts';

@@ -1,6 +1,10 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { adminPoints } from './admin-points.ts';
+import { runAdmin } from './admin-run.ts';
 import { adminToken, type Environment, type EnvironmentSettings } from './environment.ts';
+import { erasurePoints } from './erasure-points.ts';
+import { runErasure } from './erasure-run.ts';
 import { flowPoints } from './flow-points.ts';
 import { runFlows } from './flow-run.ts';
 import type { Fault } from './injection.ts';
@@ -124,4 +128,36 @@ const flows: Part = {
   check: audit,
 };
 
-export const parts: readonly Part[] = [money, webhooks, flows];
+const erasure: Part = {
+  name: 'erasure',
+  title: 'Erasure',
+  failures: { kept: 'not erased', traces: 'traces', unrecorded: 'unrecorded', doubled: 'recorded twice' },
+  figures: { faults: 'faults', erased: 'erased' },
+  tasks: erasurePoints.map((point) => ({
+    name: point.name,
+    moments: 2,
+    environment: { proxied: true, servers: 1 },
+    run: (environment, run, hit) => runErasure(environment, { point, run, hit }),
+  })),
+  check: audit,
+};
+
+const admin: Part = {
+  name: 'admin',
+  title: "Operators' commands",
+  failures: {
+    unrecorded: 'changes without entry',
+    invented: 'entries without change',
+    undone: 'undone',
+    waiting: 'not copied',
+  },
+  figures: { faults: 'faults', answers: 'answers', changes: 'changes' },
+  tasks: adminPoints.map((point) => ({
+    name: point.name,
+    moments: 3,
+    environment: { proxied: true, servers: 1 },
+    run: (environment, run, hit) => runAdmin(environment, { point, run, hit }),
+  })),
+};
+
+export const parts: readonly Part[] = [money, webhooks, flows, erasure, admin];

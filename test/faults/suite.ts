@@ -27,7 +27,7 @@ const jobs: readonly Job[] = parts.flatMap((part) =>
   part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
 );
 
-/** The points by their titles, which begin with the name of the part: `money: `, `webhooks: `. */
+/** The points by their titles, which begin with the name of the part, such as `money: `. */
 export const pointTitles: readonly string[] = jobs.map(({ title }) => title);
 
 function add(row: Row, { other, ...figures }: Findings): void {
