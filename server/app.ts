@@ -25,17 +25,19 @@ interface Surroundings {
   clock: Clock;
   keyring: Keyring;
   logger: Logger;
+  /** True from the moment that the process was asked to end. */
+  isStopping: () => boolean;
 }
 
 /** The public listener: every prefix, every scope, every mount. */
 export async function createPublicApp(services: Services, surroundings: Surroundings): Promise<HttpServer> {
-  const { config, db, clock, keyring, logger } = surroundings;
-  const app = createHttpServer({ logger, trustProxy: config.trustProxy });
+  const { config, db, clock, keyring, logger, isStopping } = surroundings;
+  const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
 
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(guideRoutes, { prefix: '/docs/guides' });
-  await app.register(healthRoutes({ db, clock }));
+  await app.register(healthRoutes({ db, clock, isStopping }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(async (bounded) => {
     boundInFlight(bounded, { most: mostInFlight, onShed: services.onShed, logger });
@@ -64,9 +66,9 @@ export async function createPublicApp(services: Services, surroundings: Surround
 
 /** The admin listener: tRPC at `/trpc`, for operators only. */
 export async function createAdminApp(services: Services, surroundings: Surroundings): Promise<HttpServer> {
-  const { db, clock, logger } = surroundings;
-  const app = createHttpServer({ logger, trustProxy: false });
-  await app.register(healthRoutes({ db, clock }));
+  const { db, clock, logger, isStopping } = surroundings;
+  const app = createHttpServer({ logger, trustProxy: false, isStopping });
+  await app.register(healthRoutes({ db, clock, isStopping }));
   await app.register(services.admin.routes);
   return app;
 }

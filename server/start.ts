@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
 import { createAdminApp, createPublicApp } from './app.ts';
+import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { connect, type Database } from './platform/database/connect.ts';
@@ -42,7 +42,10 @@ export interface RunningServer {
   embedded: boolean;
   /** One round of all sweeps. */
   sweep(): Promise<void>;
-  /** Finishes what is under way, then closes listeners, jobs and database, in that order. */
+  /**
+   * Is not ready from now on. After the drain delay, in which requests are still served, finishes what is under way, then
+   * closes listeners, jobs and database, in that order.
+   */
   stop(): Promise<void>;
 }
 
@@ -54,22 +57,6 @@ function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Arr
 
 const adminTokenOf = ({ adminToken, dataDir }: Config) =>
   adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken'));
-
-/**
- * `svcadmin` on this machine finds the admin listener by this file. @returns puts back what another process that shares
- * the directory had written, to be called when this listener ends
- */
-function rememberAdminAddress(dataDir: string, url: string): () => void {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const path = join(dataDir, 'admin-url');
-  const read = () => (existsSync(path) ? readFileSync(path, 'utf8') : '');
-  const write = (text: string) => writeFileSync(path, text, { mode: 0o600 });
-  const [before, mine] = [read(), `${url}\n`];
-  write(mine);
-  return () => {
-    if (before !== '' && read() === mine) write(before);
-  };
-}
 
 /** Loaded only here: a process with MONGODB_URI has no engine. */
 async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {
@@ -167,7 +154,8 @@ export async function startServer(
     },
   };
   const sweeper = createSweeper([...services.sweeps, expiry], logger);
-  const surroundings = { config, db, clock, keyring, logger };
+  let stopping = false;
+  const surroundings = { config, db, clock, keyring, logger, isStopping: () => stopping };
 
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
     const server = await app;
@@ -179,7 +167,7 @@ export async function startServer(
   await services.webhooks.start();
   const publicUrl = addresses.api && (await serve(createPublicApp(services, surroundings), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, surroundings), addresses.admin));
-  const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl) : undefined;
+  const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   if (!replacements.sweepsByHand) sweeper.start();
 
   return {
@@ -188,6 +176,8 @@ export async function startServer(
     embedded: engine !== undefined,
     sweep: sweeper.sweep,
     async stop() {
+      stopping = true;
+      await sleep(config.drainDelay);
       forgetAdminAddress?.();
       await Promise.all(listeners.map(closeListener));
       await sweeper.stop();

@@ -5,6 +5,7 @@ import { adminHostFault } from './admin-host.ts';
 import { decidedOptions } from './database/uri-options.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
 import { ProxyTrust } from './proxy-trust.ts';
+import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
@@ -65,6 +66,7 @@ const Environment = z.object({
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
+  SVC_DRAIN_DELAY: duration.optional(),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SVC_TRUST_PROXY: ProxyTrust.default(false),
 });
@@ -95,6 +97,8 @@ export interface Config {
   imprint: Imprint;
   /** Where the demo partner's site listens; never outside development. */
   demoPort: number | undefined;
+  /** Milliseconds between the end of readiness and the end of the listeners. */
+  drainDelay: number;
   logLevel: string;
   /** Whose `X-Forwarded-For` is believed: everybody's, that of so many proxies, or of those in these ranges. */
   trustProxy: ProxyTrust;
@@ -114,15 +118,16 @@ type Given = Readonly<Record<string, string | undefined>>;
 
 /** What development alone may leave out, or have otherwise. */
 function missing(given: Given): string[] {
+  const isGiven = (name: string) => Boolean(given[name] ?? given[`${name}_FILE`]);
   const environment = Environment.shape.SVC_ENVIRONMENT.safeParse(given['SVC_ENVIRONMENT']).data;
   const outside = environment === 'staging' || environment === 'production';
-  const secrets = outside ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].filter((name) => !given[name]) : [];
+  const secrets = outside ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].filter((name) => !isGiven(name)) : [];
   const faults = secrets.map((name) => `${name}: required outside development`);
   if (outside && !given['SVC_BASE_URL']) faults.push('SVC_BASE_URL: required outside development');
   if (outside && given['SVC_BASE_URL']?.startsWith('http:')) {
     faults.push('SVC_BASE_URL: must be https outside development');
   }
-  if (environment === 'production' && !given['MONGODB_URI']) {
+  if (environment === 'production' && !isGiven('MONGODB_URI')) {
     faults.push('MONGODB_URI: required in production; the embedded engine is for development and trial');
   }
   if (environment === 'production') faults.push(...missingImprint(given));
@@ -152,11 +157,12 @@ function sourcesOf(given: Given): { sources: readonly OidcSettings[]; faults: st
  * @throws ConfigError naming every wrong variable
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const { given, faults: fileFaults } = readSecretFiles(set);
   const parsed = Environment.safeParse(given);
   const malformed = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
   const { sources: oidcSources, faults } = sourcesOf(given);
-  const all = [...malformed, ...missing(given), ...exposed(given), ...faults];
+  const all = [...malformed, ...fileFaults, ...missing(given), ...exposed(given), ...faults];
   if (!parsed.success || all.length > 0) throw new ConfigError(all);
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
@@ -183,6 +189,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
+    drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: env.SVC_TRUST_PROXY,
   });

@@ -6,14 +6,17 @@ import type { Clock } from './clock.ts';
 interface Dependencies {
   db: Db;
   clock: Pick<Clock, 'trusted'>;
+  /** True from the moment that the process was asked to end. */
+  isStopping: () => boolean;
 }
 
 const Health = z.strictObject({ status: z.literal('ok') });
 const Readiness = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()) });
 
 /** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
-export function healthRoutes({ db, clock }: Dependencies): FastifyPluginAsyncZod {
+export function healthRoutes({ db, clock, isStopping }: Dependencies): FastifyPluginAsyncZod {
   async function reasonsAgainst(): Promise<string[]> {
+    if (isStopping()) return ['the process is stopping'];
     const reachable = await db.command({ ping: 1 }).then(
       () => true,
       () => false,

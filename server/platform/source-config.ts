@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ClaimName, claimNames, isClaimName } from '../../contracts/claims.ts';
 import { type OidcSettings, OidcSources } from '../../contracts/oidc-sources.ts';
+import { SecretFileFault, secretOf } from './secret-files.ts';
 
 const day = 86_400_000;
 const hour = 3_600_000;
@@ -42,7 +43,7 @@ function parseJson(text: string): unknown {
 
 /**
  * The OpenID providers of SVC_OIDC_SOURCES: a JSON list, or the path of a file with one. Secrets may be left in
- * other variables of the environment.
+ * other variables of the environment, or in files that `_FILE` variables name.
  * @throws SourceFault saying what is wrong, without any secret
  */
 export function readOidcSources(
@@ -62,11 +63,18 @@ export function readOidcSources(
     const [first] = parsed.error.issues;
     throw new SourceFault(`${first?.path.join('.') ?? ''}: ${first?.message ?? 'malformed'}`);
   }
-  return parsed.data.map(({ clientSecret: secret, ...source }) => {
-    const clientSecret = typeof secret === 'object' ? environment[secret.env] : secret;
-    if (typeof secret === 'object' && !clientSecret) {
-      throw new SourceFault(`${source.name}: the variable ${secret.env}, its secret, is not set`);
+  function givenSecret(source: string, variable: string): string {
+    let secret: string | undefined;
+    try {
+      secret = secretOf(environment, variable);
+    } catch (error) {
+      throw error instanceof SecretFileFault ? new SourceFault(`${source}: ${error.message}`) : error;
     }
-    return { ...source, clientSecret };
+    if (!secret) throw new SourceFault(`${source}: the variable ${variable}, its secret, is not set`);
+    return secret;
+  }
+  return parsed.data.map(({ clientSecret: secret, ...source }) => {
+    if (typeof secret !== 'object') return { ...source, clientSecret: secret };
+    return { ...source, clientSecret: givenSecret(source.name, secret.env) };
   });
 }

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { rememberAdminAddress } from '../../server/platform/admin-address.ts';
 import { createServerProcess } from './server-process.ts';
 
 it('a process that shares the data directory leaves the address of the other one behind', async () => {
@@ -17,3 +19,24 @@ it('a process that shares the data directory leaves the address of the other one
   await first.end('SIGTERM');
   expect(address()).toBe(before);
 }, 60_000);
+
+/** A directory of another user: one that root gives away, or for others one of root's. */
+function foreignDirectory(): string {
+  if (process.getuid?.() !== 0) return '/usr';
+  const directory = mkdtempSync(join(tmpdir(), 'svc-foreign-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  chownSync(directory, 65_534, 65_534);
+  return directory;
+}
+
+it('the address is written into no directory of another user, and none is made for it', () => {
+  const warned: unknown[] = [];
+  const logger = { warn: (...parts: unknown[]) => void warned.push(parts) };
+  const absent = join(tmpdir(), `svc-absent-${process.pid}`);
+  for (const directory of [foreignDirectory(), absent]) {
+    rememberAdminAddress(directory, 'http://127.0.0.1:8081', logger)();
+    expect(existsSync(join(directory, 'admin-url'))).toBe(false);
+  }
+  expect(existsSync(absent)).toBe(false);
+  expect(warned).toEqual([]);
+});

@@ -84,6 +84,12 @@ describe('values', () => {
     expect(readConfig({ SVC_STARTS_PER_MINUTE: 'off' }).startsPerMinute).toBeUndefined();
   });
 
+  it('wait 5 s between the end of readiness and of the listeners, outside development', () => {
+    expect(readConfig({}).drainDelay).toBe(0);
+    expect(readConfig(production).drainDelay).toBe(5_000);
+    expect(readConfig({ ...production, SVC_DRAIN_DELAY: '20s' }).drainDelay).toBe(20_000);
+  });
+
   it('follow the port in the base URL where none is given', () => {
     expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
   });

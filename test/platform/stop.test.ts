@@ -1,11 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
+import { freshDatabase } from '../harness/database.ts';
 import { createPartner, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
-import { createServerProcess, endOf, spawnServer } from './server-process.ts';
+import { createServerProcess, endOf, freePort, spawnServer } from './server-process.ts';
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -44,7 +46,59 @@ describe('a server that is asked to stop while it works', () => {
   });
 });
 
+describe('a server that is asked to stop, with a drain delay', () => {
+  it('is not ready at first, still serves, and ends its connections; then it closes', async () => {
+    const server = await startTestServer({ env: { SVC_DRAIN_DELAY: '700ms' } });
+    const stopped = server.stop();
+    for (const base of [server.baseUrl, server.adminUrl]) {
+      const readiness = await fetch(`${base}/readyz`);
+      expect(readiness.status).toBe(503);
+      expect(await readiness.json()).toEqual({ ready: false, reasons: ['the process is stopping'] });
+    }
+    const served = await fetch(`${server.baseUrl}/.well-known/jwks.json`);
+    expect([served.status, served.headers.get('connection')]).toEqual([200, 'close']);
+    await stopped;
+    await expect(fetch(`${server.baseUrl}/readyz`)).rejects.toThrow();
+  });
+});
+
 describe('the server as a process', () => {
+  it('starts and serves with every role where nothing can be written', async () => {
+    const database = await freshDatabase();
+    const server = await createServerProcess({
+      MONGODB_URI: database.uri,
+      SVC_DATA_DIR: '/proc/none',
+      SVC_MASTER_KEY: Buffer.alloc(32, 3).toString('base64'),
+      SVC_DEMO_PORT: 'off',
+    });
+    await server.start();
+    expect((await server.admin.status.query()).database).toBe('up');
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect(server.output()).not.toContain('"level":');
+  });
+
+  it('ends with `npm start` that is sent SIGTERM', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'svc-npm-'));
+    onTestFinished(() => rmSync(dataDir, { recursive: true, maxRetries: 30, retryDelay: 100 }));
+    const port = await freePort();
+    const npm = spawn('npm', ['start'], {
+      env: { ...process.env, SVC_PORT: String(port), SVC_ROLES: 'api', SVC_DATA_DIR: dataDir },
+      stdio: 'ignore',
+    });
+    onTestFinished(() => void npm.kill('SIGKILL'));
+    const isUp = () =>
+      fetch(`http://127.0.0.1:${port}/healthz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    await expect.poll(isUp, { timeout: 60_000, interval: 100 }).toBe(true);
+    const enginePid = Number(readFileSync(join(dataDir, 'db', 'mongod.lock'), 'utf8'));
+    npm.kill('SIGTERM');
+    await endOf(npm);
+    await expect.poll(isUp, { timeout: 10_000, interval: 100 }).toBe(false);
+    await expect.poll(() => isAlive(enginePid), { timeout: 10_000, interval: 100 }).toBe(false);
+  }, 90_000);
+
   it('ends with 0 on SIGTERM, with its database; what it granted holds after the next start', async () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
     await server.start();

@@ -53,6 +53,8 @@ interface Settings {
   logger: Logger;
   trustProxy: boolean | number | string;
   arrival?: ArrivalTimes;
+  /** True from the moment that the process was asked to end; before the listener closes. */
+  isStopping?: () => boolean;
 }
 
 /** What a socket that does not speak HTTP reads, in the contract's format. */
@@ -68,7 +70,12 @@ function answerBrokenRequest(_error: Error, socket: Socket): void {
  * A Fastify server as every listener of ours is: zod on both sides, `X-Request-Id` on every answer, errors
  * in the contract's formats whatever goes wrong, nothing of the framework's own.
  */
-export function createHttpServer({ logger, trustProxy, arrival = arrivalTimes }: Settings): HttpServer {
+export function createHttpServer({
+  logger,
+  trustProxy,
+  arrival = arrivalTimes,
+  isStopping = () => false,
+}: Settings): HttpServer {
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -109,21 +116,24 @@ export function createHttpServer({ logger, trustProxy, arrival = arrivalTimes }:
     );
     done();
   });
-  endConnectionsOnClose(app);
+  endConnectionsOnStop(app, isStopping);
   renderErrors(app, asGeneral);
   refuseUnknownRoutes(app);
   return app as unknown as HttpServer;
 }
 
-/** A stop waits for open connections: each ends with the answer that is under way, not when its client likes. */
-function endConnectionsOnClose(app: FastifyInstance): void {
+/**
+ * Each connection ends with its next answer once the process stops. Keep-alive clients then send no request into a
+ * connection that is being closed, and a stop does not wait for them.
+ */
+function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): void {
   let closing = false;
   app.addHook('preClose', (done) => {
     closing = true;
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) void reply.header('connection', 'close');
+    if (closing || isStopping()) void reply.header('connection', 'close');
     done();
   });
 }

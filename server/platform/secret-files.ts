@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** Variables of this service that hold a secret. */
+const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI'] as const;
+
+/** The file that is to hold a secret cannot be used. The message begins with the variable's name. */
+export class SecretFileFault extends Error {}
+
+/**
+ * A secret from the variable `name`, or from the file that `name_FILE` names. One line end at the end of the file is
+ * ignored.
+ * @returns undefined where neither is set
+ * @throws SecretFileFault where both are set, or the file cannot be read or is empty
+ */
+export function secretOf(given: Given, name: string): string | undefined {
+  const variable = `${name}_FILE`;
+  const path = given[variable];
+  if (!path) return given[name] || undefined;
+  if (given[name]) throw new SecretFileFault(`${variable}: ${name} is set too; set one of them`);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new SecretFileFault(`${variable}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  if (text === '') throw new SecretFileFault(`${variable}: the file is empty`);
+  return text;
+}
+
+/** Replaces each `_FILE` variable of this service's secrets by what its file holds. */
+export function readSecretFiles(given: Given): { given: Given; faults: string[] } {
+  const faults: string[] = [];
+  const secrets: Record<string, string | undefined> = {};
+  for (const name of secretVariables) {
+    try {
+      secrets[name] = secretOf(given, name);
+    } catch (error) {
+      if (!(error instanceof SecretFileFault)) throw error;
+      faults.push(error.message);
+    }
+  }
+  return { given: { ...given, ...secrets }, faults };
+}
