@@ -40,7 +40,7 @@ export async function createPublicApp(services: Services, surroundings: Surround
   await app.register(healthRoutes({ db, clock, isStopping }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(async (bounded) => {
-    boundInFlight(bounded, { most: mostInFlight, onShed: services.onShed, logger });
+    boundInFlight(bounded, { most: mostInFlight, ...services.load, logger });
     await bounded.register(
       async (scope) => {
         renderErrors(scope, asOAuth);
@@ -70,5 +70,12 @@ export async function createAdminApp(services: Services, surroundings: Surroundi
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
   await app.register(healthRoutes({ db, clock, isStopping }));
   await app.register(services.admin.routes);
+  return app;
+}
+
+/** The health listener: the probes alone. */
+export async function createHealthApp({ db, clock, logger, isStopping }: Surroundings): Promise<HttpServer> {
+  const app = createHttpServer({ logger, trustProxy: false, isStopping });
+  await app.register(healthRoutes({ db, clock, isStopping }));
   return app;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
-import { createAdminApp, createPublicApp } from './app.ts';
+import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
 import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -90,10 +90,22 @@ async function listen(app: HttpServer, address: Address): Promise<string> {
 }
 
 /** Where this process listens, by its roles. */
-function addressesOf({ roles, ...config }: Config): { api?: Address; admin?: Address } {
+function addressesOf({ roles, ...config }: Config): {
+  api?: Address;
+  admin?: Address;
+  health?: Address;
+} {
   const api = { ...config.public, variables: { host: 'SVC_HOST', port: 'SVC_PORT' } };
   const admin = { ...config.admin, variables: { host: 'SVC_ADMIN_HOST', port: 'SVC_ADMIN_PORT' } };
-  return { ...(roles.has('api') && { api }), ...(roles.has('admin') && { admin }) };
+  const health = config.health && {
+    ...config.health,
+    variables: { host: 'SVC_HOST', port: 'SVC_HEALTH_PORT' },
+  };
+  return {
+    ...(roles.has('api') && { api }),
+    ...(roles.has('admin') && { admin }),
+    ...(health && { health }),
+  };
 }
 
 /** Lets requests under way end; a caller that does not end its own is cut off. */
@@ -167,6 +179,7 @@ export async function startServer(
   await services.webhooks.start();
   const publicUrl = addresses.api && (await serve(createPublicApp(services, surroundings), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, surroundings), addresses.admin));
+  if (addresses.health) await serve(createHealthApp(surroundings), addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   if (!replacements.sweepsByHand) sweeper.start();
 

@@ -14,6 +14,8 @@ export interface Metrics {
   answered(answer: Answer): void;
   /** Counts a request that was refused because too many were in flight. */
   shed(): void;
+  /** Notes how many billable and OAuth requests are in flight in this process. */
+  inFlight(count: number): void;
   /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
   sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
   /** The page that Prometheus reads. */
@@ -50,6 +52,11 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
   const shedRequests = new Counter({
     name: 'svc_shed_requests_total',
     help: 'Requests refused with 503 because too many were in flight in this process',
+    registers,
+  });
+  const requestsInFlight = new Gauge({
+    name: 'svc_requests_in_flight',
+    help: 'Billable and OAuth requests that this process is answering; 256 is the most',
     registers,
   });
   const deliveries = new Gauge({
@@ -94,6 +101,7 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
     },
 
     shed: () => shedRequests.inc(),
+    inFlight: (count) => requestsInFlight.set(count),
 
     sending({ lane, lag }) {
       sendLag.observe({ lane }, lag);

@@ -41,6 +41,7 @@ const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
   SVC_ADMIN_PORT: port.default(8081),
   SVC_ADMIN_HOST: z.string().default('127.0.0.1'),
+  SVC_HEALTH_PORT: port.optional(),
   SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
@@ -76,6 +77,8 @@ export interface Config {
   environment: 'development' | 'staging' | 'production';
   public: { host: string; port: number };
   admin: { host: string; port: number };
+  /** A listener with nothing but the probes, for processes of every role; undefined for none. */
+  health: { host: string; port: number } | undefined;
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
   roles: ReadonlySet<Role>;
@@ -173,6 +176,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     environment: env.SVC_ENVIRONMENT,
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
     admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
+    health: env.SVC_HEALTH_PORT === undefined ? undefined : { host: env.SVC_HOST, port: env.SVC_HEALTH_PORT },
     baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,

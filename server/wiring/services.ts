@@ -251,8 +251,8 @@ export function createServices(foundation: Foundation) {
   });
 
   return {
-    /** Counts a request that was refused because too many were in flight. */
-    onShed: metrics.shed,
+    /** Counts requests in flight, and those that were refused because too many were. */
+    load: { onShed: metrics.shed, onInFlight: metrics.inFlight },
     oauth,
     storefront,
     checkbox,

@@ -7,15 +7,17 @@ let app: HttpServer;
 let url: string;
 let waiting: (() => void)[];
 const onShed = vi.fn();
+const onInFlight = vi.fn();
 const warn = vi.fn();
 
 beforeEach(async () => {
   waiting = [];
   onShed.mockClear();
+  onInFlight.mockClear();
   warn.mockClear();
   app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   await app.register(async (scope) => {
-    boundInFlight(scope, { most: 3, onShed, logger: { warn } });
+    boundInFlight(scope, { most: 3, onShed, onInFlight, logger: { warn } });
     await scope.register(async (below) => {
       below.get('/slow', () => new Promise((resolve) => waiting.push(() => resolve({ done: true }))));
     });
@@ -51,6 +53,7 @@ describe('requests in flight', () => {
     expect((await fetch(`${url}/other`)).status).toBe(200);
     for (const finish of waiting) finish();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    await expect.poll(() => onInFlight.mock.calls.flat()).toEqual([1, 2, 3, 2, 1, 0]);
   });
 
   it('leave their place when they are answered, and when their caller is gone', async () => {

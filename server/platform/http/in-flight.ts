@@ -7,6 +7,8 @@ interface Settings {
   most: number;
   /** Called for each refused request. */
   onShed: () => void;
+  /** Called with how many are in flight, whenever that changes. */
+  onInFlight?: (count: number) => void;
   logger: Pick<Logger, 'warn'>;
 }
 
@@ -19,7 +21,7 @@ const logEvery = 1_000;
  * Bounds the requests in flight in this scope and those below it. What a process cannot answer in time costs it the answers that
  * it could give: one request more is refused with 503 before its body is read.
  */
-export function boundInFlight(scope: FastifyInstance, { most, onShed, logger }: Settings): void {
+export function boundInFlight(scope: FastifyInstance, { most, onShed, onInFlight, logger }: Settings): void {
   let inFlight = 0;
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -42,8 +44,10 @@ export function boundInFlight(scope: FastifyInstance, { most, onShed, logger }: 
   scope.addHook('onRequest', (_request, reply, done) => {
     if (inFlight >= most) return done(refuse());
     inFlight += 1;
+    onInFlight?.(inFlight);
     reply.raw.once('close', () => {
       inFlight -= 1;
+      onInFlight?.(inFlight);
     });
     done();
   });

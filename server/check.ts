@@ -1,0 +1,29 @@
+import { readConfig } from './platform/config.ts';
+
+const answerWithinMs = 4_000;
+
+/** Addresses that mean every interface: a request goes to loopback. */
+const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
+
+/**
+ * Asks the process that runs with this environment whether it can serve. A process without a listener counts as one that
+ * can. Writes the answer to stdout.
+ */
+export async function check(environment: Readonly<Record<string, string | undefined>>): Promise<boolean> {
+  const { roles, public: api, admin, health } = readConfig(environment);
+  const listener = health ?? (roles.has('api') ? api : roles.has('admin') ? admin : undefined);
+  if (!listener) {
+    process.stdout.write('no listener to ask: set SVC_HEALTH_PORT\n');
+    return true;
+  }
+  const { host, port } = listener;
+  const url = `http://${everywhere[host] ?? (host.includes(':') ? `[${host}]` : host)}:${port}/readyz`;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(answerWithinMs) });
+    process.stdout.write(`${url}: ${response.status} ${await response.text()}\n`);
+    return response.ok;
+  } catch (error) {
+    process.stdout.write(`${url}: ${(error as Error).message}\n`);
+    return false;
+  }
+}

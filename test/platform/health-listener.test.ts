@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { startTestServer } from '../harness/server.ts';
+import { freePort } from './server-process.ts';
+
+const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
+
+/** Runs `svc-gateway` with these arguments; resolves to its exit code and what it printed. */
+const svcGateway = (parameters: string[], env: Record<string, string> = {}) =>
+  new Promise<{ code: number | string; output: string }>((resolve) => {
+    execFile(process.execPath, [program, ...parameters], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+    );
+  });
+
+it('a worker answers the probes, and nothing else, on SVC_HEALTH_PORT', async () => {
+  const port = String(await freePort());
+  const env = { SVC_ROLES: 'worker', SVC_HEALTH_PORT: port };
+  expect((await svcGateway(['check'], env)).code).toBe(1);
+  const worker = await startTestServer({ env });
+  onTestFinished(() => worker.stop());
+  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  expect(await statusOf('/healthz')).toBe(200);
+  expect(await statusOf('/readyz')).toBe(200);
+  expect(await statusOf('/metrics')).toBe(404);
+  expect(await statusOf('/.well-known/jwks.json')).toBe(404);
+  expect(await svcGateway(['check'], env)).toEqual({
+    code: 0,
+    output: `http://127.0.0.1:${port}/readyz: 200 {"ready":true,"reasons":[]}\n`,
+  });
+});
+
+it('svc-gateway names its version and its usage, and refuses a command that it does not know', async () => {
+  expect(await svcGateway(['--version'])).toEqual({ code: 0, output: '0.8.0\n' });
+  expect((await svcGateway(['--help'])).output).toContain('svc-gateway check');
+  expect(await svcGateway(['serve'])).toMatchObject({
+    code: 64,
+    output: expect.stringContaining('svc-gateway check'),
+  });
+});
+
+it('a check with a wrong environment exits with 78 and names the fault', async () => {
+  const { code, output } = await svcGateway(['check'], { SVC_PORT: 'http' });
+  expect(code).toBe(78);
+  expect(output).toMatch(/SVC_PORT: /);
+  expect(output).not.toMatch(/ {4}at /);
+});
