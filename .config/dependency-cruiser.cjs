@@ -38,9 +38,9 @@ module.exports = {
       to: { path: '^(server|cli|contracts)/' },
     },
     {
-      name: 'only-the-start-loads-the-embedded-database',
+      name: 'only-start-and-backup-load-the-embedded-database',
       severity: 'error',
-      from: { path: '^(server|cli|contracts)/', pathNot: '^server/start\\.ts$' },
+      from: { path: '^(server|cli|contracts)/', pathNot: '^server/(start|backup)\\.ts$' },
       to: { path: '^embedded-database/' },
     },
     {

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
+import type { Config } from './platform/config.ts';
+import { ConfigError } from './platform/config.ts';
+import { connect } from './platform/database/connect.ts';
+import { requireSchema, schemaVersion } from './platform/database/schema.ts';
+import { createLogger } from './platform/logging.ts';
+import { closeRestored } from './restored.ts';
+
+/** Files of a running engine. They are no part of the data. */
+const ofTheProcess = new Set(['mongod.lock', 'svc-holder.pid']);
+/** Files of the data directory that belong to a backup, beside the database. */
+const secrets = ['master-key', 'admin-token'];
+const manifestName = 'backup.json';
+
+const Manifest = z.strictObject({
+  format: z.literal(1),
+  takenAt: z.iso.datetime(),
+  schema: z.number().int(),
+  /** SHA-256 of each file, by its path in the backup. */
+  files: z.record(z.string(), z.string()),
+});
+
+const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+/** Paths of all files below `directory`, relative to it. */
+const filesIn = (directory: string): string[] =>
+  readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(directory, path)).isFile())
+    .toSorted();
+
+function requireEmbedded({ mongodbUri }: Config): void {
+  if (mongodbUri === undefined) return;
+  throw new ConfigError([
+    'MONGODB_URI: backup and restore are for the embedded database; use the tools of your MongoDB, and then `svc-gateway restored`',
+  ]);
+}
+
+/** Runs `work` on the engine of the data directory, alone, and closes the engine, which writes everything out. */
+async function alone<T>(dataDir: string, work: (engine: EmbeddedDatabase) => Promise<T>): Promise<T> {
+  const { startEmbedded } = await import('../embedded-database/embedded.ts');
+  const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
+  try {
+    return await work(engine);
+  } finally {
+    await engine.stop();
+  }
+}
+
+async function checkSchema({ uri }: EmbeddedDatabase): Promise<void> {
+  const { client, db } = await connect({ uri, embedded: true, appName: 'svc-gateway-backup' });
+  await requireSchema(db).finally(() => client.close());
+}
+
+/**
+ * Copies the embedded database and the generated secrets into a new directory. The server is not running, so the copy is of
+ * one moment.
+ * @throws Error where a server uses the data directory, or the target exists
+ */
+export async function backup(config: Config, to: string) {
+  requireEmbedded(config);
+  const { dataDir } = config;
+  const target = resolve(to);
+  const database = join(dataDir, 'db');
+  if (!existsSync(database)) throw new Error(`${dataDir} holds no database`);
+  if (existsSync(target) && readdirSync(target).length > 0) throw new Error(`${target} is not empty`);
+  await alone(dataDir, checkSchema);
+  const before = statSync(join(database, 'mongod.lock')).mtimeMs;
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  cpSync(database, join(target, 'db'), {
+    recursive: true,
+    filter: (path) => !ofTheProcess.has(basename(path)),
+  });
+  for (const name of secrets.filter((each) => existsSync(join(dataDir, each))))
+    cpSync(join(dataDir, name), join(target, name));
+  if (statSync(join(database, 'mongod.lock')).mtimeMs !== before) {
+    rmSync(target, { recursive: true });
+    throw new Error('a server was started while the database was copied; the copy was removed');
+  }
+  const files = Object.fromEntries(filesIn(target).map((path) => [path, digestOf(join(target, path))]));
+  const manifest = { format: 1, takenAt: new Date().toISOString(), schema: schemaVersion, files };
+  writeFileSync(join(target, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  return { target, files: Object.keys(files).length };
+}
+
+/** @throws Error naming the first file that is missing, is not in the manifest, or differs */
+function verify(source: string): z.infer<typeof Manifest> {
+  const path = join(source, manifestName);
+  if (!existsSync(path)) throw new Error(`${source} is no backup: it has no ${manifestName}`);
+  const manifest = Manifest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const present = filesIn(source).filter((name) => name !== manifestName);
+  for (const name of new Set([...present, ...Object.keys(manifest.files)])) {
+    const file = join(source, name);
+    if (!existsSync(file) || digestOf(file) !== manifest.files[name])
+      throw new Error(`${file} is not as the backup was taken`);
+  }
+  return manifest;
+}
+
+/**
+ * Puts a backup in the place of an absent database, and ends the sessions and codes that it holds open.
+ * @throws Error where the backup is damaged, or the data directory has a database or other secrets
+ */
+export async function restore(config: Config, from: string) {
+  requireEmbedded(config);
+  const { dataDir } = config;
+  const source = resolve(from);
+  const { takenAt } = verify(source);
+  if (existsSync(join(dataDir, 'db')))
+    throw new Error(`${join(dataDir, 'db')} exists: stop the server and move it away first`);
+  for (const name of secrets) {
+    const [theirs, ours] = [join(source, name), join(dataDir, name)];
+    if (existsSync(theirs) && existsSync(ours) && digestOf(theirs) !== digestOf(ours))
+      throw new Error(`${ours} is not that of the backup: move it away first`);
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  for (const name of ['db', ...secrets].filter((each) => existsSync(join(source, each))))
+    cpSync(join(source, name), join(dataDir, name), { recursive: true });
+  const ended = await alone(dataDir, ({ uri }) =>
+    closeRestored({ uri, embedded: true, source: `${source}, taken at ${takenAt}` }),
+  );
+  return { takenAt, ...ended };
+}

@@ -1,0 +1,52 @@
+import { createAuditStore } from './admin/audit-store.ts';
+import { connect } from './platform/database/connect.ts';
+import { requireSchema } from './platform/database/schema.ts';
+import { readServerTime } from './platform/database/server-clock.ts';
+import { randomRequestId } from './platform/ids.ts';
+import { createRestoreStore } from './verification/session/restore-store.ts';
+
+/** Milliseconds: the updates read whole collections. */
+const longestScan = 600_000;
+
+/** A database that holds an earlier state: where it is, and where that state came from, for the audit log. */
+interface Restored {
+  uri: string;
+  embedded: boolean;
+  source: string;
+}
+
+/**
+ * Makes a restored database safe to serve from: ends its open sessions and codes, and writes that into the audit log.
+ * To be called while no process of the service uses the database. Idempotent.
+ * @throws ConfigError for a database that this build cannot read
+ */
+export async function closeRestored({ uri, embedded, source }: Restored) {
+  const { client, db } = await connect({
+    uri,
+    embedded,
+    appName: 'svc-gateway-restore',
+    answerWithinMs: longestScan,
+  });
+  try {
+    await requireSchema(db);
+    const at = new Date(await readServerTime(db));
+    const ended = await createRestoreStore(db).endOpen(at);
+    const requestId = randomRequestId();
+    await createAuditStore(db).add([
+      {
+        id: `${requestId}:restore`,
+        at,
+        operatorId: 'svc-gateway',
+        operatorName: 'svc-gateway restore',
+        action: 'database.restored',
+        requestId,
+        address: '',
+        target: null,
+        after: { source, ...ended },
+      },
+    ]);
+    return ended;
+  } finally {
+    await client.close();
+  }
+}

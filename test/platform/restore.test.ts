@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createServerProcess, type ServerProcess } from './server-process.ts';
+
+const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
+
+/** Runs `svc-gateway` on a data directory; resolves to its exit code and what it printed. */
+const svcGateway = (dataDir: string, ...parameters: string[]) =>
+  new Promise<{ code: number | string; output: string }>((resolve) => {
+    const env = { SVC_DATA_DIR: dataDir };
+    execFile(process.execPath, [program, ...parameters], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+    );
+  });
+
+/** Exchanges a code; resolves to the status, the token and the error. */
+async function exchange(server: ServerProcess, form: Record<string, string>) {
+  const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+  const body = (await answer.json()) as { access_token?: string; error?: string };
+  return { status: answer.status, ...body };
+}
+
+const codeOf = async (server: ServerProcess, partner: TestPartner) =>
+  tokenForm(partner, await visit(server, partner, 'new-adult'));
+
+const userinfo = async ({ baseUrl }: ServerProcess, token = '') =>
+  (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+/** Exchanges new codes, one after another, until `stop`; resolves to how many there were. */
+function startTraffic(server: ServerProcess, partner: TestPartner) {
+  let running = true;
+  const granted: string[] = [];
+  const traffic = (async () => {
+    while (running) {
+      const { access_token: token } = await exchange(server, await codeOf(server, partner));
+      if (token) granted.push(token);
+    }
+  })().catch(() => undefined); // the server was killed
+  return {
+    granted,
+    async stop() {
+      running = false;
+      await traffic;
+    },
+  };
+}
+
+it('a restored backup is in order, and honours nothing that was issued after it was taken', async () => {
+  const server = await createServerProcess();
+  const backup = join(mkdtempSync(join(tmpdir(), 'svc-backup-')), 'backup');
+  onTestFinished(() => rmSync(join(backup, '..'), { recursive: true }));
+  await server.start();
+  const partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000 } });
+  const early = await exchange(server, await codeOf(server, partner));
+  const unused = await codeOf(server, partner);
+  const running = await svcGateway(server.dataDir, 'backup', backup);
+  expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
+
+  const before = startTraffic(server, partner);
+  await expect.poll(() => before.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+  await server.end('SIGTERM');
+  await before.stop();
+  expect((await svcGateway(server.dataDir, 'backup', backup)).output).toMatch(/^Copied \d+ files to /);
+
+  await server.start();
+  const late = await exchange(server, unused);
+  expect(late.status).toBe(200);
+  const traffic = startTraffic(server, partner);
+  await expect.poll(() => traffic.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+  const lateCode = await codeOf(server, partner);
+  await server.end('SIGKILL');
+  await traffic.stop();
+
+  const inPlace = await svcGateway(server.dataDir, 'restore', backup);
+  expect([inPlace.code, inPlace.output]).toEqual([1, expect.stringContaining('exists: stop the server')]);
+  renameSync(join(server.dataDir, 'db'), join(server.dataDir, 'lost'));
+  expect((await svcGateway(server.dataDir, 'restore', backup)).output).toMatch(
+    /^Restored the state of .* ended \d+ open sessions and [1-9]\d* codes/,
+  );
+
+  await server.start();
+  const after = startTraffic(server, partner);
+  // The code was exchanged after the backup: its charge is lost, and it pays for no second token.
+  expect(await exchange(server, unused)).toMatchObject({ status: 400, error: 'invalid_grant' });
+  expect(await exchange(server, lateCode)).toMatchObject({ status: 400, error: 'invalid_grant' });
+  for (const token of [late.access_token, ...traffic.granted])
+    expect(await userinfo(server, token)).toBe(401);
+  for (const token of [early.access_token, ...before.granted])
+    expect(await userinfo(server, token)).toBe(200);
+  await expect.poll(() => after.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+  const reports = await server.admin.wallets.audit.query({ partnerId: partner.partnerId });
+  expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
+  expect((await server.admin.auditLog.list.query({})).map(({ action }) => action)).toContain(
+    'database.restored',
+  );
+  await after.stop();
+
+  appendFileSync(join(backup, 'db', 'WiredTiger.turtle'), ' ');
+  const elsewhere = join(backup, '..', 'data');
+  expect(await svcGateway(elsewhere, 'restore', backup)).toEqual({
+    code: 1,
+    output: `${join(backup, 'db', 'WiredTiger.turtle')} is not as the backup was taken\n`,
+  });
+  expect(existsSync(elsewhere)).toBe(false);
+}, 180_000);
