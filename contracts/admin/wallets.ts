@@ -138,6 +138,16 @@ export const AuditWallets = z.strictObject({
   after: z.string().optional(),
 });
 
+/** What is wrong with a ledger, and where. */
+const LedgerFinding = z.strictObject({
+  page: z.number().int().optional(),
+  entry: z.string().optional(),
+  seq: z.number().int().optional(),
+  problem: z.string(),
+  /** What `wallets repair` does about it; absent where no repair can mend it. */
+  mend: z.enum(['publish', 'endAccess', 'forgetCheckpoint']).optional(),
+});
+
 export const AuditView = z.strictObject({
   walletId: z.string(),
   /** First and last page of the ledger that were looked at. */
@@ -147,16 +157,21 @@ export const AuditView = z.strictObject({
   entries: z.number().int(),
   balance: cents,
   /** Empty where everything agrees; otherwise the first bad page first. */
-  findings: z.array(
-    z.strictObject({
-      page: z.number().int().optional(),
-      entry: z.string().optional(),
-      seq: z.number().int().optional(),
-      problem: z.string(),
-    }),
-  ),
+  findings: z.array(LedgerFinding),
 });
 export type AuditView = z.infer<typeof AuditView>;
+
+/** All wallets in the order of their ids, or one partner's. */
+export const RepairWallets = AuditWallets.omit({ sinceCheckpoint: true });
+export const RepairView = z.strictObject({
+  walletId: z.string(),
+  /** What was mended. */
+  mended: z.array(LedgerFinding),
+  /** What an audit finds now: no repair can mend it. */
+  findings: z.array(LedgerFinding),
+  balance: cents,
+});
+export type RepairView = z.infer<typeof RepairView>;
 
 export const WalletView = z.strictObject({
   partnerId: z.string(),

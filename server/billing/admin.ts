@@ -11,6 +11,8 @@ import {
   PricesView,
   ReadStatement,
   RefundCharge,
+  RepairView,
+  RepairWallets,
   SetLimits,
   SetPrice,
   ShowPrices,
@@ -28,6 +30,7 @@ import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
+import type { WalletRepair } from './audit/repair-wallet.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { ManualEntries } from './manual-entries.ts';
@@ -39,6 +42,7 @@ import { viewEntryDetail, viewLimits, viewMoved, viewStatement, viewWallet } fro
 export interface BillingAdmin {
   store: Pick<LedgerStore, 'head' | 'summary' | 'pages' | 'findEntry' | 'walletIds'>;
   audit: WalletAudit;
+  repair: WalletRepair;
   manualEntries: ManualEntries;
   signStatement: Sign;
   clock: Pick<Clock, 'now'>;
@@ -67,7 +71,7 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
 export function createBillingProcedures(dependencies: BillingAdmin) {
-  const { store, audit, manualEntries, signStatement, clock, standardPrice, prices } = dependencies;
+  const { store, audit, repair, manualEntries, signStatement, clock, standardPrice, prices } = dependencies;
 
   /** A wallet as the last page of its ledger has it. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
@@ -80,6 +84,13 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
     const head = await walletOf(wallet);
     return readStatement({ walletId: head.walletId, head }, range, store);
   }
+
+  /** A partner's wallets, or those of a page of all. */
+  const walletsOf = async (
+    partnerId: string | undefined,
+    page: Parameters<typeof store.walletIds>[0],
+  ): Promise<string[]> =>
+    partnerId ? Mode.options.map((mode) => walletIdOf(partnerId, mode)) : store.walletIds(page);
 
   /** Who moves the money, for the books and for the audit log. */
   function actBy(actor: Actor, target: string, after: Record<string, unknown>) {
@@ -146,12 +157,23 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
       .input(AuditWallets)
       .output(z.array(AuditView))
       .query(async ({ input: { partnerId, sinceCheckpoint, ...page } }) => {
-        const ids = partnerId
-          ? Mode.options.map((mode) => walletIdOf(partnerId, mode))
-          : await store.walletIds(page);
         const reports: AuditView[] = [];
-        for (const id of ids) {
+        for (const id of await walletsOf(partnerId, page)) {
           const report = await audit.audit(id, { sinceCheckpoint });
+          if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
+          reports.push(report);
+        }
+        return reports;
+      }),
+    repair: procedure
+      .input(RepairWallets)
+      .output(z.array(RepairView))
+      .mutation(async ({ input: { partnerId, ...page }, ctx }) => {
+        const reports: RepairView[] = [];
+        for (const id of await walletsOf(partnerId, page)) {
+          const report = await repair.repair(id, (walletId, mended) =>
+            auditEntry(ctx.actor, { id: walletId, at: clock.now() }, { after: { mended } }),
+          );
           if (!report) throw new ApiError('not_found', { description: `No wallet ${id}` });
           reports.push(report);
         }

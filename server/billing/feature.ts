@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logging.ts';
 import { createAccessRemoval } from './access-removal.ts';
 import { type BillingAdmin, createBillingProcedures } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';
+import { createWalletRepair } from './audit/repair-wallet.ts';
 import { createCharges } from './charge.ts';
 import { createHeads } from './heads.ts';
 import { walletIdOf } from './ledger-page.ts';
@@ -49,12 +50,24 @@ export function createBillingFeature(dependencies: Dependencies) {
     clock,
   });
 
+  const repair = createWalletRepair({
+    audit,
+    store,
+    grants,
+    revocations,
+    checkpoints,
+    publishing,
+    record,
+    clock,
+  });
+
   return {
     charges,
     eraseAccesses: removal.erase,
     procedures: createBillingProcedures({
       store,
       audit,
+      repair,
       manualEntries,
       signStatement,
       clock,

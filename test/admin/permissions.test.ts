@@ -68,6 +68,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'wallets.entry': ['yes', 'yes'],
   'wallets.fund': ['test', 'no'],
   'wallets.refund': ['no', 'no'],
+  'wallets.repair': ['no', 'no'],
   'wallets.show': ['yes', 'yes'],
   'wallets.signedStatement': ['yes', 'yes'],
   'wallets.statement': ['yes', 'yes'],

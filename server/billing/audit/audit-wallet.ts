@@ -34,14 +34,19 @@ export function createWalletAudit({ store, revocations, checkpoints, key, clock 
   async function checkpointOf(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
     const checkpoint = await checkpoints.find(walletId, key);
     if (!checkpoint) return { findings: [] };
-    if (checkpoint === 'forged') return { findings: [{ problem: "the checkpoint's seal does not match" }] };
+    if (checkpoint === 'forged')
+      return { findings: [{ problem: "the checkpoint's seal does not match", mend: 'forgetCheckpoint' }] };
     const { n, digest, auditedAt } = checkpoint;
     const page = await store.page(walletId, n);
     if (page?.digest === digest) return { start: page, findings: [] };
     const changed = page ? 'is not the one' : 'is missing';
     return {
       findings: [
-        { page: n, problem: `page ${n} ${changed} that the audit of ${auditedAt.toISOString()} saw` },
+        {
+          page: n,
+          problem: `page ${n} ${changed} that the audit of ${auditedAt.toISOString()} saw`,
+          mend: 'forgetCheckpoint',
+        },
       ],
     };
   }

@@ -27,6 +27,10 @@ export function createCheckpointStore(db: Db) {
       return sameText(found.seal, sealOf(found, key)) ? found : 'forged';
     },
 
+    async remove(walletId: string): Promise<void> {
+      await checkpoints.deleteOne({ _id: walletId });
+    },
+
     async save(checkpoint: Omit<Checkpoint, 'seal'>, key: Uint8Array): Promise<void> {
       const sealed = { ...checkpoint, seal: sealOf(checkpoint, key) };
       await checkpoints.replaceOne({ _id: checkpoint._id }, sealed, { upsert: true });

@@ -12,6 +12,9 @@ import {
 } from '../ledger-page.ts';
 import { admit, countingOf, isBillable, judge, newWallet, type WalletState } from '../wallet-rules.ts';
 
+/** How a repair mends a finding: see repair-wallet.ts. */
+export type Mend = 'publish' | 'endAccess' | 'forgetCheckpoint';
+
 /** What is wrong with a wallet's ledger, and where. */
 export interface Finding {
   /** Number of the page. */
@@ -20,6 +23,8 @@ export interface Finding {
   entry?: string;
   seq?: number;
   problem: string;
+  /** Absent where no repair can mend it. */
+  mend?: Mend;
 }
 
 /** The last page that was found in order. */
@@ -40,10 +45,15 @@ function signFault({ kind, amount }: LedgerEntry): string | undefined {
   return wrong ? `a ${kind} of ${dollars(amount)} has the wrong sign` : undefined;
 }
 
-function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
+/** Faults of an entry's seal, which its digest covers. */
+function sealFaults({ kind, grant, grantSeal }: LedgerEntry): string[] {
   if (!isBillable(kind)) return grant || grantSeal ? [`a ${kind} grants an access`] : [];
-  if (!grantSeal) return ['a charge without the seal of its grant'];
-  if (!grant) return [];
+  return grantSeal ? [] : ['a charge without the seal of its grant'];
+}
+
+/** Faults of the grant itself, which may be removed. */
+function grantFaults({ kind, grant, grantSeal }: LedgerEntry, walletId: string): string[] {
+  if (!isBillable(kind) || !grantSeal || !grant) return [];
   return [
     ...(grantSealOf(grant) === grantSeal ? [] : ['the grant does not match its seal']),
     ...(walletIdOf(grant.partnerId, grant.mode) === walletId ? [] : ['the grant belongs to another wallet']),
@@ -108,7 +118,7 @@ export function createLedgerChecks(
     before: WalletState,
     after: WalletState,
   ): string[] {
-    const faults = grantFaults(entry, walletId);
+    const faults = sealFaults(entry);
     const sign = signFault(entry);
     if (sign) faults.push(sign);
     if (![entry.amount, entry.balanceAfter].every(Number.isSafeInteger))
@@ -141,10 +151,13 @@ export function createLedgerChecks(
       }
       const after = admit(state, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
       findings.push(...entryFaults(entry, page, state, after).map((problem) => ({ ...at, problem })));
+      findings.push(
+        ...grantFaults(entry, walletId).map((problem) => ({ ...at, problem, mend: 'endAccess' as const })),
+      );
       if (isBillable(entry.kind)) {
         chargeAmounts.set(entry.id, entry.amount);
         if (!entry.grant && page.purgeGrantsAt)
-          withoutGrant.push({ ...at, problem: 'the grant of a charge is missing' });
+          withoutGrant.push({ ...at, problem: 'the grant of a charge is missing', mend: 'endAccess' });
       }
       ids.add(entry.id);
       entries += 1;
@@ -168,8 +181,6 @@ export function createLedgerChecks(
       faults.push(`it has ${page.entries.length} entries`);
     if (page.n === 0 && page.entries[0]?.kind !== 'opening')
       faults.push('the ledger does not begin with its opening');
-    if (page.unpublished && page.at < late)
-      faults.push('its events were not published: is a sweeper running?');
     return faults;
   }
 
@@ -178,6 +189,10 @@ export function createLedgerChecks(
     withoutGrant,
     add(page: LedgerPage): void {
       findings.push(...pageFaults(page).map((problem) => ({ page: page.n, problem })));
+      if (page.unpublished && page.at < late) {
+        const problem = 'its events were not published: is a sweeper running?';
+        findings.push({ page: page.n, problem, mend: 'publish' });
+      }
       const folded = fold(page, last?.state ?? newWallet);
       findings.push(...stateFaults(page.state, folded).map((problem) => ({ page: page.n, problem })));
       last = page;

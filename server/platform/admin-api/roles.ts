@@ -53,6 +53,7 @@ export const permissions: Readonly<Record<string, Row>> = {
   'wallets.adjust': ownersOnly,
   'wallets.refund': ownersOnly,
   'wallets.audit': ops,
+  'wallets.repair': ownersOnly,
   'limits.show': everybody,
   'limits.set': ops,
   'prices.show': everybody,

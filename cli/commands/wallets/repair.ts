@@ -1,0 +1,58 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+import type { AdminApi } from '../../client.ts';
+import { exits } from '../../failure.ts';
+
+type Report = Awaited<ReturnType<AdminApi['wallets']['repair']['mutate']>>[number];
+
+const pageLength = 20;
+
+export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> {
+  static override summary =
+    'Mend what `wallets audit` finds and what can be mended. Exit 5 where something is left.';
+  static override description =
+    'For use after a restore. Publishes events that are owed, ends accesses whose grant is missing or altered, and forgets checkpoints that do not fit. No entry and no amount is changed. Each wallet that is mended gets an entry in the audit log.';
+  static override examples = [
+    '<%= config.bin %> wallets repair --dry-run',
+    '<%= config.bin %> wallets repair --yes',
+    '<%= config.bin %> wallets repair ptr_… --yes',
+  ];
+  static override args = { partner: Args.string({ description: 'id of the partner' }) };
+
+  async run() {
+    const { partner } = this.args;
+    const api = await this.api();
+    const repair = async () => {
+      const reports = partner
+        ? await api.wallets.repair.mutate({ partnerId: partner })
+        : await this.repairAll(api);
+      const left = reports.filter(({ findings }) => findings.length > 0);
+      for (const { walletId, mended, findings } of reports) {
+        for (const { page, problem } of mended)
+          this.log(`${walletId} page ${page ?? '-'}: mended: ${problem}`);
+        for (const { page, problem } of findings)
+          this.log(`${walletId} page ${page ?? '-'}: LEFT: ${problem}`);
+      }
+      this.log(
+        left.length === 0
+          ? `${reports.length} ledgers are in order`
+          : `${left.length} of ${reports.length} ledgers are not in order: restore another backup, or adjust`,
+      );
+      if (left.length > 0) process.exitCode = exits.refused;
+      return reports;
+    };
+    const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;
+    return this.confirmed({ id: partner ?? 'all', consequence, live: true }, repair);
+  }
+
+  private async repairAll(api: AdminApi): Promise<Report[]> {
+    const reports: Report[] = [];
+    for (;;) {
+      const after = reports.at(-1)?.walletId;
+      const page = await api.wallets.repair.mutate({ limit: pageLength, ...(after && { after }) });
+      reports.push(...page);
+      if (page.length < pageLength) return reports;
+      this.notice(`${reports.length} wallets checked…`);
+    }
+  }
+}
