@@ -85,7 +85,7 @@ export function wrapVerification(
       owing: earlier(sessions.owing, sweptEarlier),
       dueForEnrollment: earlier(sessions.dueForEnrollment, sweptEarlier),
     },
-    enrollments: { ...enrollments, owing: earlier(enrollments.owing, sweptEarlier) },
+    enrollments,
     users: { ...users, erasedBefore: earlier(users.erasedBefore, secondLookAfter) },
   };
 }
