@@ -1,11 +1,11 @@
 import { type Collection, MongoBulkWriteError, type OptionalUnlessRequiredId } from 'mongodb';
-import { duplicateKey } from './failures.ts';
+import { duplicateKey, isUnavailable } from './failures.ts';
 
-/** Whether a bulk insert failed for nothing but documents that stand already. */
+/** Whether a bulk insert failed for nothing but documents that stand already. One whose reply was lost has no write errors. */
 const onlyDuplicates = (error: unknown): boolean =>
   error instanceof MongoBulkWriteError &&
-  [error.writeErrors].flat().every(({ code }) => code === duplicateKey) &&
-  error.result.getWriteConcernError() === undefined;
+  !isUnavailable(error) &&
+  [error.writeErrors].flat().every(({ code }) => code === duplicateKey);
 
 /** Inserts documents of which some may stand already, by `_id`; those stay as they are. Idempotent. */
 export async function insertMissing<T extends { _id: string }>(

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import { MongoBulkWriteError } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect, isDuplicateKey, isUnavailable } from '../../../server/platform/database/connect.ts';
+import { insertMissing } from '../../../server/platform/database/insert-missing.ts';
+import { insertEach } from '../../../server/platform/database/write-groups.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 interface Row {
@@ -50,4 +52,21 @@ it('a bulk write without an answer is told from one that was refused', async () 
   const broken: unknown = await rows.insertMany([{ _id: 'two' }]).catch((error: unknown) => error);
   expect(broken).toBeInstanceOf(MongoBulkWriteError);
   expect([isDuplicateKey(broken), isUnavailable(broken)]).toEqual([false, true]);
+});
+
+it('an insert of what may be missing fails where its reply is lost', async () => {
+  const { rows, features, end } = await breakable();
+  end();
+  const inserted = insertMissing(rows, [{ _id: 'two' }]).then(
+    () => 'done',
+    (error: unknown) => (isUnavailable(error) ? 'unavailable' : error),
+  );
+  expect(await inserted).toBe(features.retryableWrites ? 'done' : 'unavailable');
+});
+
+it('a group insert whose reply is lost is sent again on another connection', async () => {
+  const { rows, end } = await breakable();
+  end();
+  expect(await insertEach(rows, [{ _id: 'one' }, { _id: 'two' }])).toEqual(['exists', 'inserted']);
+  expect(await rows.countDocuments()).toBe(2);
 });
