@@ -2,7 +2,8 @@ import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
 import type { CodeState, SessionView } from '../../contracts/admin/sessions.ts';
 import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
-import { type IssuedCode, reasonAt, type Session, type Stage, stageOf } from './session/transitions.ts';
+import { reasonAt, type Stage, stageOf } from './session/steps.ts';
+import type { IssuedCode, Session } from './session/transitions.ts';
 
 /** A charge as far as a session names it. */
 export interface Charge {

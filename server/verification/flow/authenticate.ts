@@ -6,10 +6,10 @@ import type { IsFresh } from '../people/freshness.ts';
 import type { User } from '../people/user-store.ts';
 import type { Outbox } from '../session/outbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
+import { claimsAskedFor } from '../session/steps.ts';
 import {
   authenticated,
   authenticatedAndVerified,
-  claimsAskedFor,
   failed,
   type Session,
   type Transition,

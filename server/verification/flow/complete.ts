@@ -3,15 +3,8 @@ import { deriveSecret, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { backingOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
-import {
-  claimsAskedFor,
-  completed,
-  failed,
-  reasonAt,
-  type Session,
-  type Stage,
-  type Transition,
-} from '../session/transitions.ts';
+import { claimsAskedFor, reasonAt, type Stage } from '../session/steps.ts';
+import { completed, failed, type Session, type Transition } from '../session/transitions.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
 import type { ClientDirectory } from './start.ts';
 

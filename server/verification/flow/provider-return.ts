@@ -1,7 +1,8 @@
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Visit, Visits } from '../browser/session-access.ts';
-import { returned, spentAttempts, stageOf } from '../session/transitions.ts';
+import { stageOf } from '../session/steps.ts';
+import { returned, spentAttempts } from '../session/transitions.ts';
 import type { Attempts } from '../sources/authorization-request.ts';
 import type { SourceOf } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';

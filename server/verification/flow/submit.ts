@@ -7,7 +7,8 @@ import type { DeviceName } from '../handoff/devices.ts';
 import { confirmed, offered, withdrawn } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { Outbox } from '../session/outbox.ts';
-import { consented, failed, isLive, type Session, stageOf, stepOf } from '../session/transitions.ts';
+import { isLive, stageOf, stepOf } from '../session/steps.ts';
+import { consented, failed, type Session } from '../session/transitions.ts';
 import { type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 

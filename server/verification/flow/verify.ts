@@ -4,7 +4,8 @@ import type { Enrolling } from '../people/enroll.ts';
 import type { IsFresh } from '../people/freshness.ts';
 import type { Revising } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
-import { claimsAskedFor, failed, type Session, type Transition, verified } from '../session/transitions.ts';
+import { claimsAskedFor } from '../session/steps.ts';
+import { failed, type Session, type Transition, verified } from '../session/transitions.ts';
 import { sourceSession } from '../sources/session-source.ts';
 import type { VerificationSource } from '../sources/source.ts';
 

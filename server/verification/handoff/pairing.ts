@@ -3,7 +3,8 @@ import { hmac, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Authentication } from '../flow/authenticate.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { type Handoff, type Session, stageOf } from '../session/transitions.ts';
+import { stageOf } from '../session/steps.ts';
+import type { Handoff, Session } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
 import { isCode, isOpen, linkHashOf, mistyped, taken } from './handoff.ts';
 

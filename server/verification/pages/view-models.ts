@@ -2,7 +2,7 @@ import type { View } from '../flow/flow.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import { handoffLifetime } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
-import { claimsAskedFor, isReturnUnderWay } from '../session/transitions.ts';
+import { claimsAskedFor, isReturnUnderWay } from '../session/steps.ts';
 import { minutesAgoInWords } from './formatters.ts';
 import { type Language, languages } from './languages.ts';
 import type { Messages } from './messages/messages.ts';

@@ -1,6 +1,5 @@
-import { type ClaimName, type Claims, isClaimName } from '../../../contracts/claims.ts';
+import type { Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { Reason } from '../../../contracts/reasons.ts';
 import {
   codeLifetime,
   type FailureReason,
@@ -127,51 +126,6 @@ export interface Session {
   purgeAt?: Date;
 }
 
-/** Where a session stands, which decides what its browser sees next. */
-export type Stage =
-  | 'consent'
-  | 'authenticate'
-  /** The user has authenticated at a phone, and has still to recognise the computer. */
-  | 'confirm'
-  | 'verify'
-  | 'issue'
-  | 'completed'
-  | 'failed'
-  | 'expired'
-  /** Ended in failure, and its lifetime is over as well. */
-  | 'over';
-
-const live: readonly Stage[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
-
-/** Whether a session can still come to a code. */
-export const isLive = (stage: Stage): boolean => live.includes(stage);
-
-export function stageOf(session: Session, now: number): Stage {
-  const expired = now >= session.expiresAt.getTime();
-  if (session.status === 'complete') return 'completed';
-  if (session.failure) return expired ? 'over' : 'failed';
-  if (expired) return 'expired';
-  if (session.status === 'verified') return 'issue';
-  if (session.status === 'authenticated') return 'verify';
-  if (!session.consentedAt) return 'consent';
-  return session.userId ? 'confirm' : 'authenticate';
-}
-
-/** What a form was made for. Its page is out of date as soon as this changes: each step of a hand-off counts. */
-export function stepOf({ handoff }: Pick<Session, 'handoff'>, stage: Stage): string {
-  return handoff ? `${stage}.${handoff.number}.${handoff.state}` : stage;
-}
-
-/** Why a session ended, or will never end, with a code; undefined while it still may. */
-export function reasonAt({ failure }: Pick<Session, 'failure'>, stage: Stage): Reason | undefined {
-  return stage === 'expired' ? 'session_expired' : failure?.reason;
-}
-
-/** The claims that the user is asked to share: those of the scope that the registry knows, in the order asked. */
-export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
-  return session.scope.filter(isClaimName);
-}
-
 /** A change of a session. It applies only to the session as it was read (see `TimelineEntry`). */
 export interface Transition {
   set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
@@ -220,15 +174,6 @@ export function returned(
   const set =
     device === 'phone' && handoff ? { handoff: { ...handoff, phoneHash: hash } } : { browserHash: hash };
   return { set, carried: { ...carried, spent }, entry: { at, event: 'returned', note: source } };
-}
-
-/** Milliseconds that the source of a return may be asked about it, and the rest. */
-const longestReturn = 16_000;
-
-/** Whether a browser is back from the source's site, and its answer is being asked for. */
-export function isReturnUnderWay({ timeline }: Pick<Session, 'timeline'>, now: number): boolean {
-  const last = timeline.at(-1);
-  return last?.event === 'returned' && now - last.at.getTime() < longestReturn;
 }
 
 export function spentAttempts(carried: Session['carried']): string[] {
