@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds and starts the product, walks the journey and runs quick tests on the other releases of Node that `engines` names. Their
+# programs come from the package `node` of npm. Server and journey may print nothing on stderr: a warning is a fault.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+releases=(22.23.3 24.21.0 26.10.0)
+quick=(test/billing/wallet-rules.test.ts test/platform/ids.test.ts test/platform/sealing.test.ts test/platform/group-commit.test.ts
+  test/platform/config.test.ts test/platform/scheduler.test.ts test/oauth/token-order.test.ts)
+work=$(mktemp -d)
+server=
+trap 'kill "$server" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
+
+for release in "${releases[@]}"; do
+  home=$work/$release
+  npm install --silent --no-save --prefix "$home" "node@$release"
+  PATH=$home/node_modules/node/bin:$PATH
+  hash -r
+  [[ $(node -v) == "v$release" ]]
+  node .config/build.mjs 2>/dev/null
+  export SVC_DATA_DIR=$home/data SVC_PORT SVC_ADMIN_PORT SVC_DEMO_PORT
+  SVC_PORT=$(free_port) SVC_ADMIN_PORT=$(free_port) SVC_DEMO_PORT=$(free_port)
+  node dist/server/svc-gateway.js >"$home/out" 2>"$home/err" &
+  server=$!
+  for _ in $(seq 150); do node dist/server/svc-gateway.js check >/dev/null && break || sleep 0.2; done
+  node dist/test/journey/main.js >"$home/journey" 2>>"$home/err" || { cat "$home/journey" "$home/err" >&2; exit 1; }
+  kill -TERM "$server"
+  wait "$server"
+  if [[ -s $home/err ]]; then
+    echo "Node $release printed on stderr:" >&2
+    cat "$home/err" >&2
+    exit 1
+  fi
+  unset SVC_DATA_DIR SVC_PORT SVC_ADMIN_PORT SVC_DEMO_PORT
+  node node_modules/vitest/vitest.mjs run --config .config/vitest.config.ts "${quick[@]}" >"$home/tests" 2>&1 || { cat "$home/tests" >&2; exit 1; }
+  if grep -n 'Warning:' "$home/tests" >&2; then exit 1; fi
+  echo "Node $release: built, started, journey and quick tests passed, no warning"
+done
