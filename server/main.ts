@@ -26,7 +26,7 @@ function configuration(): Config {
 /** The demo partner's site, where it is wanted and its port is free: nothing else depends on it. */
 async function demoFor({ publicUrl, adminUrl }: RunningServer, config: Config): Promise<Demo | undefined> {
   const { demoPort: port, baseUrl, dataDir } = config;
-  if (port === undefined || !publicUrl || !adminUrl) return undefined;
+  if (port === undefined || !publicUrl || !adminUrl || config.adminToken === 'off') return undefined;
   const adminToken = config.adminToken ?? readFileSync(join(dataDir, 'admin-token'), 'utf8').trim();
   try {
     const quiet = logger.child({ part: 'demo' }, { level: 'warn' });

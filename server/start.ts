@@ -56,7 +56,9 @@ function masterKeysOf({ masterKeys, dataDir }: Config): [Uint8Array, ...Uint8Arr
 }
 
 const adminTokenOf = ({ adminToken, dataDir }: Config) =>
-  adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken'));
+  adminToken === 'off'
+    ? undefined
+    : (adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken')));
 
 /** Loaded only here: a process with MONGODB_URI has no engine. */
 async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {

@@ -15,6 +15,8 @@ export const OperatorView = z.strictObject({
   status: OperatorStatus,
   /** To the minute; null where the token was never used. */
   lastUsedAt: DateTime.nullable(),
+  /** From then on the token is refused; null for one that does not expire. */
+  expiresAt: DateTime.nullable(),
   createdAt: DateTime,
 });
 export type OperatorView = z.infer<typeof OperatorView>;
@@ -27,7 +29,17 @@ export type OperatorWithToken = z.infer<typeof OperatorWithToken>;
 export const Identity = z.strictObject({ id: z.string(), name: z.string(), role: OperatorRole });
 export type Identity = z.infer<typeof Identity>;
 
-export const CreateOperator = z.strictObject({ name: DisplayName, role: OperatorRole });
+export const CreateOperator = z.strictObject({
+  name: DisplayName,
+  role: OperatorRole,
+  /** Seconds that the token is valid; without it, until it is revoked. */
+  expiresIn: z
+    .number()
+    .int()
+    .min(60)
+    .max(400 * 86_400)
+    .optional(),
+});
 export type CreateOperator = z.infer<typeof CreateOperator>;
 export const OperatorReference = z.strictObject({ operatorId: reference('operator') });
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });

@@ -9,8 +9,8 @@ import type { OperatorStore } from './operator-store.ts';
 interface Dependencies {
   store: Pick<OperatorStore, 'findByHash' | 'touch'>;
   clock: Pick<Clock, 'now'>;
-  /** SVC_ADMIN_TOKEN: the first operator, an owner. */
-  firstToken: string;
+  /** SVC_ADMIN_TOKEN: the first operator, an owner; undefined where that token is retired. */
+  firstToken: string | undefined;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -41,7 +41,7 @@ function createFailureCount(clock: Pick<Clock, 'now'>) {
 }
 
 export function createAuthentication({ store, clock, firstToken, log }: Dependencies): Authenticate {
-  const firstHash = sha256(firstToken);
+  const firstHash = firstToken === undefined ? undefined : sha256(firstToken);
   const countFailure = createFailureCount(clock);
 
   function touch(id: string, lastUsedAt: Date | undefined): void {
@@ -52,10 +52,11 @@ export function createAuthentication({ store, clock, firstToken, log }: Dependen
 
   async function identify(token: string): Promise<Identity | undefined> {
     const hash = sha256(token);
-    if (sameText(hash, firstHash)) return firstOperator;
+    if (firstHash !== undefined && sameText(hash, firstHash)) return firstOperator;
     if (!isWellFormedSecret('operatorToken', token)) return undefined;
     const operator = await store.findByHash(hash);
     if (operator?.status !== 'active') return undefined;
+    if (operator.expiresAt && operator.expiresAt.getTime() <= clock.now()) return undefined;
     touch(operator._id, operator.lastUsedAt);
     return { id: operator._id, name: operator.name, role: operator.role };
   }

@@ -18,8 +18,8 @@ interface Dependencies {
   stores: AdminStores;
   clock: Clock;
   log: Logger;
-  /** SVC_ADMIN_TOKEN, or the generated one. */
-  firstToken: string;
+  /** SVC_ADMIN_TOKEN, or the generated one; undefined where it is retired. */
+  firstToken: string | undefined;
   metrics: Metrics;
   /** Those of the names that exist. */
   existing: (names: NameLists) => Promise<ReadonlySet<string>>;

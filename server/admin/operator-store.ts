@@ -16,6 +16,8 @@ export interface Operator extends AuditedRecord {
   /** SHA-256 of the token. */
   hash: string;
   lastUsedAt?: Date;
+  /** Absent for a token that does not expire. */
+  expiresAt?: Date;
   revokedAt?: Date;
 }
 

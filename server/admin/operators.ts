@@ -25,14 +25,16 @@ export type Operators = ReturnType<typeof createOperators>;
 export function createOperators({ store, clock }: Dependencies) {
   return {
     async create(
-      { name, role }: CreateOperator,
+      { name, role, expiresIn }: CreateOperator,
       actor: Actor,
     ): Promise<{ operator: Operator; token: string }> {
       const now = clock.now();
       const id = randomId('operator');
       const token = randomSecret('operatorToken');
-      const entry = auditEntry(actor, { id, at: now }, { after: { name, role, status: 'active' } });
-      const fields = { name, role, status: 'active' as const, hash: sha256(token) };
+      const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
+      const until = expiresAt && { expiresAt };
+      const entry = auditEntry(actor, { id, at: now }, { after: { name, role, status: 'active', ...until } });
+      const fields = { name, role, status: 'active' as const, hash: sha256(token), ...until };
       return { operator: await store.insert({ _id: id, ...fields, createdAt: new Date(now) }, entry), token };
     },
 
@@ -60,13 +62,14 @@ export function createOperators({ store, clock }: Dependencies) {
   };
 }
 
-function viewOperator({ _id, name, role, status, lastUsedAt, createdAt }: Operator): OperatorView {
+function viewOperator({ _id, name, role, status, lastUsedAt, expiresAt, createdAt }: Operator): OperatorView {
   return {
     id: _id,
     name,
     role,
     status,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    expiresAt: expiresAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
   };
 }

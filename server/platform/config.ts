@@ -56,7 +56,10 @@ const Environment = z.object({
     .optional(),
   SVC_DATA_DIR: z.string().min(1).default('.svc'),
   SVC_MASTER_KEY: list(masterKey).optional(),
-  SVC_ADMIN_TOKEN: z.string().min(32, { error: 'expected at least 32 characters' }).optional(),
+  SVC_ADMIN_TOKEN: z
+    .string()
+    .refine((text) => text === 'off' || text.length >= 32, { error: 'expected at least 32 characters' })
+    .optional(),
   SVC_WEBHOOK_RETRY_DELAYS: list(duration)
     .refine((delays) => delays.length === 2, { error: 'expected two durations, for attempts 2 and 3' })
     .default([60_000, 300_000]),
@@ -87,6 +90,7 @@ export interface Config {
   dataDir: string;
   /** Undefined in development only: then one is generated into the data directory. */
   masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
+  /** `off`: the first operator's token is retired. Undefined in development only: then one is generated. */
   adminToken: string | undefined;
   webhooks: { retryDelays: readonly number[]; localhost: boolean };
   priceCents: number;

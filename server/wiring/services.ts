@@ -51,8 +51,8 @@ export interface Foundation {
   keyring: Keyring;
   sealing: Sealing;
   logger: Logger;
-  /** Token of the first operator. */
-  adminToken: string;
+  /** Token of the first operator; undefined where it is retired. */
+  adminToken: string | undefined;
   /** Ports that no webhook may reach by way of localhost: our own and the database's. */
   ownPorts: () => Iterable<number>;
   stores?: Partial<Stores>;

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isWellFormedSecret } from '../../server/platform/ids.ts';
+import { adminToken, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { type AdminServer, firstToken, refusal, startAdminServer } from './admin-server.ts';
 
 let server: AdminServer;
@@ -10,6 +13,8 @@ afterAll(() => server.close());
 
 const operator = (role: 'support' | 'ops' | 'owner') =>
   server.api.operators.create.mutate({ name: 'Kim', role });
+
+const masterKeyOf = ({ dataDir }: TestServer) => readFileSync(join(dataDir, 'master-key'), 'utf8').trim();
 
 describe('operators', () => {
   it('show their token once and sign in with it', async () => {
@@ -27,6 +32,35 @@ describe('operators', () => {
     const { token, id: operatorId } = await operator('ops');
     expect(await server.api.operators.revoke.mutate({ operatorId })).toMatchObject({ status: 'revoked' });
     expect(await refusal(server.apiAs(token).operators.whoami.query())).toBe('operator_unknown');
+  });
+
+  it('are refused from the moment that their token expires', async () => {
+    const clock = manualClock();
+    const expiring = await startTestServer({ clock });
+    onTestFinished(() => expiring.stop());
+    const asked = { name: 'Kim', role: 'ops', expiresIn: 90 * 86_400 } as const;
+    const { token, expiresAt } = await expiring.admin.operators.create.mutate(asked);
+    expect(expiresAt).toBe(new Date(clock.now() + 90 * 86_400_000).toISOString());
+    const url = `${expiring.adminUrl}/trpc/operators.whoami`;
+    const status = async () => (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
+    clock.advance(90 * 86_400_000 - 1);
+    expect(await status()).toBe(200);
+    clock.advance(1);
+    expect(await status()).toBe(401);
+  });
+
+  it('are the only ones where SVC_ADMIN_TOKEN is off', async () => {
+    const before = await startTestServer();
+    onTestFinished(() => before.stop());
+    const { token } = await before.admin.operators.create.mutate({ name: 'Kim', role: 'owner' });
+    const env = { MONGODB_URI: before.uri, SVC_ADMIN_TOKEN: 'off', SVC_MASTER_KEY: masterKeyOf(before) };
+    const retired = await startTestServer({ env });
+    onTestFinished(() => retired.stop());
+    const url = `${retired.adminUrl}/trpc/operators.whoami`;
+    const status = async (bearer: string) =>
+      (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status;
+    expect(await status(token)).toBe(200);
+    for (const refused of [adminToken, 'off']) expect(await status(refused)).toBe(401);
   });
 
   it('cannot revoke themselves, nor be created by anybody but an owner', async () => {

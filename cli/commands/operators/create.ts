@@ -1,10 +1,10 @@
 import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
-import { outFile } from '../../flags.ts';
+import { duration, given, outFile } from '../../flags.ts';
 
 export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate> {
   static override summary = 'Create an operator. The token is shown once.';
-  static override examples = ['<%= config.bin %> operators create "Kim Park" --role support'];
+  static override examples = ['<%= config.bin %> operators create "Kim Park" --role support --expires 90d'];
   static override args = {
     name: Args.string({ description: 'name of the person or program', required: true }),
   };
@@ -13,13 +13,21 @@ export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate
       description: 'what it may do',
       required: true,
     }),
+    expires: duration({
+      description: 'how long the token is valid; without it, until it is revoked',
+      helpValue: '90d',
+    }),
     'out-file': outFile,
   };
 
   async run() {
     const api = await this.api();
     return this.withSecret('token', () =>
-      api.operators.create.mutate({ name: this.args.name, role: this.flags.role }),
+      api.operators.create.mutate({
+        name: this.args.name,
+        role: this.flags.role,
+        ...given({ expiresIn: this.flags.expires }),
+      }),
     );
   }
 }

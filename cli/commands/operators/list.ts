@@ -14,6 +14,6 @@ export default class OperatorsList extends AdminCommand<typeof OperatorsList> {
     const { status, limit, after } = this.flags;
     const api = await this.api();
     const operators = await api.operators.list.query(given({ status, limit, after }));
-    return this.many(operators, ['id', 'name', 'role', 'status', 'lastUsedAt', 'createdAt']);
+    return this.many(operators, ['id', 'name', 'role', 'status', 'lastUsedAt', 'expiresAt', 'createdAt']);
   }
 }
