@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Checkpoint } from '../../server/billing/audit/checkpoint-store.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { chargedEntry } from './charged-entry.ts';
@@ -87,7 +88,7 @@ describe('exit codes', () => {
 });
 
 /** What each command that asks first is called with. A careful command without a line here fails the test below. */
-const careful: Record<string, (ids: Ids) => string[]> = {
+const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'clients rotate-secret': ({ client }) => [client],
   'integrations disable': ({ integration }) => [integration],
   'integrations rotate-secret': ({ integration }) => [integration],
@@ -99,6 +100,18 @@ const careful: Record<string, (ids: Ids) => string[]> = {
   'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
   'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
   'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
+  'wallets repair': async () => {
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const checkpoint: Checkpoint = {
+      _id: `${id}:live`,
+      n: 7,
+      digest: 'of another chain',
+      auditedAt: new Date(),
+      seal: 'forged',
+    };
+    await server.database.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
+    return [id];
+  },
   'webhooks rotate-secret': ({ key }) => [key],
   'webhooks unset': ({ key }) => [key],
 };
@@ -167,9 +180,9 @@ describe('what destroys, rotates or moves live money', async () => {
 
   it.each(asking)('%s does nothing off a terminal without --yes, nor with --dry-run', async (name) => {
     const ids = await oneOfEach();
+    const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
     const changes = () => server.database.db.collection('auditLog').countDocuments();
     const before = await changes();
-    const command = [...name.split(' '), ...(careful[name]?.(ids) ?? [])];
     const [refusal, dry] = await Promise.all([svcadmin.run(command), svcadmin.json(...command, '--dry-run')]);
     expect(refusal).toMatchObject({ code: 2, stdout: '' });
     expect(refusal.stderr).toContain('--yes');
