@@ -30,10 +30,12 @@ const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 interface Dependencies {
   /** Seconds since this process last looked for due jobs; undefined where it runs none. */
   tickAge: () => number | undefined;
+  /** Those that verification sources depend on. */
+  certificates?: () => readonly { source: string; use: string; notAfter: string; expiring: boolean }[];
 }
 
 /** Metrics of this process, with what the database says at the moment of the scrape. */
-export function createMetrics({ tickAge }: Dependencies): Metrics {
+export function createMetrics({ tickAge, certificates = () => [] }: Dependencies): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -91,6 +93,27 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
     'Since this process last looked for due jobs; absent where it has no worker role',
   );
 
+  const certificateLife = new Gauge({
+    name: 'svc_source_certificate_expiry_seconds',
+    help: 'Until the next certificate of a verification source expires; negative once it has',
+    labelNames: ['source', 'use'],
+    registers,
+  });
+  const expiringCertificates = gauge(
+    'svc_source_certificates_expiring',
+    'Certificates of verification sources that expire within 30 days, or have expired',
+  );
+
+  function renderCertificates(at: Date): void {
+    const all = certificates();
+    certificateLife.reset();
+    // The latest first: the one that expires next is what is left.
+    for (const { source, use, notAfter } of all.toSorted((a, b) => (a.notAfter < b.notAfter ? 1 : -1))) {
+      certificateLife.set({ source, use }, (Date.parse(notAfter) - at.getTime()) / 1000);
+    }
+    expiringCertificates.set(all.filter(({ expiring }) => expiring).length);
+  }
+
   return {
     contentType: registry.contentType,
 
@@ -115,6 +138,7 @@ export function createMetrics({ tickAge }: Dependencies): Metrics {
       deliveryLag.set(age(oldestDueAt));
       unpublishedPage.set(age(oldestUnpublishedAt));
       schedulerLag.set(age(jobs.oldestDueAt));
+      renderCertificates(at);
       const tick = tickAge();
       if (tick === undefined) schedulerTick.remove();
       else schedulerTick.set(tick);

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
+import type { WalletSettings } from '../../contracts/wallet-sources.ts';
 import { adminHostFault } from './admin-host.ts';
 import { decidedOptions } from './database/uri-options.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
+import { readWalletSources } from './wallet-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const startLimit = z.coerce.number().int().min(1).max(1_000_000);
@@ -67,6 +69,7 @@ const Environment = z.object({
   SVC_PRICE_CENTS: z.coerce.number().int().min(0).max(1_000_000).default(50),
   SVC_STARTS_PER_MINUTE: z.union([z.literal('off'), startLimit]).default(300),
   SVC_OIDC_SOURCES: z.string().optional(),
+  SVC_WALLET_SOURCES: z.string().optional(),
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
@@ -98,6 +101,8 @@ export interface Config {
   startsPerMinute: number | undefined;
   /** OpenID providers that vouch for users. */
   oidcSources: readonly OidcSettings[];
+  /** European wallets that vouch for users. */
+  walletSources: readonly WalletSettings[];
   /** Milliseconds that verified claims hold, where not 365 days. */
   claimLifetimes: z.infer<typeof ClaimFreshness>;
   /** Who runs this installation, as the hosted pages say it. */
@@ -150,13 +155,21 @@ function exposed(given: Given): string[] {
   return [`SVC_ADMIN_HOST: ${fault}; SVC_ADMIN_ALLOW_PUBLIC=on says that a proxy adds TLS`];
 }
 
-function sourcesOf(given: Given): { sources: readonly OidcSettings[]; faults: string[] } {
+/** What `read` makes of a variable, or its fault. */
+function sourcesOf<T>(name: string, read: () => readonly T[]): { sources: readonly T[]; faults: string[] } {
   try {
-    return { sources: readOidcSources(given['SVC_OIDC_SOURCES'], given), faults: [] };
+    return { sources: read(), faults: [] };
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error;
-    return { sources: [], faults: [`SVC_OIDC_SOURCES: ${error.message}`] };
+    return { sources: [], faults: [`${name}: ${error.message}`] };
   }
+}
+
+/** A session knows its source by its name alone. */
+function sharedNames(...lists: readonly (readonly { name: string }[])[]): string[] {
+  const names = lists.flat().map(({ name }) => name);
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  return twice.map((name) => `SVC_WALLET_SOURCES: ${name} is the name of another source`);
 }
 
 /**
@@ -168,8 +181,19 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const { given, faults: fileFaults } = readSecretFiles(set);
   const parsed = Environment.safeParse(given);
   const malformed = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
-  const { sources: oidcSources, faults } = sourcesOf(given);
-  const all = [...malformed, ...fileFaults, ...missing(given), ...exposed(given), ...faults];
+  const oidc = sourcesOf('SVC_OIDC_SOURCES', () => readOidcSources(given['SVC_OIDC_SOURCES'], given));
+  const wallets = sourcesOf('SVC_WALLET_SOURCES', () =>
+    readWalletSources(given['SVC_WALLET_SOURCES'], given),
+  );
+  const all = [
+    ...malformed,
+    ...fileFaults,
+    ...missing(given),
+    ...exposed(given),
+    ...oidc.faults,
+    ...wallets.faults,
+    ...sharedNames(oidc.sources, wallets.sources),
+  ];
   if (!parsed.success || all.length > 0) throw new ConfigError(all);
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
@@ -193,7 +217,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     },
     priceCents: env.SVC_PRICE_CENTS,
     startsPerMinute: env.SVC_STARTS_PER_MINUTE === 'off' ? undefined : env.SVC_STARTS_PER_MINUTE,
-    oidcSources,
+    oidcSources: oidc.sources,
+    walletSources: wallets.sources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,

@@ -42,14 +42,10 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * The OpenID providers of SVC_OIDC_SOURCES: a JSON list, or the path of a file with one. Secrets may be left in
- * other variables of the environment, or in files that `_FILE` variables name.
- * @throws SourceFault saying what is wrong, without any secret
+ * The items of a variable that holds a JSON list, or the path of a file with one.
+ * @throws SourceFault saying what is wrong
  */
-export function readOidcSources(
-  text: string | undefined,
-  environment: Readonly<Record<string, string | undefined>>,
-): readonly OidcSettings[] {
+export function readSourceList<T>(text: string | undefined, schema: z.ZodType<readonly T[]>): readonly T[] {
   if (text === undefined) return [];
   let given: unknown;
   try {
@@ -58,11 +54,23 @@ export function readOidcSources(
     const { code } = error as NodeJS.ErrnoException;
     throw new SourceFault(code === undefined ? 'is not JSON' : `cannot be read (${code})`);
   }
-  const parsed = OidcSources.safeParse(given);
+  const parsed = schema.safeParse(given);
   if (!parsed.success) {
     const [first] = parsed.error.issues;
     throw new SourceFault(`${first?.path.join('.') ?? ''}: ${first?.message ?? 'malformed'}`);
   }
+  return parsed.data;
+}
+
+/**
+ * The OpenID providers of SVC_OIDC_SOURCES: a JSON list, or the path of a file with one. Secrets may be left in
+ * other variables of the environment, or in files that `_FILE` variables name.
+ * @throws SourceFault saying what is wrong, without any secret
+ */
+export function readOidcSources(
+  text: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly OidcSettings[] {
   function givenSecret(source: string, variable: string): string {
     let secret: string | undefined;
     try {
@@ -73,7 +81,7 @@ export function readOidcSources(
     if (!secret) throw new SourceFault(`${source}: the variable ${variable}, its secret, is not set`);
     return secret;
   }
-  return parsed.data.map(({ clientSecret: secret, ...source }) => {
+  return readSourceList(text, OidcSources).map(({ clientSecret: secret, ...source }) => {
     if (typeof secret !== 'object') return { ...source, clientSecret: secret };
     return { ...source, clientSecret: givenSecret(source.name, secret.env) };
   });

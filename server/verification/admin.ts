@@ -9,6 +9,7 @@ import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
+import { createSourceProcedures } from './admin-sources.ts';
 import { createUserProcedures } from './admin-users.ts';
 import type { Block } from './people/blocking.ts';
 import type { Enrollment, EnrollmentStore } from './people/enrollment-store.ts';
@@ -16,6 +17,7 @@ import type { Erasure } from './people/erasure.ts';
 import type { IsFresh } from './people/freshness.ts';
 import type { UserStore } from './people/user-store.ts';
 import type { CodeOfSession, SessionStore } from './session/session-store.ts';
+import type { SourceOverview } from './sources/overview.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {
@@ -27,6 +29,7 @@ interface Dependencies {
   isFresh: IsFresh;
   /** The charge that the exchange of a code made, where there was one. */
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
+  sources: SourceOverview;
   clock: { now(): number };
 }
 
@@ -35,6 +38,7 @@ export function createVerificationProcedures(dependencies: Dependencies) {
   const { sessions, chargeOf, clock } = dependencies;
   return {
     users: createUserProcedures(dependencies),
+    sources: createSourceProcedures(dependencies.sources),
     sessions: router({
       show: procedure
         .input(SessionReference)

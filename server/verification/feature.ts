@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
+import type { WalletSettings } from '../../contracts/wallet-sources.ts';
 import type { Publish, Sweep } from '../platform/event-draft.ts';
 import type { Imprint } from '../platform/imprint.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -29,14 +30,18 @@ import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.t
 import type { CodeOfSession } from './session/session-store.ts';
 import { createAttempts } from './sources/authorization-request.ts';
 import { createOidcSource } from './sources/oidc.ts';
+import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
 import { createSourceOf } from './sources/session-source.ts';
+import { createWalletAnswers } from './sources/wallet/answers.ts';
+import { createWallets } from './sources/wallet/feature.ts';
+import type { FetchStatusList } from './sources/wallet/status-list.ts';
 import type { VerificationStores } from './store.ts';
 import type { Charge } from './views.ts';
 
 interface Dependencies {
   stores: VerificationStores;
-  clock: { now(): number };
+  clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
   directory: ClientDirectory & KeyDirectory;
   publish: Publish;
@@ -55,6 +60,10 @@ interface Dependencies {
   hasIntegration?: (clientId: string) => Promise<boolean>;
   /** OpenID providers that vouch for users, besides the sandbox. */
   oidcSources?: readonly OidcSettings[];
+  /** European wallets that vouch for users. */
+  walletSources?: readonly WalletSettings[];
+  /** Gets the status list of an attestation, from public addresses only. */
+  fetchStatusList?: FetchStatusList;
   /** How long claims hold. */
   claimLifetimes?: Lifetimes;
   /** Logos of partners, by their id. */
@@ -77,6 +86,8 @@ export interface Verification {
   /** Finishes erasures. */
   erasureSweep: Sweep;
   procedures: ReturnType<typeof createVerificationProcedures>;
+  /** Certificates that sources depend on. */
+  certificates: ReturnType<typeof createSourceOverview>['certificates'];
 }
 
 /** The hosted flow, the session query, and what a code stands for (interface 3.1, 4.1, 4.5). */
@@ -87,7 +98,18 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
-  const sources = new Map([createSandbox(), ...providers].map((source) => [source.name, source]));
+  const wallets = createWallets({
+    settings: dependencies.walletSources ?? [],
+    baseUrl,
+    key: keyring.id,
+    clock,
+    logger,
+    fetchStatusList: dependencies.fetchStatusList ?? (() => Promise.reject(new Error('no way out'))),
+  });
+  const sources = new Map(
+    [createSandbox(), ...providers, ...wallets.sources.values()].map((source) => [source.name, source]),
+  );
+  const overview = createSourceOverview({ sources, wallets: wallets.sources, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
   const findSnapshot = createSnapshots({ users, enrollments });
@@ -116,6 +138,15 @@ export function createVerification(dependencies: Dependencies): Verification {
     routes: pageRoutes({
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
+      wallets: createWalletAnswers({
+        sources: wallets.sources,
+        sessions,
+        visits,
+        authentication,
+        clock,
+        logger,
+      }),
+      testWallet: { ...wallets.testWallet, baseUrl, limit },
       joining: createJoining({ sessions, authentication, keyring, clock }),
       pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
       findLogo: dependencies.findLogo ?? (async () => undefined),
@@ -136,7 +167,9 @@ export function createVerification(dependencies: Dependencies): Verification {
       },
     },
     erasureSweep: erasure.sweep,
+    certificates: overview.certificates,
     procedures: createVerificationProcedures({
+      sources: overview,
       sessions,
       enrollments,
       block,

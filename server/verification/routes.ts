@@ -20,11 +20,16 @@ import { type Answering, createAnswering } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './session/transitions.ts';
 import { type Device, destinationOf } from './sources/authorization-request.ts';
+import type { WalletAnswers } from './sources/wallet/answers.ts';
+import { walletReturnRoutes, walletRoutes } from './sources/wallet/routes.ts';
+import { testWalletRoutes } from './test-wallet/routes.ts';
 
 export interface PageDependencies {
   start: (query: StartQuery, address: string) => Promise<{ sessionId: string; browserSecret: string }>;
   flow: ReturnType<typeof createFlow>;
   joining: Joining;
+  wallets: WalletAnswers;
+  testWallet: Parameters<typeof testWalletRoutes>[0];
   pages: Pages;
   findLogo: (id: string) => Promise<Buffer | undefined>;
   /** For the pages about errors. */
@@ -119,10 +124,10 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
 
 /**
  * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}`, for the phone
- * `p/{link}` and `phone/{id}`, and `assets/…`. Expects the cookie and form body plugins in its scope.
+ * `p/{link}` and `phone/{id}`, for wallets `wallet/{source}/{token}`, `test-wallet`, and `assets/…`. Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, joining, pages, findLogo } = dependencies;
+  const { start, flow, joining, pages, findLogo, wallets, testWallet } = dependencies;
   const answering = createAnswering(dependencies);
   const { secure, path, bind, sendError } = answering;
 
@@ -145,6 +150,10 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(logoRoutes(findLogo), { prefix: '/assets' });
     await app.register(deviceRoutes('computer', flow, answering), { prefix: '/session' });
     await app.register(deviceRoutes('phone', flow, answering), { prefix: '/phone' });
+    await app.register(walletReturnRoutes('computer', wallets, answering), { prefix: '/session' });
+    await app.register(walletReturnRoutes('phone', wallets, answering), { prefix: '/phone' });
+    await app.register(walletRoutes(wallets, answering), { prefix: '/wallet' });
+    await app.register(testWalletRoutes(testWallet), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ joining, pages, answering }), { prefix: '/p' });
 
     app.get(

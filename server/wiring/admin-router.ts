@@ -34,6 +34,7 @@ export function createAdminRouter({ partners, billing, verification, ...parts }:
     wallets: billing.wallets,
     limits: billing.limits,
     prices: billing.prices,
+    sources: verification.sources,
     sessions: verification.sessions,
     enrollments: verification.enrollments,
     users: verification.users,

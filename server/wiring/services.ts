@@ -31,6 +31,8 @@ import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
+import { testWalletModes } from '../verification/sources/wallet/feature.ts';
+import { statusListTypes } from '../verification/sources/wallet/status-list.ts';
 import { createVerificationStores } from '../verification/store.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { createEventErasure } from '../webhooks/delivery/erasure-store.ts';
@@ -39,6 +41,7 @@ import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
+import { createPublicGet } from './public-get.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
@@ -80,10 +83,14 @@ export function createServices(foundation: Foundation) {
   const { stores: replaced } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
+  const publicGet = createPublicGet();
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const scheduler = createScheduler({ db, logger });
-  const metrics = createMetrics({ tickAge: scheduler.tickAge });
+  const metrics = createMetrics({
+    tickAge: scheduler.tickAge,
+    certificates: () => verification.certificates(),
+  });
 
   const webhooks = createWebhooks({
     db,
@@ -124,7 +131,7 @@ export function createServices(foundation: Foundation) {
     sealing,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
-    sources: [sandboxSource, ...config.oidcSources],
+    sources: [sandboxSource, ...testWalletModes, ...config.oidcSources, ...config.walletSources],
   });
   const { directory, clientSecrets } = partners;
   const freshClient = (clientId: string) => directory.client(clientId, { fresh: true });
@@ -147,6 +154,8 @@ export function createServices(foundation: Foundation) {
     startsPerMinute: config.startsPerMinute,
     hasIntegration: integrations.exist,
     oidcSources: config.oidcSources,
+    walletSources: config.walletSources,
+    fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes).join(', ')),
     claimLifetimes: config.claimLifetimes,
     imprint: config.imprint,
     findLogo: stores.partners.logos.find,

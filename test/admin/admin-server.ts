@@ -23,6 +23,7 @@ import { createBlocking } from '../../server/verification/people/blocking.ts';
 import { createErasure } from '../../server/verification/people/erasure.ts';
 import { createFreshness } from '../../server/verification/people/freshness.ts';
 import { createRevising } from '../../server/verification/people/snapshot-invalidation.ts';
+import { createSourceOverview } from '../../server/verification/sources/overview.ts';
 import { createVerificationStores } from '../../server/verification/store.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
 import { checkWebhookUrl } from '../../server/webhooks/egress/url.ts';
@@ -102,6 +103,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     erasure: createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }),
     isFresh: createFreshness(),
     chargeOf: async () => undefined,
+    sources: createSourceOverview({ sources: new Map(), wallets: new Map(), clock }),
     clock,
   });
   const partners = createPartnersFeature({

@@ -58,6 +58,8 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'prices.show': ['yes', 'yes'],
   'requests.show': ['yes', 'yes'],
   'sessions.show': ['yes', 'yes'],
+  'sources.list': ['yes', 'yes'],
+  'sources.check': ['yes', 'yes'],
   status: ['yes', 'yes'],
   'users.erase': ['no', 'no'],
   'users.show': ['yes', 'no'],

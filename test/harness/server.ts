@@ -6,7 +6,7 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import type { CommandStartedEvent } from 'mongodb';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger, type Logger } from '../../server/platform/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freshDatabase } from './database.ts';
@@ -56,13 +56,20 @@ interface Settings {
   replacements?: Replacements;
   /** Called with each command that the server sends to its database. */
   onCommand?: (event: CommandStartedEvent) => void;
+  logger?: Logger;
 }
 
 /**
  * The whole service on its own database and ports, in this process. To be stopped by the caller.
  * Its public address is `http://localhost:<port>`, as a partner would meet it.
  */
-export async function startTestServer({ env = {}, clock, replacements = {}, onCommand }: Settings = {}) {
+export async function startTestServer({
+  env = {},
+  clock,
+  replacements = {},
+  onCommand,
+  logger,
+}: Settings = {}) {
   const database = await freshDatabase({ keep: true });
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const config = readConfig({
@@ -84,7 +91,7 @@ export async function startTestServer({ env = {}, clock, replacements = {}, onCo
       }
     : {};
   const all = { ...injected, ...listening, ...replacements };
-  const server = await startServer(config, createLogger(config.logLevel), all);
+  const server = await startServer(config, logger ?? createLogger(config.logLevel), all);
   const admin = createTRPCClient<AdminRouter>({
     links: [
       httpLink({

@@ -58,6 +58,8 @@ export const permissions: Readonly<Record<string, Row>> = {
   'limits.set': ops,
   'prices.show': everybody,
   'prices.set': ownersOnly,
+  'sources.list': everybody,
+  'sources.check': everybody,
   'sessions.show': everybody,
   'enrollments.list': everybody,
   'enrollments.show': everybody,

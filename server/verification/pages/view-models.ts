@@ -53,6 +53,18 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumst
         sourceHost: new URL(beginning.url).host,
         claims: claimsAskedFor(session),
       };
+    case 'wallet':
+      return {
+        template: 'wallet',
+        ...verify,
+        scripted: true,
+        source: beginning.label,
+        url: beginning.url,
+        notice: beginning.notice,
+        testWallet: beginning.testWallet,
+        claims: claimsAskedFor(session),
+        ...watching(view),
+      };
     case 'down':
       return { template: 'down', step: 'verify', status: 503 };
   }

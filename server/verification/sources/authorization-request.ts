@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hmac, sameText } from '../../platform/ids.ts';
+import { hmac, sameText, sha256 } from '../../platform/ids.ts';
 
 /** Which browser takes part in a session: the one that began it, or the phone that it was handed to. */
 export type Device = 'computer' | 'phone';
@@ -7,6 +7,9 @@ export type Device = 'computer' | 'phone';
 /** One trip of one browser to a source's own site and back. Nothing is stored for it: all is derived. */
 export interface Attempt {
   id: string;
+  device: Device;
+  /** SHA-256 of the secret of its cookie. */
+  binding: string;
   /** Travels to the provider and back; only the browser that left with it can come back with it. */
   state: string;
   /** Ties the provider's ID token to this attempt. */
@@ -35,6 +38,8 @@ export function createAttempts(key: Uint8Array) {
     const own = Buffer.from(hmac(key, JSON.stringify(['attempt', sessionId, device, secret, id])));
     return {
       id,
+      device,
+      binding: sha256(secret),
       state: [sessionId, device, id, hmac(own, 'state')].join('.'),
       nonce: hmac(own, 'nonce'),
       codeVerifier: hmac(own, 'code verifier'),

@@ -1,6 +1,7 @@
-import type { Claims } from '../../../contracts/claims.ts';
+import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
+import type { WalletProfile } from '../../../contracts/wallet-sources.ts';
 import type { Attempt } from './authorization-request.ts';
 
 /** What a source may know of a session. */
@@ -12,6 +13,8 @@ export interface SourceSession {
   carried: Record<string, unknown> | undefined;
   /** Of the pages, where the partner asked for one. */
   language: string | undefined;
+  /** What the user is asked to share. */
+  claims: readonly ClaimName[];
 }
 
 /** One of the people that a sandbox page offers. */
@@ -21,10 +24,19 @@ export interface Choice {
   group: 'claims' | 'failures' | 'refusals';
 }
 
-/** What the browser gets to see first: people to choose from, the way to the source's own site, or neither now. */
+/** What the browser gets to see first: people to choose from, the way to the source's own site or to a wallet, or none of them now. */
 export type Beginning =
   | { kind: 'people'; choices: readonly Choice[] }
   | { kind: 'provider'; label: string; url: string }
+  /** `notice`: how the last answer of the wallet went. */
+  | {
+      kind: 'wallet';
+      label: string;
+      profile: WalletProfile;
+      url: string;
+      notice: 'declined' | 'trouble' | 'answered' | undefined;
+      testWallet: string | undefined;
+    }
   | { kind: 'down' };
 
 export interface Authenticated {

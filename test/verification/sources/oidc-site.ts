@@ -74,7 +74,9 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
       html,
       /** The link to the provider. */
       provider: /<a class="button primary" href="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '',
-      fields: Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])),
+      fields: Object.fromEntries(
+        hidden.map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]),
+      ),
       /** What the partner was sent. */
       returned: left ? Object.fromEntries(new URL(left).searchParams) : undefined,
     };

@@ -154,7 +154,7 @@ describe('a client', () => {
     const { clientId: id } = partner;
     const update = service.admin.clients.update.mutate({ clientId: id, source: 'bank' });
     await expect(update).rejects.toThrow(
-      'No verification source bank for test clients; there is sandbox, bank-id, away',
+      'No verification source bank for test clients; there is sandbox, test-wallet-age, test-wallet-pid, bank-id, away',
     );
   });
 });

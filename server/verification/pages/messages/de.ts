@@ -120,6 +120,35 @@ export const de: Messages = {
     ],
     go: (source) => `Weiter zu ${source}`,
   },
+  wallet: {
+    title: (source) => `Nachweis mit ${source}`,
+    lead: (source, partner) =>
+      `${source} zeigt uns, was ${partner} wissen will. In der App sehen Sie alles, bevor Sie zustimmen.`,
+    open: (source) => `${source} öffnen`,
+    absent: {
+      computer:
+        'Die App ist auf Ihrem Telefon? Machen Sie dort weiter. Der Link an diesem Computer hilft nur, wenn die App hier installiert ist.',
+      phone:
+        'Es passiert nichts? Dann ist die App nicht auf diesem Gerät. Installieren Sie die App Ihres Landes und kommen Sie wieder, oder brechen Sie ab.',
+    },
+    declined: {
+      title: 'Sie haben in Ihrer Wallet abgelehnt.',
+      text: 'Nichts wurde weitergegeben. Versuchen Sie es noch einmal oder brechen Sie ab.',
+    },
+    trouble: {
+      title: 'Ihre Wallet konnte nicht antworten.',
+      text: 'Vielleicht enthält sie das Gewünschte nicht. Nichts wurde weitergegeben. Versuchen Sie es noch einmal oder brechen Sie ab.',
+    },
+    answered: {
+      title: 'Ihre Wallet hat geantwortet.',
+      text: 'Folgen Sie der Wallet zurück in diesen Browser. Hat sie einen anderen geöffnet, fragen Sie sie von hier aus noch einmal.',
+    },
+    test: {
+      title: 'Test-Wallet',
+      text: 'Im Testmodus steht hier eine Wallet mit erfundenen Personen zum Ausprobieren bereit.',
+      button: 'Test-Wallet öffnen',
+    },
+  },
   handoff: {
     offer: {
       title: 'Lieber mit dem Telefon?',

@@ -104,6 +104,35 @@ export const en: Messages = {
     ],
     go: (source) => `Continue to ${source}`,
   },
+  wallet: {
+    title: (source) => `Show it with ${source}`,
+    lead: (source, partner) =>
+      `${source} shows us what ${partner} asks for. In the app you see everything before you agree.`,
+    open: (source) => `Open ${source}`,
+    absent: {
+      computer:
+        'The app is on your phone? Continue there. A link on this computer works only where the app is installed on it.',
+      phone:
+        'Nothing happens? Then the app is not on this device. Install the app of your country and come back, or cancel.',
+    },
+    declined: {
+      title: 'You said no in your wallet.',
+      text: 'Nothing was shared. You can try again or cancel.',
+    },
+    trouble: {
+      title: 'Your wallet could not answer.',
+      text: 'It may not hold what is asked for. Nothing was shared. You can try again or cancel.',
+    },
+    answered: {
+      title: 'Your wallet has answered.',
+      text: 'Follow your wallet back to this browser. If it opened another one, ask your wallet once more from here.',
+    },
+    test: {
+      title: 'Test wallet',
+      text: 'In test mode, a wallet with made-up people is here to try everything out.',
+      button: 'Open the test wallet',
+    },
+  },
   handoff: {
     offer: {
       title: 'Rather use your phone?',

@@ -113,6 +113,35 @@ export const es: Messages = {
     ],
     go: (source) => `Continuar a ${source}`,
   },
+  wallet: {
+    title: (source) => `Demuéstralo con ${source}`,
+    lead: (source, partner) =>
+      `${source} nos muestra lo que pide ${partner}. En la aplicación lo ves todo antes de aceptar.`,
+    open: (source) => `Abrir ${source}`,
+    absent: {
+      computer:
+        '¿La aplicación está en tu teléfono? Sigue allí. El enlace en este ordenador solo sirve si la aplicación está instalada aquí.',
+      phone:
+        '¿No pasa nada? Entonces la aplicación no está en este dispositivo. Instala la aplicación de tu país y vuelve, o cancela.',
+    },
+    declined: {
+      title: 'Has dicho que no en tu cartera.',
+      text: 'No se ha compartido nada. Puedes intentarlo de nuevo o cancelar.',
+    },
+    trouble: {
+      title: 'Tu cartera no ha podido responder.',
+      text: 'Quizá no contenga lo que se pide. No se ha compartido nada. Puedes intentarlo de nuevo o cancelar.',
+    },
+    answered: {
+      title: 'Tu cartera ha respondido.',
+      text: 'Síguela para volver a este navegador. Si ha abierto otro, pregúntale otra vez desde aquí.',
+    },
+    test: {
+      title: 'Cartera de prueba',
+      text: 'En el modo de prueba, una cartera con personas inventadas permite probarlo todo.',
+      button: 'Abrir la cartera de prueba',
+    },
+  },
   handoff: {
     offer: {
       title: '¿Prefieres el teléfono?',

@@ -117,6 +117,35 @@ export const fr: Messages = {
     ],
     go: (source) => `Continuer vers ${source}`,
   },
+  wallet: {
+    title: (source) => `Justifier avec ${source}`,
+    lead: (source, partner) =>
+      `${source} nous montre ce que ${partner} demande. Dans l’application, vous voyez tout avant d’accepter.`,
+    open: (source) => `Ouvrir ${source}`,
+    absent: {
+      computer:
+        'L’application est sur votre téléphone ? Continuez là-bas. Le lien sur cet ordinateur ne sert que si l’application y est installée.',
+      phone:
+        'Rien ne se passe ? L’application n’est alors pas sur cet appareil. Installez l’application de votre pays et revenez, ou annulez.',
+    },
+    declined: {
+      title: 'Vous avez refusé dans votre portefeuille.',
+      text: 'Rien n’a été transmis. Vous pouvez réessayer ou annuler.',
+    },
+    trouble: {
+      title: 'Votre portefeuille n’a pas pu répondre.',
+      text: 'Il ne contient peut-être pas ce qui est demandé. Rien n’a été transmis. Vous pouvez réessayer ou annuler.',
+    },
+    answered: {
+      title: 'Votre portefeuille a répondu.',
+      text: 'Suivez-le pour revenir dans ce navigateur. S’il en a ouvert un autre, interrogez-le encore une fois d’ici.',
+    },
+    test: {
+      title: 'Portefeuille de test',
+      text: 'En mode test, un portefeuille avec des personnes fictives permet de tout essayer.',
+      button: 'Ouvrir le portefeuille de test',
+    },
+  },
   handoff: {
     offer: {
       title: 'Plutôt avec votre téléphone ?',

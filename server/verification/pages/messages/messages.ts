@@ -79,6 +79,17 @@ export interface Messages {
     points: ((source: string, partner: string) => string)[];
     go: (source: string) => string;
   };
+  wallet: {
+    title: (source: string) => string;
+    lead: (source: string, partner: string) => string;
+    open: (source: string) => string;
+    /** The app is not on this device. */
+    absent: { computer: string; phone: string };
+    declined: Titled;
+    trouble: Titled;
+    answered: Titled;
+    test: Titled & { button: string };
+  };
   handoff: {
     offer: Titled & { button: string };
     title: string;

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { Mode } from './identifiers.ts';
+
+/** Which credential a wallet presents, and how it is asked. */
+export const WalletProfile = z.enum(['eu-age-verification', 'eudi-pid']);
+export type WalletProfile = z.infer<typeof WalletProfile>;
+
+const objectIdentifier = z
+  .string()
+  .regex(/^\d+(\.\d+)+$/, { error: 'expected an object identifier such as 1.0.18013.5.1.2' });
+
+/** The certificate by which wallets know this relying party, and its private key. */
+const Access = z.strictObject({
+  /** PEM, or the path of a file with it: the certificate, then those between it and its root. */
+  certificates: z.string().min(1),
+  /** PKCS #8 in PEM, or the path of a file with it, or the environment variable that holds it. */
+  key: z.union([z.string().min(1), z.strictObject({ env: z.string().min(1) })]),
+  /** How the request names this relying party (OpenID4VP 1.0, 5.9.3). */
+  clientId: z.enum(['x509_hash', 'x509_san_dns']).default('x509_hash'),
+});
+
+const usual = {
+  'eu-age-verification': { docType: 'eu.europa.ec.av.1', scheme: 'av' },
+  'eudi-pid': { docType: 'eu.europa.ec.eudi.pid.1', scheme: 'openid4vp' },
+} as const;
+
+/** One wallet source; an item of the list that SVC_WALLET_SOURCES names. */
+export const WalletSource = z
+  .strictObject({
+    /** What `clients create --source` calls it. */
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
+      .refine((name) => name !== 'sandbox' && !name.startsWith('test-wallet'), {
+        error: 'is the name of a source that is always there',
+      }),
+    /** What users read, for instance `EU age verification app`. */
+    label: z.string().trim().min(1).max(60),
+    profile: WalletProfile,
+    modes: z.array(Mode).min(1).default(['test', 'live']),
+    /** PEM, or the path of a file with it: certificate authorities of the issuers. Read again when the file changes. */
+    trustAnchors: z.string().min(1),
+    /** Extended key usages of which the signer of an mdoc must have one. */
+    documentSignerUsages: z.array(objectIdentifier).min(1).default(['1.0.18013.5.1.2']),
+    formats: z
+      .array(z.enum(['dc+sd-jwt', 'mso_mdoc']))
+      .min(1)
+      .default(['dc+sd-jwt', 'mso_mdoc']),
+    docType: z.string().min(1).max(128).optional(),
+    /** Accepted values of `vct`. */
+    types: z.array(z.string().min(1)).min(1).default(['urn:eudi:pid:1']),
+    /** Asks for `personal_administrative_number`, so that a person who comes again is known. */
+    stableIdentifier: z.boolean().default(false),
+    /** URL scheme that opens the wallet. */
+    scheme: z
+      .string()
+      .regex(/^[a-z][a-z0-9+.-]{0,31}$/)
+      .refine((scheme) => !['http', 'https', 'javascript', 'data', 'file'].includes(scheme))
+      .optional(),
+    access: Access.optional(),
+  })
+  .superRefine(({ profile, access, stableIdentifier }, context) => {
+    if (profile === 'eudi-pid' && !access)
+      context.addIssue({ code: 'custom', path: ['access'], message: 'is required for eudi-pid' });
+    if (profile === 'eu-age-verification' && (access || stableIdentifier)) {
+      const message = 'is not part of eu-age-verification';
+      context.addIssue({ code: 'custom', path: [access ? 'access' : 'stableIdentifier'], message });
+    }
+  })
+  .transform((source) => ({
+    ...source,
+    docType: source.docType ?? usual[source.profile].docType,
+    scheme: source.scheme ?? usual[source.profile].scheme,
+  }));
+
+export const WalletSources = z.array(WalletSource).superRefine((sources, context) => {
+  const names = sources.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) context.addIssue({ code: 'custom', message: `${twice} is there twice` });
+});
+
+/** A source with what its files and variables hold; trust anchors may still be the path of a file. */
+export type WalletSettings = Omit<z.infer<typeof WalletSource>, 'access'> & {
+  access?: { certificates: string; key: string; clientId: 'x509_hash' | 'x509_san_dns' } | undefined;
+};
+
+/** Sources that are always there, for test clients: they trust the test wallet alone. */
+export const testWalletSources = [
+  { name: 'test-wallet-age', label: 'EU age verification', profile: 'eu-age-verification' },
+  { name: 'test-wallet-pid', label: 'EUDI Wallet', profile: 'eudi-pid' },
+] as const;

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { VerificationSource } from './source.ts';
+import type { WalletSource } from './wallet/wallet.ts';
+
+interface Dependencies {
+  sources: ReadonlyMap<string, VerificationSource>;
+  wallets: ReadonlyMap<string, WalletSource>;
+  clock: { now(): number };
+}
+
+const day = 86_400_000;
+
+/** For looking whether a provider can be reached: it stands for nobody's session. */
+function nobody(mode: 'test' | 'live') {
+  const random = () => randomBytes(16).toString('base64url');
+  const session = {
+    id: 'none',
+    partnerId: 'none',
+    mode,
+    carried: undefined,
+    language: undefined,
+    claims: [],
+  };
+  const attempt = { id: 'none', device: 'computer' as const, binding: 'none' };
+  return [session, { ...attempt, state: random(), nonce: random(), codeVerifier: random() }] as const;
+}
+
+/** What operators can know of the verification sources, without any session. */
+export function createSourceOverview({ sources, wallets, clock }: Dependencies) {
+  function certificatesOf(name: string): SourceView['certificates'] {
+    return (wallets.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
+      use,
+      subject: certificate.x509.subject.replaceAll('\n', ', '),
+      notAfter: new Date(certificate.notAfter).toISOString(),
+      expiring: certificate.notAfter - clock.now() < certificateNotice * day,
+    }));
+  }
+
+  function view(
+    { name, modes }: VerificationSource,
+    fault = wallets.get(name)?.fault(clock.now()),
+  ): SourceView {
+    const kind = wallets.has(name) ? 'wallet' : name === 'sandbox' ? 'sandbox' : 'oidc';
+    return { name, kind, modes: [...modes], fault: fault ?? null, certificates: certificatesOf(name) };
+  }
+
+  const list = () => [...sources.values()].map((source) => view(source));
+
+  /** As `list`; a provider is asked as well. */
+  async function check(name: string): Promise<SourceView> {
+    const source = sources.get(name);
+    if (!source) throw new ApiError('not_found', { description: `No verification source ${name}` });
+    const found = view(source);
+    if (found.kind !== 'oidc') return found;
+    const { kind } = await source.begin(...nobody(source.modes[0] ?? 'test'));
+    return view(source, kind === 'down' ? 'the provider cannot be reached' : undefined);
+  }
+
+  return {
+    /** All certificates, each with the source that depends on it. */
+    certificates: () =>
+      list().flatMap(({ name, certificates }) => certificates.map((each) => ({ ...each, source: name }))),
+    list,
+    check,
+  };
+}
+export type SourceOverview = ReturnType<typeof createSourceOverview>;

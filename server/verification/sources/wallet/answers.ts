@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { ApiError, unavailable } from '../../../platform/errors.ts';
+import { sameText, sha256 } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/logging.ts';
+import type { Visit, Visits } from '../../browser/session-access.ts';
+import type { Authentication } from '../../flow/authenticate.ts';
+import type { SessionStore } from '../../session/session-store.ts';
+import { claimsAskedFor, stageOf } from '../../session/steps.ts';
+import { failed, type Session, type Transition } from '../../session/transitions.ts';
+import type { Device } from '../authorization-request.ts';
+import { destinationOfToken, type Handle } from './handles.ts';
+import { type Pending, pendingIn } from './pending.ts';
+import { PresentationRefused } from './refused.ts';
+import { authenticatedBy, type WalletOutcome, type WalletSource } from './wallet.ts';
+
+interface Dependencies {
+  sources: ReadonlyMap<string, WalletSource>;
+  sessions: Pick<SessionStore, 'find'>;
+  visits: Visits;
+  authentication: Authentication;
+  clock: { now(): number; trusted?(): boolean };
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** Where a request that is open now belongs. */
+interface Open {
+  session: Session;
+  source: WalletSource;
+  handle: Handle;
+}
+
+/** What the response URI answers a wallet with (OpenID4VP 1.0, 8.2). */
+interface Answered {
+  session: Session;
+  device: Device;
+  /** For the browser that asked; undefined where nothing was proven. */
+  code: string | undefined;
+}
+
+/** Answers that a session may have: who has said no so often has given up. */
+const mostAnswers = 10;
+
+const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | undefined =>
+  device === 'computer' ? browserHash : handoff?.phoneHash;
+
+/** Where the session goes on: at the computer until a phone has taken it, then there. */
+const isAt = ({ handoff }: Session, device: Device): boolean =>
+  (device === 'phone') === (handoff?.state === 'taken');
+
+const explained = (transition: Transition, note: string): Transition => ({
+  ...transition,
+  entry: { ...transition.entry, note },
+});
+
+/** What wallets send, and how the browser comes back after it. */
+export function createWalletAnswers(dependencies: Dependencies) {
+  const { sources, sessions, visits, authentication, clock, logger } = dependencies;
+  const now = () => new Date(clock.now());
+  const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
+
+  /** @throws ApiError `session_not_found` for a request that is not open: unknown, answered, or out of date */
+  async function find(name: string, token: string): Promise<Open> {
+    const destination = destinationOfToken(token);
+    const source = sources.get(name);
+    const session = destination && source && (await sessions.find(destination.sessionId));
+    if (!destination || !source || !session) throw new ApiError('session_not_found');
+    const { device, number } = destination;
+    const binding = bindingOf(session, device);
+    const isOpen =
+      session.source === name &&
+      stageOf(session, clock.now()) === 'authenticate' &&
+      isAt(session, device) &&
+      pendingIn(session.carried).number === number;
+    if (!isOpen || binding === undefined) throw new ApiError('session_not_found');
+    const handle = { source: name, sessionId: session._id, device, binding, number };
+    if (!source.tokenMatches(handle, token)) throw new ApiError('session_not_found');
+    return { session, source, handle };
+  }
+
+  function pendingAfter({ handle }: Open, outcome: WalletOutcome, code: string): Pending {
+    const number = handle.number + 1;
+    if (outcome.kind === 'error') {
+      return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble' };
+    }
+    const { claims, subject } = outcome;
+    const presented = {
+      device: handle.device,
+      codeHash: sha256(code),
+      claims,
+      ...(subject ? { subject } : {}),
+    };
+    return { number, notice: 'answered', presented };
+  }
+
+  function transitionOf(open: Open, outcome: WalletOutcome, code: string): Transition {
+    const { session, handle } = open;
+    const at = now();
+    if (outcome.kind === 'error' && handle.number + 1 >= mostAnswers) {
+      return explained(failed(session, 'abandoned', at), `abandoned: ${mostAnswers} answers without a proof`);
+    }
+    const note = outcome.kind === 'error' ? `wallet: ${outcome.error}` : 'wallet: presented';
+    const carried = { ...session.carried, wallet: pendingAfter(open, outcome, code) };
+    return { set: {}, carried, entry: { at, event: 'returned', note: `${session.source}, ${note}` } };
+  }
+
+  async function judge(
+    { handle, session, source }: Open,
+    body: unknown,
+  ): Promise<WalletOutcome | PresentationRefused> {
+    try {
+      return await source.judge(handle, asked(session), body);
+    } catch (error) {
+      if (!(error instanceof PresentationRefused)) throw error;
+      logger.warn(
+        { source: session.source, sessionId: session._id, why: error.message },
+        'refused a presentation',
+      );
+      return error;
+    }
+  }
+
+  return {
+    /** @throws ApiError `session_not_found` where the request is not open, or not signed */
+    async request(name: string, token: string, walletNonce?: string): Promise<string> {
+      const { session, source, handle } = await find(name, token);
+      const signed = await source.signedRequest(handle, asked(session), walletNonce);
+      if (signed === undefined) throw new ApiError('session_not_found');
+      return signed;
+    },
+
+    /**
+     * Takes the answer to a request. It counts once: of two at the same time one comes too late.
+     * @throws ApiError `session_not_found` where the request is not open
+     */
+    async answer(name: string, token: string, body: unknown): Promise<Answered> {
+      const open = await find(name, token);
+      if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
+      const outcome = await judge(open, body);
+      const code = randomBytes(32).toString('base64url');
+      const { session, handle } = open;
+      const refused = outcome instanceof PresentationRefused;
+      const transition = refused
+        ? explained(failed(session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
+        : transitionOf(open, outcome, code);
+      if (!(await authentication.move(session, transition))) throw new ApiError('session_not_found');
+      const isProven = !refused && outcome.kind === 'proven';
+      return { session, device: handle.device, code: isProven ? code : undefined };
+    },
+
+    /**
+     * The browser is back, with the code that only its wallet was given. Without that code a presentation is of no
+     * use, and with it only to the browser that asked.
+     * @returns the secret that the browser's cookie must hold from now on
+     * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a wrong code
+     */
+    async comeBack(visit: Visit, code: string): Promise<string> {
+      const { session, secret, own } = await visits.enter(visit, code);
+      if (!own || stageOf(session, clock.now()) !== 'authenticate' || !isAt(session, visit.device))
+        return secret;
+      const { presented, number } = pendingIn(session.carried);
+      const isMine = presented?.device === visit.device && sameText(presented.codeHash, sha256(code));
+      if (!presented || !isMine) throw new ApiError('cross_site_request');
+      const outcome = authenticatedBy(presented, `presentation ${session._id} ${number}`);
+      const renewed = visits.renewed(visit, secret, code);
+      const moved = await authentication.authenticate({ session, visit, renewed }, outcome);
+      // Where another request of this browser was faster with the same return, it set the same secret.
+      return moved ? renewed : (await visits.enter({ ...visit, secret }, code)).secret;
+    },
+  };
+}
+export type WalletAnswers = ReturnType<typeof createWalletAnswers>;

@@ -1,0 +1,132 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { decode, encode, Tagged } from 'cborg';
+import { demand, PresentationRefused, type Refusal } from './refused.ts';
+
+export { encode };
+
+export type CborMap = Map<unknown, unknown>;
+
+/** Text dates, embedded CBOR, full dates, COSE_Sign1, CWT. Any other tag is refused. */
+const tags = Tagged.preserve(0, 18, 24, 61, 1004);
+
+/** Decodes one item: definite lengths, no key twice; `Map` for maps. @throws PresentationRefused */
+export function decodeCbor(bytes: Uint8Array): unknown {
+  try {
+    return decode(bytes, {
+      tags,
+      useMaps: true,
+      rejectDuplicateMapKeys: true,
+      allowIndefinite: false,
+      allowUndefined: false,
+      allowInfinity: false,
+      allowNaN: false,
+    });
+  } catch {
+    throw new PresentationRefused('malformed', 'CBOR');
+  }
+}
+
+export function asMap(value: unknown, what: string): CborMap {
+  demand(value instanceof Map, 'malformed', what);
+  return value;
+}
+export function asArray(value: unknown, what: string): unknown[] {
+  demand(Array.isArray(value), 'malformed', what);
+  return value;
+}
+export function asText(value: unknown, what: string): string {
+  demand(typeof value === 'string', 'malformed', what);
+  return value;
+}
+export function asBytes(value: unknown, what: string): Uint8Array {
+  demand(value instanceof Uint8Array, 'malformed', what);
+  return value;
+}
+
+/** The bytes inside of embedded CBOR (RFC 8949 3.4.5.1). */
+export function embedded(value: unknown, what: string): Uint8Array {
+  demand(value instanceof Tagged && value.tag === 24, 'malformed', what);
+  return asBytes(value.value, what);
+}
+
+/** Embedded CBOR, encoded; what is digested and signed is this. */
+export const embed = (bytes: Uint8Array): Uint8Array => encode(new Tagged(24, bytes));
+
+/** A text date (tag 0), in milliseconds since the epoch. */
+export function dateOf(value: unknown, what: string): number {
+  demand(value instanceof Tagged && value.tag === 0, 'malformed', what);
+  const text = asText(value.value, what);
+  demand(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text), 'malformed', what);
+  const time = Date.parse(text);
+  demand(!Number.isNaN(time), 'malformed', what);
+  return time;
+}
+
+/** The public key of a COSE_Key on P-256 (RFC 9053 7.1). */
+export function publicKeyOf(coseKey: CborMap): KeyObject {
+  const [x, y] = [asBytes(coseKey.get(-2), 'device key'), asBytes(coseKey.get(-3), 'device key')];
+  demand(coseKey.get(1) === 2 && coseKey.get(-1) === 1, 'malformed', 'device key: not on P-256');
+  const coordinate = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+  try {
+    return createPublicKey({
+      key: { kty: 'EC', crv: 'P-256', x: coordinate(x), y: coordinate(y) },
+      format: 'jwk',
+    });
+  } catch {
+    throw new PresentationRefused('malformed', 'device key');
+  }
+}
+
+/** A COSE_Sign1 as it was sent (RFC 9052 4.2). */
+export interface Sign1 {
+  protectedBytes: Uint8Array;
+  protectedHeaders: CborMap;
+  unprotectedHeaders: CborMap;
+  /** Null where it is detached. */
+  payload: Uint8Array | null;
+  signature: Uint8Array;
+}
+
+const es256 = -7;
+const headers = { algorithm: 1, critical: 2, certificates: 33 };
+
+export function parseSign1(value: unknown, what: string): Sign1 {
+  const [protectedBytes, unprotectedHeaders, payload, signature, ...more] = asArray(
+    value instanceof Tagged && value.tag === 18 ? value.value : value,
+    what,
+  );
+  demand(more.length === 0, 'malformed', what);
+  const bytes = asBytes(protectedBytes, what);
+  return {
+    protectedBytes: bytes,
+    protectedHeaders: asMap(decodeCbor(bytes), what),
+    unprotectedHeaders: asMap(unprotectedHeaders, what),
+    payload: payload === null ? null : asBytes(payload, what),
+    signature: asBytes(signature, what),
+  };
+}
+
+/** The certificates of `x5chain` (RFC 9360 2), the signer's first. */
+export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1): Uint8Array[] {
+  const chain = unprotectedHeaders.get(headers.certificates) ?? protectedHeaders.get(headers.certificates);
+  return (Array.isArray(chain) ? chain : [chain]).map((each) => asBytes(each, 'x5chain'));
+}
+
+interface Check {
+  key: KeyObject;
+  payload: Uint8Array;
+  /** What a wrong signature means. */
+  refusal: Refusal;
+}
+
+/** Checks the signature: ES256 by its protected header, with a key on P-256, and nothing else. @throws PresentationRefused */
+export function checkSign1(sign1: Sign1, { key, payload, refusal }: Check): void {
+  const { protectedBytes, protectedHeaders, signature } = sign1;
+  demand(protectedHeaders.get(headers.algorithm) === es256, refusal, 'the algorithm is not ES256');
+  demand(!protectedHeaders.has(headers.critical), refusal, 'unknown critical header');
+  demand(key.asymmetricKeyDetails?.namedCurve === 'prime256v1', refusal, 'the key is not on P-256');
+  const signed = encode(['Signature1', protectedBytes, new Uint8Array(), payload]);
+  const right =
+    signature.length === 64 && verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
+  demand(right, refusal);
+}

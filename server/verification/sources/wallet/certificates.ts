@@ -1,0 +1,165 @@
+import { X509Certificate } from 'node:crypto';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  BasicConstraints,
+  Certificate as CertificateStructure,
+  ExtendedKeyUsage,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectAltName,
+  KeyUsage,
+} from '@peculiar/asn1-x509';
+import { PresentationRefused } from './refused.ts';
+
+/** ISO/IEC 18013-5, B.1.4: who may sign a mobile document. */
+export const documentSigner = '1.0.18013.5.1.2';
+
+/** An X.509 certificate with what path validation (RFC 5280 6.1) needs of it. Times in milliseconds. */
+export interface Certificate {
+  x509: X509Certificate;
+  notBefore: number;
+  notAfter: number;
+  isAuthority: boolean;
+  /** Intermediate certificates that may follow it; undefined for any number. */
+  pathLength: number | undefined;
+  /** Undefined where the certificate does not restrict them. */
+  usages: { signs: boolean; issues: boolean } | undefined;
+  purposes: readonly string[];
+  /** Extensions that must be understood and are not. */
+  unknownCritical: readonly string[];
+}
+
+/** ECDSA and RSA with SHA-256, SHA-384 or SHA-512 (RFC 5758, RFC 4055). */
+const signatureAlgorithms = [
+  '1.2.840.10045.4.3.2',
+  '1.2.840.10045.4.3.3',
+  '1.2.840.10045.4.3.4',
+  '1.2.840.113549.1.1.11',
+  '1.2.840.113549.1.1.12',
+  '1.2.840.113549.1.1.13',
+];
+const understood: readonly string[] = [
+  id_ce_basicConstraints,
+  id_ce_keyUsage,
+  id_ce_extKeyUsage,
+  id_ce_subjectAltName,
+];
+/** Bits of the first byte of a key usage (RFC 5280 4.2.1.3). */
+const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 };
+
+/** @throws where `der` is no certificate, or uses an algorithm that is not accepted */
+export function parseCertificate(der: Uint8Array): Certificate {
+  const x509 = new X509Certificate(der);
+  const { tbsCertificate: tbs, signatureAlgorithm } = AsnConvert.parse(x509.raw, CertificateStructure);
+  if (!signatureAlgorithms.includes(signatureAlgorithm.algorithm)) {
+    throw new Error(`signature algorithm ${signatureAlgorithm.algorithm}`);
+  }
+  const extensions = [...(tbs.extensions ?? [])];
+  const extensionValue = (id: string) => extensions.find(({ extnID }) => extnID === id)?.extnValue;
+  const constraints = extensionValue(id_ce_basicConstraints);
+  const usage = extensionValue(id_ce_keyUsage);
+  const purposes = extensionValue(id_ce_extKeyUsage);
+  const basic = constraints && AsnConvert.parse(constraints, BasicConstraints);
+  const [bits = 0] = usage ? new Uint8Array(AsnConvert.parse(usage, KeyUsage).value) : [];
+  return {
+    x509,
+    notBefore: tbs.validity.notBefore.getTime().getTime(),
+    notAfter: tbs.validity.notAfter.getTime().getTime(),
+    isAuthority: basic?.cA === true,
+    pathLength: basic?.pathLenConstraint,
+    usages: usage && {
+      signs: (bits & usageBits.digitalSignature) !== 0,
+      issues: (bits & usageBits.keyCertSign) !== 0,
+    },
+    purposes: purposes ? [...AsnConvert.parse(purposes, ExtendedKeyUsage)] : [],
+    unknownCritical: extensions
+      .filter(({ critical, extnID }) => critical && !understood.includes(extnID))
+      .map(({ extnID }) => extnID),
+  };
+}
+
+/** The certificates of PEM text, in their order. @throws for text without any */
+export function parsePem(text: string): Certificate[] {
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new Error('no PEM certificate in it');
+  return blocks.map((block) => parseCertificate(new X509Certificate(block).raw));
+}
+
+const issues = (issuer: Certificate, subject: Certificate) =>
+  subject.x509.checkIssued(issuer.x509) && subject.x509.verify(issuer.x509.publicKey);
+
+const same = (one: Certificate, other: Certificate) => one.x509.raw.equals(other.x509.raw);
+
+/** Whether `anchor` can be trusted for anything at all at `now`; the fault, where not. */
+export function authorityFault(certificate: Certificate, now: number): string | undefined {
+  if (!certificate.isAuthority) return 'not a certificate authority';
+  if (!certificate.usages?.issues) return 'key usage without keyCertSign';
+  return generalFault(certificate, now);
+}
+
+function generalFault({ notBefore, notAfter, unknownCritical }: Certificate, now: number) {
+  if (now < notBefore) return 'not yet valid';
+  if (now > notAfter) return 'expired';
+  return unknownCritical.length > 0 ? `critical extension ${unknownCritical[0]}` : undefined;
+}
+
+function signerFault(signer: Certificate, purposes: readonly string[] | undefined): string | undefined {
+  if (signer.isAuthority) return 'a certificate authority must not sign attestations';
+  if (!signer.usages?.signs) return 'key usage without digitalSignature';
+  const suits = !purposes || purposes.some((purpose) => signer.purposes.includes(purpose));
+  return suits ? undefined : `extended key usage without ${purposes.join(' or ')}`;
+}
+
+/** Certificates that a presentation may carry. */
+const longestPath = 4;
+
+interface Trust {
+  anchors: readonly Certificate[];
+  /** Extended key usages of which the signer must have one; undefined for any. */
+  purposes?: readonly string[] | undefined;
+  now: number;
+}
+
+function parsePath(path: readonly Uint8Array[]): Certificate[] {
+  if (path.length === 0 || path.length > longestPath)
+    throw new PresentationRefused('issuer certificate unusable', `${path.length} certificates`);
+  try {
+    return path.map(parseCertificate);
+  } catch (error) {
+    throw new PresentationRefused('issuer certificate unusable', (error as Error).message.slice(0, 80));
+  }
+}
+
+/**
+ * Validates a path from the signer's certificate to one of the trust anchors (RFC 5280 6.1): signatures, names,
+ * validity, basic constraints, path length, key usage and extended key usage. Every certificate has to be in its
+ * place; nothing is fetched.
+ * @returns the signer's certificate
+ * @throws PresentationRefused
+ */
+export function validatePath(path: readonly Uint8Array[], { anchors, purposes, now }: Trust): Certificate {
+  const certificates = parsePath(path);
+  const last = certificates.at(-1);
+  // A path may end with the anchor itself, which is not a link of its own.
+  if (certificates.length > 1 && last && anchors.some((anchor) => same(anchor, last))) certificates.pop();
+  const [signer, ...authorities] = certificates;
+  if (!signer) throw new PresentationRefused('issuer certificate unusable', 'no certificate');
+  const top = authorities.at(-1) ?? signer;
+  const issuers = anchors.filter((candidate) => issues(candidate, top));
+  // An authority that was renewed with the same key is there twice for a while.
+  const anchor = issuers.find((candidate) => !authorityFault(candidate, now)) ?? issuers[0];
+  if (!anchor) throw new PresentationRefused('unknown issuer');
+  const above = [...authorities, anchor];
+  let below = signer;
+  for (const [index, authority] of above.entries()) {
+    const isTooLong = authority.pathLength !== undefined && authority.pathLength < index;
+    const fault = authorityFault(authority, now) ?? (isTooLong ? 'path too long' : undefined);
+    if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
+    if (!issues(authority, below)) throw new PresentationRefused('unknown issuer', 'broken path');
+    below = authority;
+  }
+  const fault = generalFault(signer, now) ?? signerFault(signer, purposes);
+  if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
+  return signer;
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { demand, PresentationRefused } from './refused.ts';
+
+type Path = readonly (string | number)[];
+type Json = Readonly<Record<string, unknown>>;
+
+/** Deeper than any claim of an identity. */
+const deepest = 8;
+const most = 64;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A disclosure by its digest: `[salt, name, value]` in objects, `[salt, value]` in arrays. */
+function parseDisclosure(text: string): readonly unknown[] {
+  try {
+    const bytes = Buffer.from(text, 'base64url');
+    const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    if (Array.isArray(parsed) && typeof parsed[0] === 'string') return parsed;
+  } catch {
+    // Judged below, like everything else that is no disclosure.
+  }
+  throw new PresentationRefused('malformed', 'disclosure');
+}
+
+/**
+ * Puts the disclosed values of an SD-JWT to their places (RFC 9901 7.1).
+ * @returns the claims without digests, and where each disclosed value stands
+ * @throws PresentationRefused for a disclosure that belongs nowhere, or to more than one place
+ */
+export function applyDisclosures(payload: Json, disclosures: readonly string[]) {
+  demand(disclosures.length <= most, 'more than was asked for', 'disclosures');
+  demand((payload['_sd_alg'] ?? 'sha-256') === 'sha-256', 'malformed', 'digest algorithm');
+  const unused = new Map<string, readonly unknown[]>();
+  for (const text of disclosures) {
+    const digest = createHash('sha256').update(text).digest('base64url');
+    demand(!unused.has(digest), 'malformed', 'disclosure twice');
+    unused.set(digest, parseDisclosure(text));
+  }
+  const seen = new Set<string>();
+  const disclosed: Path[] = [];
+
+  function take(digest: unknown, length: number): readonly unknown[] | undefined {
+    demand(typeof digest === 'string' && !seen.has(digest), 'malformed', 'digest twice');
+    seen.add(digest);
+    const disclosure = unused.get(digest);
+    demand(disclosure === undefined || disclosure.length === length, 'malformed', 'disclosure');
+    unused.delete(digest);
+    return disclosure;
+  }
+
+  function unveil(value: unknown, path: Path): unknown {
+    demand(path.length <= deepest, 'malformed', 'claims');
+    if (Array.isArray(value)) return unveilArray(value, path);
+    return isObject(value) ? unveilObject(value, path) : value;
+  }
+
+  function unveilArray(values: readonly unknown[], path: Path): unknown[] {
+    const plain: unknown[] = [];
+    for (const value of values) {
+      const at = [...path, plain.length];
+      const isDigest = isObject(value) && Object.hasOwn(value, '...');
+      if (!isDigest) plain.push(unveil(value, at));
+      else {
+        demand(Object.keys(value).length === 1, 'malformed', 'disclosure');
+        const found = take(value['...'], 2);
+        if (!found) continue;
+        disclosed.push(at);
+        plain.push(unveil(found[1], at));
+      }
+    }
+    return plain;
+  }
+
+  function unveilObject({ _sd: digests = [], ...open }: Json, path: Path): Json {
+    demand(Array.isArray(digests), 'malformed', 'digests');
+    const plain = new Map<string, unknown>();
+    for (const [name, value] of Object.entries(open)) {
+      if (name !== '_sd_alg' || path.length > 0) plain.set(name, unveil(value, [...path, name]));
+    }
+    for (const digest of digests) {
+      const found = take(digest, 3);
+      if (!found) continue;
+      const [, name, value] = found;
+      const fits = typeof name === 'string' && name !== '_sd' && name !== '...' && !plain.has(name);
+      demand(fits, 'malformed', 'disclosure');
+      disclosed.push([...path, name]);
+      plain.set(name, unveil(value, [...path, name]));
+    }
+    return Object.fromEntries(plain);
+  }
+
+  const claims = unveilObject(payload, []);
+  demand(unused.size === 0, 'malformed', 'a disclosure belongs nowhere');
+  return { claims, disclosed };
+}

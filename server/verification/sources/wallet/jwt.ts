@@ -1,0 +1,36 @@
+import type { KeyObject } from 'node:crypto';
+import { compactVerify, decodeProtectedHeader } from 'jose';
+import { demand, PresentationRefused, type Refusal } from './refused.ts';
+
+interface Expected {
+  type: string;
+  key: KeyObject;
+  refusal: Refusal;
+}
+
+/** The payload of an ES256 JWT of one type. @throws PresentationRefused */
+export async function readJwt(jwt: string, { type, key, refusal }: Expected): Promise<unknown> {
+  demand(key.asymmetricKeyDetails?.namedCurve === 'prime256v1', refusal, 'the key is not on P-256');
+  try {
+    const { payload, protectedHeader } = await compactVerify(jwt, key, { algorithms: ['ES256'] });
+    demand(protectedHeader.typ === type, refusal, `typ is not ${type}`);
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+  } catch (error) {
+    if (error instanceof PresentationRefused) throw error;
+    throw new PresentationRefused(refusal);
+  }
+}
+
+/** The certificates of a JWT's `x5c` header (RFC 7515 4.1.6), the signer's first. @throws PresentationRefused */
+export function certificatesOfJwt(jwt: string): Uint8Array[] {
+  let header: ReturnType<typeof decodeProtectedHeader>;
+  try {
+    header = decodeProtectedHeader(jwt);
+  } catch {
+    throw new PresentationRefused('malformed', 'JWT header');
+  }
+  const { x5c } = header;
+  const isList = Array.isArray(x5c) && x5c.every((each) => typeof each === 'string');
+  demand(isList, 'malformed', 'no x5c header');
+  return x5c.map((each) => Buffer.from(each, 'base64'));
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import {
+  asArray,
+  asBytes,
+  asMap,
+  asText,
+  type CborMap,
+  certificatesOf,
+  checkSign1,
+  dateOf,
+  decodeCbor,
+  embed,
+  embedded,
+  encode,
+  parseSign1,
+  publicKeyOf,
+} from './cbor.ts';
+import { type Certificate, validatePath } from './certificates.ts';
+import { demand } from './refused.ts';
+import type { StatusReference } from './status-list.ts';
+
+/** What an mdoc is judged by. */
+export interface MdocExpectation {
+  docType: string;
+  anchors: readonly Certificate[];
+  /** Extended key usages that make a document signer. */
+  purposes: readonly string[];
+  /** Encoded; see `transcriptOf`. */
+  transcript: Uint8Array;
+  now: number;
+}
+
+/** What a valid mdoc says: namespace and element to value. */
+export interface VerifiedMdoc {
+  elements: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
+  status: StatusReference | undefined;
+  issuer: Certificate;
+}
+
+const digestAlgorithms = new Map<unknown, string>([
+  ['SHA-256', 'sha256'],
+  ['SHA-384', 'sha384'],
+  ['SHA-512', 'sha512'],
+]);
+
+/** The one document of a device response (ISO/IEC 18013-5, 8.3.2.1.2.2). */
+function documentOf(bytes: Uint8Array): CborMap {
+  const response = asMap(decodeCbor(bytes), 'device response');
+  demand(response.get('version') === '1.0' && response.get('status') === 0, 'malformed', 'device response');
+  const [document, ...more] = asArray(response.get('documents'), 'documents');
+  demand(more.length === 0 && !response.has('zkDocuments'), 'more than was asked for', 'documents');
+  return asMap(document, 'document');
+}
+
+function statusOf(mso: CborMap): StatusReference | undefined {
+  const status = mso.get('status');
+  if (status === undefined) return undefined;
+  const list = asMap(status, 'status').get('status_list');
+  // A status by a mechanism that is not known here cannot be looked up: the attestation must not count as valid.
+  demand(list !== undefined, 'status unknown', 'no status list');
+  const { idx, uri } = Object.fromEntries(asMap(list, 'status list'));
+  demand(Number.isSafeInteger(idx) && Number(idx) >= 0, 'malformed', 'status list');
+  return { index: Number(idx), uri: asText(uri, 'status list') };
+}
+
+function checkValidity(mso: CborMap, { now }: MdocExpectation, signer: Certificate): void {
+  const validity = asMap(mso.get('validityInfo'), 'validity');
+  const at = (name: string) => dateOf(validity.get(name), name);
+  const signed = at('signed');
+  demand(now >= at('validFrom'), 'attestation not yet valid');
+  demand(now < at('validUntil'), 'attestation expired');
+  const covered = signed >= signer.notBefore && signed <= signer.notAfter;
+  demand(covered, 'issuer certificate unusable', 'not valid when the attestation was signed');
+}
+
+/** The elements of one namespace, each compared with the digest that the issuer signed. */
+function elementsOf(items: unknown, digests: CborMap, algorithm: string): Map<string, unknown> {
+  const elements = new Map<string, unknown>();
+  const used = new Set<unknown>();
+  for (const item of asArray(items, 'issuer-signed items')) {
+    const bytes = embedded(item, 'issuer-signed item');
+    const fields = asMap(decodeCbor(bytes), 'issuer-signed item');
+    const id = fields.get('digestID');
+    const digest = createHash(algorithm).update(embed(bytes)).digest();
+    const expected = digests.get(id);
+    demand(expected instanceof Uint8Array && digest.equals(expected), 'digest mismatch');
+    const name = asText(fields.get('elementIdentifier'), 'element identifier');
+    demand(!used.has(id) && !elements.has(name), 'malformed', 'element twice');
+    used.add(id);
+    elements.set(name, fields.get('elementValue'));
+  }
+  return elements;
+}
+
+/** What the issuer signed. @throws PresentationRefused */
+export function verifyIssuerSigned(
+  issuerSigned: CborMap,
+  expected: Omit<MdocExpectation, 'transcript'>,
+): VerifiedMdoc & { deviceKey: CborMap } {
+  const { docType, anchors, purposes, now } = expected;
+  const issuerAuth = parseSign1(issuerSigned.get('issuerAuth'), 'issuer authentication');
+  const issuer = validatePath(certificatesOf(issuerAuth), { anchors, purposes, now });
+  const payload = asBytes(issuerAuth.payload, 'mobile security object');
+  checkSign1(issuerAuth, { key: issuer.x509.publicKey, payload, refusal: 'issuer signature wrong' });
+  const mso = asMap(decodeCbor(embedded(decodeCbor(payload), 'mobile security object')), 'security object');
+  demand(mso.get('version') === '1.0', 'malformed', 'mobile security object version');
+  demand(mso.get('docType') === docType, 'wrong type');
+  checkValidity(mso, { ...expected, transcript: payload }, issuer);
+  const algorithm = digestAlgorithms.get(mso.get('digestAlgorithm'));
+  demand(algorithm !== undefined, 'malformed', 'digest algorithm');
+  const valueDigests = asMap(mso.get('valueDigests'), 'value digests');
+  const elements = new Map<string, Map<string, unknown>>();
+  for (const [namespace, items] of asMap(issuerSigned.get('nameSpaces') ?? new Map(), 'namespaces')) {
+    const digests = asMap(valueDigests.get(namespace) ?? new Map(), 'value digests');
+    elements.set(asText(namespace, 'namespace'), elementsOf(items, digests, algorithm));
+  }
+  const deviceKey = asMap(asMap(mso.get('deviceKeyInfo'), 'device key').get('deviceKey'), 'device key');
+  return { elements, status: statusOf(mso), issuer, deviceKey };
+}
+
+/**
+ * Verifies a device response with one document (ISO/IEC 18013-5, 9.3.1): issuer, digests, validity, type, and the
+ * device's signature over this very request. Other ways to prove the device (a MAC) are not for remote use.
+ * @throws PresentationRefused
+ */
+export function verifyMdoc(bytes: Uint8Array, expected: MdocExpectation): VerifiedMdoc {
+  const document = documentOf(bytes);
+  demand(document.get('docType') === expected.docType, 'wrong type');
+  demand(!document.has('errors'), 'less than was asked for', 'errors');
+  const issuerSigned = asMap(document.get('issuerSigned'), 'issuer-signed data');
+  const { deviceKey, ...verified } = verifyIssuerSigned(issuerSigned, expected);
+  const deviceSigned = asMap(document.get('deviceSigned'), 'device-signed data');
+  const namespaces = embedded(deviceSigned.get('nameSpaces'), 'device namespaces');
+  demand(asMap(decodeCbor(namespaces), 'device namespaces').size === 0, 'more than was asked for');
+  const proof = asMap(deviceSigned.get('deviceAuth'), 'device authentication').get('deviceSignature');
+  demand(proof !== undefined, 'holder proof wrong', 'no device signature');
+  const signature = parseSign1(proof, 'device signature');
+  demand(signature.payload === null, 'malformed', 'device signature');
+  // DeviceAuthentication (9.1.3.4), put together from parts that are encoded already.
+  const authentication = Buffer.concat([
+    Uint8Array.of(0x84),
+    encode('DeviceAuthentication'),
+    expected.transcript,
+    encode(expected.docType),
+    embed(namespaces),
+  ]);
+  checkSign1(signature, {
+    key: publicKeyOf(deviceKey),
+    payload: embed(authentication),
+    refusal: 'holder proof wrong',
+  });
+  return verified;
+}

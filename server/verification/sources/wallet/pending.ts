@@ -1,0 +1,23 @@
+import type { Claims } from '../../../../contracts/claims.ts';
+import type { Device } from '../authorization-request.ts';
+
+/** A presentation that was accepted, until the browser that asked for it comes back with its code. */
+export interface Presented {
+  device: Device;
+  /** SHA-256 of the response code. */
+  codeHash: string;
+  claims: Claims;
+  subject?: string | undefined;
+}
+
+/** What a session remembers of its wallet, in `carried`. Gone as soon as its user has authenticated. */
+export interface Pending {
+  /** Requests that were answered: the next one has this number. */
+  number: number;
+  /** How the last answer went, as its user should know. */
+  notice?: 'declined' | 'trouble' | 'answered' | undefined;
+  presented?: Presented | undefined;
+}
+
+export const pendingIn = (carried: Record<string, unknown> | undefined): Pending =>
+  (carried?.['wallet'] as Pending | undefined) ?? { number: 0 };

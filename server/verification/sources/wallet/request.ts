@@ -1,0 +1,105 @@
+import { createPublicKey } from 'node:crypto';
+import { CompactSign, calculateJwkThumbprint, type JWK } from 'jose';
+import type { ClaimName } from '../../../../contracts/claims.ts';
+import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
+import type { Access } from './access.ts';
+import type { Handle, Handles } from './handles.ts';
+import { queryFor, toDcql } from './query.ts';
+import type { Handover } from './transcript.ts';
+
+interface Dependencies {
+  settings: WalletSettings;
+  access: Access | undefined;
+  handles: Handles;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
+}
+
+/** Media type of a signed request (RFC 9101 10.6). */
+export const requestObjectType = 'application/oauth-authz-req+jwt';
+
+const formats = {
+  mso_mdoc: { issuerauth_alg_values: [-7], deviceauth_alg_values: [-7] },
+  'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] },
+};
+
+/** Requests of one source (OpenID4VP 1.0, section 5). */
+export function createRequests({ settings, access, handles, baseUrl }: Dependencies) {
+  const { name, scheme } = settings;
+  const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
+
+  async function encryptionKey(handle: Handle): Promise<JWK & { kid: string }> {
+    const jwk = createPublicKey(handles.decryptionKeyOf(handle)).export({ format: 'jwk' }) as JWK;
+    return { ...jwk, use: 'enc', alg: 'ECDH-ES', kid: await calculateJwkThumbprint(jwk) };
+  }
+
+  const link = (parameters: Record<string, string>) =>
+    `${scheme}://?${Object.entries(parameters)
+      .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+      .join('&')}`;
+
+  const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
+
+  function common(handle: Handle, claims: readonly ClaimName[]) {
+    return {
+      response_type: 'vp_token',
+      client_id: clientIdOf(handle),
+      response_uri: responseUriOf(handle),
+      nonce: handles.nonceOf(handle),
+      dcql_query: toDcql(queryFor(settings, claims)),
+    };
+  }
+
+  return {
+    /** Whether the credential can tell any of these claims. */
+    suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
+
+    /** What opens the wallet: the whole request, or where the signed one is. */
+    linkOf(handle: Handle, claims: readonly ClaimName[]): string {
+      if (access) {
+        return link({ client_id: access.clientId, request_uri: `${responseUriOf(handle)}/request` });
+      }
+      const { dcql_query: query, ...parameters } = common(handle, claims);
+      return link({
+        ...parameters,
+        response_mode: 'direct_post',
+        dcql_query: JSON.stringify(query),
+        client_metadata: JSON.stringify({ vp_formats_supported: { mso_mdoc: formats.mso_mdoc } }),
+      });
+    },
+
+    /** The signed request (RFC 9101; HAIP 5.1); undefined for a source whose requests are not signed. */
+    async signed(handle: Handle, claims: readonly ClaimName[], walletNonce?: string) {
+      if (!access) return undefined;
+      const payload = {
+        ...common(handle, claims),
+        response_mode: 'direct_post.jwt',
+        aud: 'https://self-issued.me/v2',
+        client_metadata: {
+          jwks: { keys: [await encryptionKey(handle)] },
+          encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
+          vp_formats_supported: Object.fromEntries(
+            settings.formats.map((format) => [format, formats[format]]),
+          ),
+        },
+        ...(walletNonce === undefined ? {} : { wallet_nonce: walletNonce }),
+      };
+      const x5c = access.certificates.map(({ x509 }) => x509.raw.toString('base64'));
+      return new CompactSign(Buffer.from(JSON.stringify(payload)))
+        .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c })
+        .sign(access.key);
+    },
+
+    /** What the answer has to be made over. */
+    async handoverOf(handle: Handle): Promise<Handover> {
+      const { kid } = access ? await encryptionKey(handle) : { kid: undefined };
+      return {
+        kind: 'redirect',
+        clientId: clientIdOf(handle),
+        nonce: handles.nonceOf(handle),
+        responseUri: responseUriOf(handle),
+        ...(kid ? { thumbprint: Buffer.from(kid, 'base64url') } : {}),
+      };
+    },
+  };
+}

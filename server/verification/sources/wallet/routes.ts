@@ -1,0 +1,66 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type ApiError, generalBody } from '../../../platform/errors.ts';
+import { renderErrors } from '../../../platform/http/errors.ts';
+import type { Answering } from '../../pages/responses.ts';
+import type { Device } from '../authorization-request.ts';
+import type { WalletAnswers } from './answers.ts';
+import { requestObjectType } from './request.ts';
+
+const Params = z.object({ source: z.string().max(64), token: z.string().max(128) });
+const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish();
+/** A repeated field arrives as a list, and is refused where it is read. */
+const Body = z.record(z.string(), z.unknown());
+
+/** What wallets call, to be mounted at `/verify/wallet`. No cookie counts here. */
+export function walletRoutes(answers: WalletAnswers, answering: Answering): FastifyPluginAsyncZod {
+  return async (app) => {
+    renderErrors(app, (error: ApiError, _request, reply) => void reply.send(generalBody(error)));
+
+    app.get('/:source/:token/request', { schema: { params: Params } }, async ({ params }, reply) => {
+      const signed = await answers.request(params.source, params.token);
+      return reply.type(requestObjectType).send(signed);
+    });
+
+    app.post(
+      '/:source/:token/request',
+      { schema: { params: Params, body: Nonce } },
+      async ({ params, body }, reply) => {
+        const signed = await answers.request(params.source, params.token, body?.wallet_nonce);
+        return reply.type(requestObjectType).send(signed);
+      },
+    );
+
+    app.post(
+      '/:source/:token',
+      { schema: { params: Params, body: Body } },
+      async ({ params, body }, reply) => {
+        const { session, device, code } = await answers.answer(params.source, params.token, body);
+        const page = `${answering.origin}${answering.path({ device, sessionId: session._id })}`;
+        const query = code === undefined ? '' : `/wallet?response_code=${code}`;
+        return reply.send({ redirect_uri: `${page}${query}` });
+      },
+    );
+  };
+}
+
+/** Where a wallet sends the browser, to be mounted beside the pages of a device. */
+export function walletReturnRoutes(
+  device: Device,
+  answers: WalletAnswers,
+  answering: Answering,
+): FastifyPluginAsyncZod {
+  const { visitOf, bind, toPage } = answering;
+  const schema = {
+    params: z.object({ session_id: z.string().max(64) }),
+    querystring: z.object({ response_code: z.string().min(1).max(64) }),
+  };
+  return async (app) => {
+    app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
+      const visit = visitOf(request, device, request.params.session_id);
+      const secret = await answers.comeBack(visit, request.query.response_code);
+      if (secret !== visit.secret) bind(reply, visit, secret);
+      return toPage(reply, visit);
+    });
+  };
+}

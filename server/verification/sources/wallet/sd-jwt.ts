@@ -1,0 +1,110 @@
+import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import { type Certificate, validatePath } from './certificates.ts';
+import { applyDisclosures } from './disclosures.ts';
+import { certificatesOfJwt, readJwt } from './jwt.ts';
+import { demand, PresentationRefused } from './refused.ts';
+import type { StatusReference } from './status-list.ts';
+
+/** What an SD-JWT VC is judged by. */
+export interface SdJwtExpectation {
+  types: readonly string[];
+  anchors: readonly Certificate[];
+  audience: string;
+  nonce: string;
+  now: number;
+}
+
+/** What a valid SD-JWT VC says. */
+export interface VerifiedSdJwt {
+  claims: Readonly<Record<string, unknown>>;
+  /** Where in the claims each disclosed value stands. */
+  disclosed: readonly (readonly (string | number)[])[];
+  status: StatusReference | undefined;
+  issuer: Certificate;
+}
+
+/** Seconds by which the clock of a holder may differ, and for which a proof is fresh. */
+const skew = 60;
+const freshness = 600;
+
+const seconds = z.number().finite().nonnegative();
+const Payload = z.looseObject({
+  vct: z.string(),
+  exp: seconds.optional(),
+  nbf: seconds.optional(),
+  iat: seconds.optional(),
+  cnf: z.looseObject({ jwk: z.looseObject({ kty: z.literal('EC'), crv: z.literal('P-256') }) }),
+  status: z.looseObject({}).optional(),
+});
+const Status = z.object({
+  status_list: z.object({ idx: z.number().int().nonnegative(), uri: z.string().max(2048) }),
+});
+const KeyBinding = z.looseObject({
+  aud: z.string(),
+  nonce: z.string(),
+  iat: seconds,
+  sd_hash: z.string(),
+});
+
+function shaped<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
+  const parsed = schema.safeParse(value);
+  demand(parsed.success, 'malformed', what);
+  return parsed.data;
+}
+
+async function checkKeyBinding(jwt: string, jwk: JsonWebKey, signedOver: string, expected: SdJwtExpectation) {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    throw new PresentationRefused('malformed', 'holder key');
+  }
+  const said = await readJwt(jwt, { type: 'kb+jwt', key, refusal: 'holder proof wrong' });
+  const { aud, nonce, iat, sd_hash: hash } = shaped(KeyBinding, said, 'key binding');
+  demand(nonce === expected.nonce, 'wrong nonce');
+  demand(aud === expected.audience, 'wrong audience');
+  const age = expected.now / 1000 - iat;
+  demand(age >= -skew && age <= freshness, 'holder proof wrong', 'not made just now');
+  const digest = createHash('sha256').update(signedOver).digest('base64url');
+  demand(hash === digest, 'holder proof wrong', 'made over something else');
+}
+
+function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number): void {
+  const time = now / 1000;
+  demand(exp === undefined || time < exp, 'attestation expired');
+  demand(nbf === undefined || time >= nbf, 'attestation not yet valid');
+  demand(iat === undefined || iat <= time + skew, 'attestation not yet valid');
+}
+
+/**
+ * Verifies an SD-JWT VC with key binding (RFC 9901 7.3; SD-JWT VC 3.4): issuer, type, validity, disclosures, and the
+ * holder's proof over this very request.
+ * @throws PresentationRefused
+ */
+export async function verifySdJwt(presentation: string, expected: SdJwtExpectation): Promise<VerifiedSdJwt> {
+  const parts = presentation.split('~');
+  const [issued = '', ...disclosures] = parts;
+  const binding = disclosures.pop();
+  demand(binding, 'holder proof wrong', 'no key binding');
+  const { anchors, now, types } = expected;
+  const issuer = validatePath(certificatesOfJwt(issued), { anchors, now });
+  const refusal = 'issuer signature wrong';
+  const signed = await readJwt(issued, { type: 'dc+sd-jwt', key: issuer.x509.publicKey, refusal });
+  const payload = shaped(Payload, signed, 'claims');
+  demand(types.includes(payload.vct), 'wrong type');
+  checkValidity(payload, now);
+  const { claims, disclosed } = applyDisclosures(payload, disclosures);
+  const signedOver = `${[issued, ...disclosures].join('~')}~`;
+  await checkKeyBinding(binding, payload.cnf.jwk, signedOver, expected);
+  const { status } = payload;
+  const list = status && Status.safeParse(status);
+  demand(!list || list.success, 'status unknown', 'no status list');
+  const { idx, uri } = list?.data?.status_list ?? {};
+  return {
+    claims,
+    disclosed,
+    issuer,
+    status: idx === undefined || uri === undefined ? undefined : { index: idx, uri },
+  };
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { encode } from './cbor.ts';
+
+const digest = (value: unknown) => createHash('sha256').update(encode(value)).digest();
+
+/** How a request reached the wallet: what the holder's proof has to be made over. */
+export type Handover =
+  /** OpenID4VP 1.0, B.2.6.1: answered at a response URI. */
+  | {
+      kind: 'redirect';
+      clientId: string;
+      nonce: string;
+      responseUri: string;
+      /** RFC 7638 thumbprint of the key for the answer; undefined where that is not encrypted. */
+      thumbprint?: Uint8Array | undefined;
+    }
+  /** OpenID4VP 1.0, B.2.6.2: by the Digital Credentials API. */
+  | { kind: 'dc-api'; origin: string; nonce: string; thumbprint?: Uint8Array | undefined }
+  /** ISO/IEC 18013-7, Annex C: by the Digital Credentials API, without OpenID4VP. */
+  | { kind: 'iso-dc-api'; origin: string; nonce: string; encryptionInfo: string };
+
+function handoverOf(handover: Handover): [string, Uint8Array] {
+  switch (handover.kind) {
+    case 'redirect': {
+      const { clientId, nonce, thumbprint = null, responseUri } = handover;
+      return ['OpenID4VPHandover', digest([clientId, nonce, thumbprint, responseUri])];
+    }
+    case 'dc-api': {
+      const { origin, nonce, thumbprint = null } = handover;
+      return ['OpenID4VPDCAPIHandover', digest([origin, nonce, thumbprint])];
+    }
+    case 'iso-dc-api':
+      return ['dcapi', digest([handover.encryptionInfo, handover.origin])];
+  }
+}
+
+/** The session transcript, encoded (ISO/IEC 18013-5, 9.1.5.1). */
+export const transcriptOf = (handover: Handover): Uint8Array => encode([null, null, handoverOf(handover)]);
+
+/** Who the holder's proof of an SD-JWT VC is for (OpenID4VP 1.0, B.3.6). */
+export const audienceOf = (handover: Handover): string =>
+  handover.kind === 'redirect' ? handover.clientId : `origin:${handover.origin}`;

@@ -1,0 +1,129 @@
+import type { ClaimName, Claims } from '../../../../contracts/claims.ts';
+import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
+import { hmac } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/logging.ts';
+import type { Authenticated, SourceSession, VerificationSource } from '../source.ts';
+import { accessOf } from './access.ts';
+import type { Certificate } from './certificates.ts';
+import { createHandles, type Handle } from './handles.ts';
+import { pendingIn } from './pending.ts';
+import type { PresentationCheck } from './presentation.ts';
+import { createRequests } from './request.ts';
+import { readResponse } from './response.ts';
+import { createTrust } from './trust.ts';
+
+export interface WalletDependencies {
+  baseUrl: string;
+  /** What requests, and names of people, are derived from. */
+  key: Uint8Array;
+  clock: { now(): number };
+  logger: Pick<Logger, 'error' | 'info' | 'warn'>;
+  check: PresentationCheck;
+  /** Trusted besides, for sessions in test mode: issues what the test wallet holds. */
+  testAnchors: () => readonly Certificate[];
+  /** Address of the test wallet. */
+  testWallet: string;
+}
+
+/** A session, as far as requests to a wallet depend on it. */
+export interface AskedSession {
+  mode: SourceSession['mode'];
+  claims: readonly ClaimName[];
+}
+
+/** What a wallet's answer comes to. */
+export type WalletOutcome =
+  | { kind: 'error'; error: string }
+  | { kind: 'proven'; claims: Claims; subject: string | undefined };
+
+/** A source that asks a wallet, with the part of it that speaks to wallets. */
+export interface WalletSource extends VerificationSource {
+  profile: WalletSettings['profile'];
+  tokenMatches(handle: Handle, token: string): boolean;
+  /** Undefined where requests of this source are not fetched. */
+  signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
+  /** @throws PresentationRefused */
+  judge(handle: Handle, session: AskedSession, body: unknown): Promise<WalletOutcome>;
+  /** Certificates that the source depends on. */
+  certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
+  /** Why it cannot work; undefined where it can. */
+  fault(now: number): string | undefined;
+}
+
+/** European wallets as a verification source, by configuration alone. */
+export function createWalletSource(
+  settings: WalletSettings,
+  dependencies: WalletDependencies,
+  own: { trustAnchors: string | undefined } = settings,
+): WalletSource {
+  const { name, label, modes, profile } = settings;
+  const { baseUrl, key, clock, logger, check, testAnchors, testWallet } = dependencies;
+  const trust = createTrust({ given: own.trustAnchors, source: name, logger });
+  const access = settings.access && accessOf(settings.access, baseUrl);
+  const handles = createHandles(key);
+  const requests = createRequests({ settings, access, handles, baseUrl });
+
+  const anchorsFor = (mode: AskedSession['mode']) => [
+    ...trust.anchors(),
+    ...(mode === 'test' ? testAnchors() : []),
+  ];
+
+  return {
+    name,
+    modes,
+    profile,
+
+    async begin({ id, mode, carried, claims }, { device, binding }) {
+      if (!requests.suits(claims)) {
+        logger.warn({ source: name, claims }, 'the credential of this source tells none of these claims');
+        return { kind: 'down' };
+      }
+      const { number, notice } = pendingIn(carried);
+      const handle = { source: name, sessionId: id, device, binding, number };
+      const url = requests.linkOf(handle, claims);
+      const test = mode === 'test' ? `${testWallet}?request=${encodeURIComponent(url)}` : undefined;
+      return { kind: 'wallet', label, profile, url, notice, testWallet: test };
+    },
+
+    async resume({ carried }) {
+      const claims = carried?.['claims'] as Claims | undefined;
+      return claims
+        ? { kind: 'verified', claims, duplicate: false }
+        : { kind: 'failed', reason: 'source_error' };
+    },
+
+    tokenMatches: handles.isTokenOf,
+    signedRequest: (handle, { claims }, walletNonce) => requests.signed(handle, claims, walletNonce),
+
+    async judge(handle, { mode, claims }, body) {
+      const answer = await readResponse(body, access && handles.decryptionKeyOf(handle));
+      if (answer.kind === 'error') return answer;
+      const { claims: proven, person } = await check(answer.vpToken, {
+        settings,
+        claims,
+        handover: await requests.handoverOf(handle),
+        anchors: anchorsFor(mode),
+        now: clock.now(),
+      });
+      // Derived at once: the number itself is kept nowhere, not even until the person is back.
+      const subject = person && hmac(key, JSON.stringify(['wallet', person.issuer, person.identifier]));
+      return { kind: 'proven', claims: proven, subject };
+    },
+
+    certificates: () => [
+      ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
+      ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
+    ],
+    fault: (now) => (own.trustAnchors === undefined ? undefined : trust.fault(now)),
+  };
+}
+
+/** The user that an answer is about: without a number of their own, a new one each time. */
+export function authenticatedBy(
+  { claims, subject }: { claims: Claims; subject?: string | undefined },
+  presentation: string,
+): Authenticated {
+  return subject === undefined
+    ? { kind: 'authenticated', subject: presentation, carry: { claims }, passing: true }
+    : { kind: 'authenticated', subject, carry: { claims } };
+}

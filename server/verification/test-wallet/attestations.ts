@@ -1,0 +1,129 @@
+import { createHash, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { SDJwtVcInstance } from '@sd-jwt/sd-jwt-vc';
+import { encode, Tagged } from 'cborg';
+
+/** A key with its certificates, the signer's first. */
+export interface Signer {
+  key: KeyObject;
+  certificates: readonly Uint8Array[];
+}
+
+/** What an attestation says, and for how long. Times in milliseconds. */
+interface Content {
+  signer: Signer;
+  /** Of the wallet, private. */
+  holderKey: KeyObject;
+  signed: number;
+  validFrom: number;
+  validUntil: number;
+  status?: { idx: number; uri: string } | undefined;
+}
+
+export interface MdocContent extends Content {
+  docType: string;
+  elements: Readonly<Record<string, unknown>>;
+}
+
+export interface SdJwtContent extends Content {
+  type: string;
+  /** All of them selectively disclosable, those inside of objects and lists too. */
+  claims: Readonly<Record<string, unknown>>;
+}
+
+export const signEs256 = (key: KeyObject, data: Uint8Array): Buffer =>
+  sign('sha256', data, { key, dsaEncoding: 'ieee-p1363' });
+
+const embedded = (value: unknown) => new Tagged(24, encode(value));
+/** Without fractions of a second (ISO/IEC 18013-5, 9.1.2.4). */
+const textDate = (time: number) => new Tagged(0, `${new Date(time).toISOString().slice(0, 19)}Z`);
+
+export function coseKeyOf(key: KeyObject): Map<number, unknown> {
+  const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
+  const [first, second] = [x, y].map((part) => new Uint8Array(Buffer.from(part, 'base64url')));
+  return new Map<number, unknown>([
+    [1, 2],
+    [-1, 1],
+    [-2, first],
+    [-3, second],
+  ]);
+}
+
+/** An attestation as an ISO mdoc: `IssuerSigned`, encoded. */
+export function issueMdoc(content: MdocContent): Uint8Array {
+  const { docType, elements, signer, holderKey, status } = content;
+  const items = Object.entries(elements).map(([elementIdentifier, elementValue], digestID) =>
+    embedded({ digestID, random: randomBytes(32), elementIdentifier, elementValue }),
+  );
+  const digests = new Map(items.map((item, id) => [id, createHash('sha256').update(encode(item)).digest()]));
+  const payload = encode(
+    embedded({
+      version: '1.0',
+      digestAlgorithm: 'SHA-256',
+      valueDigests: { [docType]: digests },
+      deviceKeyInfo: { deviceKey: coseKeyOf(holderKey) },
+      docType,
+      validityInfo: {
+        signed: textDate(content.signed),
+        validFrom: textDate(content.validFrom),
+        validUntil: textDate(content.validUntil),
+      },
+      ...(status ? { status: { status_list: status } } : {}),
+    }),
+  );
+  const headers = encode(new Map([[1, -7]]));
+  const signature = signEs256(signer.key, encode(['Signature1', headers, new Uint8Array(), payload]));
+  const chain = signer.certificates.length === 1 ? signer.certificates[0] : signer.certificates;
+  const issuerAuth = [headers, new Map([[33, chain]]), payload, signature];
+  return encode({ nameSpaces: { [docType]: items }, issuerAuth });
+}
+
+const hasher = (data: string | ArrayBuffer, algorithm: string) =>
+  new Uint8Array(
+    createHash(algorithm.replace('-', ''))
+      .update(typeof data === 'string' ? data : Buffer.from(data))
+      .digest(),
+  );
+
+/** The library of the wallet, with the keys that it issues and presents with. */
+export const sdJwtLibrary = (keys: { issuer?: KeyObject; holder?: KeyObject }) => {
+  const signWith = (key: KeyObject) => (data: string) =>
+    signEs256(key, Buffer.from(data)).toString('base64url');
+  return new SDJwtVcInstance({
+    hasher,
+    saltGenerator: (length = 16) => randomBytes(length).toString('base64url'),
+    ...(keys.issuer ? { signer: signWith(keys.issuer), signAlg: 'ES256' } : {}),
+    ...(keys.holder ? { kbSigner: signWith(keys.holder), kbSignAlg: 'ES256' } : {}),
+  });
+};
+
+type Frame = { _sd?: (string | number)[]; [name: string]: unknown };
+
+/** Hides every claim, those inside of objects and lists on their own. */
+function frameOf(value: unknown): Frame | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const names = Array.isArray(value) ? value.map((_each, index) => index) : Object.keys(value);
+  const inner = Object.entries(value).flatMap(([name, each]) => {
+    const frame = frameOf(each);
+    return frame ? [[name, frame] as const] : [];
+  });
+  return { _sd: names, ...Object.fromEntries(inner) };
+}
+
+/** An attestation as an SD-JWT VC, with all of its disclosures. */
+export async function issueSdJwt(content: SdJwtContent): Promise<string> {
+  const { type, claims, signer, holderKey, status } = content;
+  const { kty, crv, x, y } = createPublicKey(holderKey).export({ format: 'jwk' });
+  const second = (time: number) => Math.floor(time / 1000);
+  const payload = {
+    vct: type,
+    iss: 'https://issuer.test.invalid',
+    iat: second(content.signed),
+    nbf: second(content.validFrom),
+    exp: second(content.validUntil),
+    cnf: { jwk: { kty, crv, x, y } },
+    ...(status ? { status: { status_list: status } } : {}),
+    ...claims,
+  };
+  const x5c = signer.certificates.map((each) => Buffer.from(each).toString('base64'));
+  return sdJwtLibrary({ issuer: signer.key }).issue(payload, frameOf(claims) as never, { header: { x5c } });
+}

@@ -1,0 +1,128 @@
+import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema';
+import {
+  AlgorithmIdentifier,
+  AttributeTypeAndValue,
+  AttributeValue,
+  AuthorityKeyIdentifier,
+  BasicConstraints,
+  Certificate,
+  ExtendedKeyUsage,
+  Extension,
+  Extensions,
+  id_ce_authorityKeyIdentifier,
+  id_ce_basicConstraints,
+  id_ce_extKeyUsage,
+  id_ce_keyUsage,
+  id_ce_subjectKeyIdentifier,
+  KeyIdentifier,
+  KeyUsage,
+  KeyUsageFlags,
+  Name,
+  RelativeDistinguishedName,
+  SubjectKeyIdentifier,
+  SubjectPublicKeyInfo,
+  TBSCertificate,
+  Validity,
+} from '@peculiar/asn1-x509';
+
+/** What a certificate of the test issuer says. Times in milliseconds. */
+export interface CertificateContent {
+  subject: { country: string; name: string };
+  /** Of P-256, private. */
+  key: KeyObject;
+  /** Absent for a certificate that signs itself. */
+  issuer?: { subject: CertificateContent['subject']; key: KeyObject };
+  notBefore: number;
+  notAfter: number;
+  isAuthority?: boolean;
+  pathLength?: number;
+  /** Usages; those that its kind needs where absent. */
+  usages?: number;
+  purposes?: readonly string[];
+  /** Object identifiers of extensions that are critical and that no verifier knows. */
+  unknownCritical?: readonly string[];
+}
+
+const ecdsaWithSha256 = () => new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' });
+const attribute = (type: string, value: AttributeValue) =>
+  new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value })]);
+const nameOf = ({ country, name }: CertificateContent['subject']) =>
+  new Name([
+    attribute('2.5.4.6', new AttributeValue({ printableString: country })),
+    attribute('2.5.4.3', new AttributeValue({ utf8String: name })),
+  ]);
+
+const publicInfo = (key: KeyObject) =>
+  AsnConvert.parse(createPublicKey(key).export({ format: 'der', type: 'spki' }), SubjectPublicKeyInfo);
+const keyIdentifier = (key: KeyObject) =>
+  createHash('sha1')
+    .update(new Uint8Array(publicInfo(key).subjectPublicKey))
+    .digest();
+const extension = (extnID: string, critical: boolean, value: unknown) =>
+  new Extension({ extnID, critical, extnValue: new OctetString(AsnConvert.serialize(value)) });
+
+function extensionsOf(content: CertificateContent): Extension[] {
+  const { key, issuer, isAuthority = false, pathLength, purposes, unknownCritical = [] } = content;
+  const usages = content.usages ?? (isAuthority ? KeyUsageFlags.keyCertSign : KeyUsageFlags.digitalSignature);
+  const signer = issuer?.key ?? key;
+  return [
+    extension(id_ce_subjectKeyIdentifier, false, new SubjectKeyIdentifier(keyIdentifier(key))),
+    extension(
+      id_ce_authorityKeyIdentifier,
+      false,
+      new AuthorityKeyIdentifier({ keyIdentifier: new KeyIdentifier(keyIdentifier(signer)) }),
+    ),
+    extension(id_ce_keyUsage, true, new KeyUsage(usages)),
+    ...(isAuthority
+      ? [
+          extension(
+            id_ce_basicConstraints,
+            true,
+            new BasicConstraints({
+              cA: true,
+              ...(pathLength === undefined ? {} : { pathLenConstraint: pathLength }),
+            }),
+          ),
+        ]
+      : []),
+    ...(purposes ? [extension(id_ce_extKeyUsage, true, new ExtendedKeyUsage([...purposes]))] : []),
+    ...unknownCritical.map((id) => extension(id, true, new OctetString(new Uint8Array([1])))),
+  ];
+}
+
+/** An X.509 certificate in DER. The serial number follows from its key and validity. */
+export function buildCertificate(content: CertificateContent): Buffer {
+  const { subject, key, issuer = content, notBefore, notAfter } = content;
+  const serial = createHash('sha256')
+    .update(keyIdentifier(key))
+    .update(`${notBefore}`)
+    .digest()
+    .subarray(0, 16);
+  serial[0] = (serial[0] ?? 0) & 0x7f || 1;
+  const tbs = new TBSCertificate({
+    version: 2,
+    serialNumber: new Uint8Array(serial).buffer,
+    signature: ecdsaWithSha256(),
+    issuer: nameOf(issuer.subject),
+    validity: new Validity({ notBefore: new Date(notBefore), notAfter: new Date(notAfter) }),
+    subject: nameOf(subject),
+    subjectPublicKeyInfo: publicInfo(key),
+    extensions: new Extensions(extensionsOf(content)),
+  });
+  const signed = Buffer.from(AsnConvert.serialize(tbs));
+  const certificate = new Certificate({
+    tbsCertificate: tbs,
+    signatureAlgorithm: ecdsaWithSha256(),
+    signatureValue: new Uint8Array(sign('sha256', signed, issuer.key)).buffer,
+  });
+  return Buffer.from(AsnConvert.serialize(certificate));
+}
+
+export const toPem = (der: Uint8Array): string => {
+  const lines =
+    Buffer.from(der)
+      .toString('base64')
+      .match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+};

@@ -1,0 +1,110 @@
+import { createHash, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  CoseKey,
+  DeviceRequest,
+  DocRequest,
+  Holder,
+  IssuerSigned,
+  ItemsRequest,
+  type MdocContext,
+  SessionTranscript,
+} from '@owf/mdoc';
+import { sdJwtLibrary, signEs256 } from './attestations.ts';
+
+/** What a presentation is made for. */
+export interface PresentationContext {
+  clientId: string;
+  nonce: string;
+  responseUri: string;
+  /** RFC 7638 thumbprint of the key that the answer is encrypted for. */
+  thumbprint?: Uint8Array | undefined;
+}
+
+const hashNames = { 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' } as const;
+const unused = (): never => {
+  throw new Error('a wallet has no need of this');
+};
+
+/** What the library needs of the platform, for a wallet that holds `key`. */
+const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
+  crypto: {
+    random: (length) => new Uint8Array(randomBytes(length)),
+    digest: ({ digestAlgorithm, bytes }) =>
+      new Uint8Array(createHash(hashNames[digestAlgorithm]).update(bytes).digest()),
+    calculateEphemeralMacKey: unused,
+  },
+  cose: {
+    sign1: { sign: ({ toBeSigned }) => new Uint8Array(signEs256(key, toBeSigned)), verify: unused },
+    mac0: { sign: unused, verify: unused },
+  },
+});
+
+interface MdocRequest {
+  issuerSigned: Uint8Array;
+  key: KeyObject;
+  docType: string;
+  elements: readonly string[];
+  context: PresentationContext;
+}
+
+/** A device response with these elements, in base64url. */
+export async function presentMdoc(request: MdocRequest): Promise<string> {
+  const { issuerSigned, key, docType, elements, context } = request;
+  const platform = contextWith(key);
+  const { clientId, nonce, responseUri, thumbprint } = context;
+  const sessionTranscript = await SessionTranscript.forOid4Vp(
+    { clientId, nonce, responseUri, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) },
+    platform,
+  );
+  const names = Object.fromEntries(elements.map((name) => [name, false]));
+  const deviceRequest = DeviceRequest.create({
+    docRequests: [
+      DocRequest.create({ itemsRequest: ItemsRequest.create({ docType, namespaces: { [docType]: names } }) }),
+    ],
+  });
+  const response = await Holder.createDeviceResponseForDeviceRequest(
+    {
+      deviceRequest,
+      sessionTranscript,
+      issuerSigned: [IssuerSigned.decode(issuerSigned)],
+      signature: { signingKey: CoseKey.fromJwk({ ...key.export({ format: 'jwk' }), alg: 'ES256' }) },
+    },
+    platform,
+  );
+  return Buffer.from(response.encode()).toString('base64url');
+}
+
+type Frame = { [name: string]: Frame | boolean };
+
+function frameOf(paths: readonly (readonly (string | null)[])[], claims: unknown): Frame {
+  const frame: Frame = {};
+  for (const [first, ...rest] of paths) {
+    const value = claims as Record<string, unknown>;
+    const names = first === null ? Object.keys(value) : first === undefined ? [] : [first];
+    for (const name of names) {
+      const inner = rest.length > 0 ? frameOf([rest], value[name]) : true;
+      const before = frame[name];
+      frame[name] = typeof before === 'object' && typeof inner === 'object' ? { ...before, ...inner } : inner;
+    }
+  }
+  return frame;
+}
+
+interface SdJwtRequest {
+  credential: string;
+  claims: Readonly<Record<string, unknown>>;
+  key: KeyObject;
+  paths: readonly (readonly (string | null)[])[];
+  context: PresentationContext;
+  now: number;
+}
+
+/** An SD-JWT VC with these claims, and the proof that its holder is here. */
+export async function presentSdJwt(request: SdJwtRequest): Promise<string> {
+  const { credential, claims, key, paths, context, now } = request;
+  const { clientId: aud, nonce } = context;
+  const payload = { iat: Math.floor(now / 1000), aud, nonce };
+  return sdJwtLibrary({ holder: key }).present(credential, frameOf(paths, claims) as never, {
+    kb: { payload },
+  });
+}

@@ -1,0 +1,104 @@
+import { CompactEncrypt } from 'jose';
+import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
+import type { PresentationContext } from './holder.ts';
+import type { HolderName, TestIssuer } from './issuer.ts';
+
+/** What the test wallet can do with a request; all but the first prove nothing. */
+export const acts = [
+  'present',
+  'refuse',
+  'expired',
+  'not-yet-valid',
+  'unknown-issuer',
+  'revoked',
+  'wrong-nonce',
+  'wrong-audience',
+  'replay',
+  'too-much',
+] as const;
+export type Act = (typeof acts)[number];
+
+const flaws = ['expired', 'not-yet-valid', 'unknown-issuer', 'revoked'] as const;
+const flawOf = (act: Act) => flaws.find((flaw) => flaw === act);
+
+export interface Instruction {
+  act: Act;
+  holder: HolderName;
+  /** Id of the credential to present; the first that was asked for where it is not there. */
+  credential?: string | undefined;
+}
+
+interface Dependencies {
+  issuer: TestIssuer;
+  clock: { now(): number };
+}
+
+/** What the holder proves: this request, or by way of a flaw another one. */
+function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): PresentationContext {
+  const context = {
+    clientId: asked.client_id,
+    nonce: asked.nonce,
+    responseUri: asked.response_uri,
+    thumbprint,
+  };
+  if (act === 'wrong-nonce') return { ...context, nonce: 'a-nonce-of-its-own' };
+  if (act === 'wrong-audience') return { ...context, clientId: 'redirect_uri:https://other.example/answer' };
+  // A presentation that some other request got, seen on its way and sent once more.
+  if (act === 'replay')
+    return { ...context, nonce: 'nonce-of-an-earlier-request', responseUri: `${asked.response_uri}0` };
+  return context;
+}
+
+function has(claims: unknown, [first, ...rest]: readonly (string | null)[]): boolean {
+  if (first === undefined) return true;
+  if (first === null) return Array.isArray(claims);
+  const isThere = typeof claims === 'object' && claims !== null && Object.hasOwn(claims, first);
+  return isThere && has((claims as Record<string, unknown>)[first], rest);
+}
+
+/** The wallet side of OpenID4VP, by other libraries than the side that verifies. */
+export function createTestWallet({ issuer, clock }: Dependencies) {
+  async function present(
+    credential: AskedCredential,
+    instruction: Instruction,
+    context: PresentationContext,
+  ) {
+    const { act, holder } = instruction;
+    // Loaded when somebody uses the test wallet: it is not for production.
+    const { presentMdoc, presentSdJwt } = await import('./holder.ts');
+    const order = { holder, flaw: flawOf(act), now: clock.now() };
+    const key = issuer.holderKey;
+    const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;
+    if (credential.format === 'mso_mdoc') {
+      const isAge = credential.id === 'proof_of_age';
+      const issuerSigned = isAge ? issuer.proofOfAge(order) : issuer.personMdoc(order, docType);
+      // All that is asked for is in the attestation: its first alternative.
+      const elements = (pathsToShow(credential, () => true) ?? []).map(([, name]) => name ?? '');
+      const more = isAge ? 'age_over_65' : 'family_name';
+      const shown = act === 'too-much' ? [...elements, more] : elements;
+      return presentMdoc({ issuerSigned, key, docType, elements: shown, context });
+    }
+    const { credential: issued, claims } = await issuer.personSdJwt(order, type);
+    const paths = pathsToShow(credential, (each) => has(claims, each)) ?? [];
+    const shown = act === 'too-much' ? [...paths, ['family_name']] : paths;
+    return presentSdJwt({ credential: issued, claims, key, paths: shown, context, now: clock.now() });
+  }
+
+  return {
+    /** The fields to post to the response URI. */
+    async answer(asked: Asked, instruction: Instruction): Promise<Record<string, string>> {
+      if (instruction.act === 'refuse') return { error: 'access_denied' };
+      const { credentials } = asked.dcql_query;
+      const credential = credentials.find(({ id }) => id === instruction.credential) ?? credentials[0];
+      if (!credential) throw new Error('the request asks for no credential');
+      const encryption = await encryptionKeyOf(asked);
+      const context = contextOf(asked, instruction.act, encryption?.thumbprint);
+      const token = { [credential.id]: [await present(credential, instruction, context)] };
+      if (!encryption) return { vp_token: JSON.stringify(token) };
+      const response = await new CompactEncrypt(Buffer.from(JSON.stringify({ vp_token: token })))
+        .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: encryption.kid })
+        .encrypt(encryption.key);
+      return { response };
+    },
+  };
+}

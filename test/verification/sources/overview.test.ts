@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { type WalletSettings, WalletSource } from '../../../contracts/wallet-sources.ts';
+import { createSourceOverview } from '../../../server/verification/sources/overview.ts';
+import { createSandbox } from '../../../server/verification/sources/sandbox.ts';
+import { createWalletSource } from '../../../server/verification/sources/wallet/wallet.ts';
+import { createTestIssuer } from '../../../server/verification/test-wallet/issuer.ts';
+
+const day = 86_400_000;
+const madeAt = Date.parse('2026-01-01T00:00:00Z');
+/** Valid for 400 days from then. */
+const { anchorPem } = createTestIssuer({ key: randomBytes(32), statusUri: 'https://x.test/s', now: madeAt });
+
+function overviewAt(now: number) {
+  const settings = WalletSource.parse({
+    name: 'age-app',
+    label: 'Age app',
+    profile: 'eu-age-verification',
+    trustAnchors: anchorPem,
+  }) as WalletSettings;
+  const clock = { now: () => now };
+  const source = createWalletSource(settings, {
+    baseUrl: 'https://verify.test',
+    key: randomBytes(32),
+    clock,
+    logger: { error: () => undefined, info: () => undefined, warn: () => undefined } as never,
+    check: () => Promise.reject(new Error('asks nobody')),
+    testAnchors: () => [],
+    testWallet: 'https://verify.test/verify/test-wallet',
+  });
+  const wallets = new Map([[source.name, source]]);
+  const sources = new Map([createSandbox(), source].map((each) => [each.name, each]));
+  return createSourceOverview({ sources, wallets, clock });
+}
+
+describe('what operators know of sources', () => {
+  it('names each with its certificates', async () => {
+    const { list, check } = overviewAt(madeAt);
+    expect(list().map(({ name, kind, fault }) => ({ name, kind, fault }))).toEqual([
+      { name: 'sandbox', kind: 'sandbox', fault: null },
+      { name: 'age-app', kind: 'wallet', fault: null },
+    ]);
+    expect((await check('age-app')).certificates).toMatchObject([{ use: 'trust anchor', expiring: false }]);
+    await expect(check('nothing')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('reports a certificate from 30 days before it expires', () => {
+    const expiring = (days: number) =>
+      overviewAt(madeAt + days * day)
+        .certificates()
+        .map((each) => each.expiring);
+    expect(expiring(369)).toEqual([false]);
+    expect(expiring(371)).toEqual([true]);
+  });
+
+  it('says that a source whose anchors have expired cannot work', async () => {
+    const { fault } = await overviewAt(madeAt + 401 * day).check('age-app');
+    expect(fault).toBe('no trust anchor is a valid certificate authority');
+  });
+});
