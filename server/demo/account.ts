@@ -11,6 +11,8 @@ export interface Account {
   clientId: string;
   clientSecret: string;
   redirectUri: string;
+  /** Who verifies its users; the sandbox where absent. */
+  source?: string | null;
   webhookUrl: string;
   signingSecret: string;
 }
@@ -114,6 +116,14 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
   }
 
   return {
+    /** Lets the client's users be verified by `source`; by the sandbox where it is null. */
+    async verifyBy(source: string | null): Promise<void> {
+      const { clientId } = account;
+      if (!clientId || (account.source ?? null) === source) return;
+      await admin.clients.update.mutate({ clientId, source });
+      keep({ source });
+    },
+
     /** The account, ready to serve a visit. @throws what the admin API throws */
     async ensure(): Promise<Account> {
       const partnerId = await ensurePartner();

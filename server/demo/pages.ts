@@ -13,6 +13,12 @@ export const assets = {
   'live.js': { type: 'text/javascript; charset=utf-8', content: readFileSync(`${views}/live.js`) },
 } as const;
 
+/** Sources of the service that the test wallet answers (docs/testing.md). */
+export const wallets = [
+  { name: 'test-wallet-age', label: 'EU age verification' },
+  { name: 'test-wallet-pid', label: 'EUDI Wallet' },
+] as const;
+
 interface Problem {
   title: string;
   text: string;
@@ -81,7 +87,7 @@ export function createPages(baseUrl: string) {
   const eta = new Eta({ views, cache: true });
 
   return {
-    home: () => eta.render('./home', { baseUrl }),
+    home: () => eta.render('./home', { wallets, baseUrl }),
 
     result(visit: Visit, { events, account }: { events: readonly Received[]; account: Account }): string {
       const { before, after = before } = visit;

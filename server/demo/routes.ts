@@ -3,11 +3,12 @@ import cookie from '@fastify/cookie';
 import helmet from '@fastify/helmet';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
 import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { acceptForms } from '../platform/http/forms.ts';
 import type { DemoAccount } from './account.ts';
-import { assets, type createPages } from './pages.ts';
+import { assets, type createPages, wallets } from './pages.ts';
 import type { Visit, Visits } from './verification-client.ts';
 
 interface Dependencies {
@@ -21,6 +22,7 @@ interface Dependencies {
 }
 
 const visitCookie = 'svc_demo_visit';
+const Choice = z.object({ source: z.enum(wallets.map(({ name }) => name)).optional() }).nullish();
 
 function policy(baseUrl: string): string {
   return [
@@ -77,8 +79,8 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
 
     app.get('/', async (_request, reply) => html(reply, pages.home()));
 
-    app.post('/verify', async (_request, reply) => {
-      const visit = await visits.begin();
+    app.post('/verify', { schema: { body: Choice } }, async ({ body }, reply) => {
+      const visit = await visits.begin(body?.source ?? null);
       void reply.setCookie(visitCookie, visit.id, { path: '/', httpOnly: true, sameSite: 'lax' });
       return reply.redirect(visit.startUrl, 303);
     });

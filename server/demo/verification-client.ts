@@ -63,8 +63,9 @@ export function createVisits({ account, api, receiver, issuer }: Dependencies) {
     eventsOf,
     find: (id: string | undefined): Visit | undefined => (id === undefined ? undefined : visits.get(id)),
 
-    async begin(): Promise<Visit> {
+    async begin(source: string | null): Promise<Visit> {
       const owner = await account.ensure();
+      await account.verifyBy(source);
       const codeVerifier = random() + random();
       const codeChallenge = createHash('sha256').update(codeVerifier).digest('base64url');
       const state = random();

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { openAccount } from './account.ts';
 import { createBrowser } from './browser.ts';
 import { findOrStartServer } from './local-server.ts';
@@ -12,6 +13,10 @@ import { exchange, querySession, readUserinfo, revoke, walkHostedPages } from '.
  */
 
 const dataDir = process.env['SVC_DATA_DIR'] ?? '.svc';
+/** `wallet` is the EUDI Wallet; any other source of the test wallet goes by its name. */
+const { values: options } = parseArgs({ options: { source: { type: 'string' } } });
+const source = options.source === 'wallet' ? 'test-wallet-pid' : options.source;
+
 const dollars = (cents: number) => `${(cents / 100).toFixed(2)} USD`;
 
 async function journey(): Promise<void> {
@@ -35,6 +40,7 @@ async function journey(): Promise<void> {
       const keyKnown = await opened.ensureKey();
       const redirectUri = `http://localhost:${receiver.port}/callback`;
       const clientKnown = await opened.ensureClient(redirectUri);
+      await run('clients', 'update', account.clientId, '--source', source ?? 'default');
       const tell = (fits: boolean, id: string) => `${id} ${fits ? '(kept)' : '(new)'}`;
       note(
         tell(known, account.partnerId),
@@ -71,7 +77,7 @@ async function journey(): Promise<void> {
     });
 
     const visit = await step('hosted pages', async () => {
-      const walked = await walkHostedPages({ baseUrl, account, browser: createBrowser(baseUrl) });
+      const walked = await walkHostedPages({ baseUrl, account, browser: createBrowser(baseUrl), source });
       note(
         `session ${walked.sessionId}`,
         'consent → authenticate → verify → redirect',

@@ -4,6 +4,7 @@ import type { Account } from './account.ts';
 import { type Browser, passFlow } from './browser.ts';
 import { newVisit, startUrl } from './pkce.ts';
 import { expectThat } from './report.ts';
+import { passWalletFlow } from './wallet.ts';
 
 /** What a partner's server knows when the user is back at its callback. */
 export interface Visit {
@@ -16,16 +17,18 @@ interface Walk {
   baseUrl: string;
   account: Account;
   browser: Browser;
+  /** A source whose users have the test wallet; the sandbox where absent. */
+  source: string | undefined;
 }
 
 const scope = 'age_18_plus identity_verified';
 
-/** As the user: from the partner's link to the partner's callback, as the sandbox's `adult`. */
-export async function walkHostedPages({ baseUrl, account, browser }: Walk): Promise<Visit> {
+/** As the user: from the partner's link to the partner's callback, as the sandbox's `adult` or with the test wallet. */
+export async function walkHostedPages({ baseUrl, account, browser, source }: Walk): Promise<Visit> {
   const { clientId, redirectUri } = account;
   const { codeVerifier, codeChallenge, state } = newVisit();
   const start = startUrl({ baseUrl, clientId, redirectUri, scope, state, codeChallenge });
-  const end = await passFlow(browser, start, 'adult');
+  const end = source ? await passWalletFlow(browser, start) : await passFlow(browser, start, 'adult');
 
   expectThat(end.href.startsWith(redirectUri), `the browser ended at ${end.href}`);
   expectThat(end.searchParams.get('state') === state, 'the state came back changed');
