@@ -15,6 +15,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   prices: { description: 'what billable events cost' },
   profiles: { description: 'servers that you signed in to' },
   sessions: { description: 'users on their way through verification' },
+  sources: { description: 'what verifies users' },
   users: { description: 'people, as far as anything is kept of them' },
   wallets: { description: 'money of partners' },
   webhooks: { description: 'where events of an API key go' },

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SourceView } from '../../contracts/admin/sources.ts';
 import { AdminCommand } from '../base-command.ts';
 import { exits, toFailure } from '../failure.ts';
 
@@ -41,7 +42,11 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     try {
       const { url, urlFrom, tokenFrom } = this.connection;
       const api = await this.api();
-      const [identity, status] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
+      const [identity, status, sources] = await Promise.all([
+        api.operators.whoami.query(),
+        api.status.query(),
+        api.sources.list.query(),
+      ]);
       const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
       const sameVersion = status.version === this.config.version;
       const reachable = {
@@ -74,12 +79,27 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
           status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
           'let server and database keep time by NTP',
         ]),
+        judgeSources(sources),
       ];
     } catch (error) {
       const { message, hint } = toFailure(error, this.whereabouts);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }
+}
+
+/** Sources that cannot work, and certificates that expire within 30 days. */
+function judgeSources(sources: readonly SourceView[]): Finding {
+  const faults = sources.flatMap(({ name, fault, certificates }) => [
+    ...(fault === null ? [] : [`${name}: ${fault}`]),
+    ...certificates
+      .filter(({ expiring }) => expiring)
+      .map(({ use, notAfter }) => `${name}: ${use} expires ${notAfter}`),
+  ]);
+  return judge('verification sources', faults.length === 0, [
+    faults.length === 0 ? `${sources.length}, nothing wrong with them` : faults.join('; '),
+    'look with svcadmin sources check NAME, and renew what expires',
+  ]);
 }
 
 function judge(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {

@@ -1,0 +1,23 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { exits } from '../../failure.ts';
+
+export default class SourcesCheck extends AdminCommand<typeof SourcesCheck> {
+  static override summary = 'Tell whether a verification source can work, and when its certificates expire.';
+  static override examples = ['<%= config.bin %> sources check age-app'];
+  static override args = {
+    name: Args.string({ required: true, description: 'as in `sources list`' }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const source = await api.sources.check.query({ name: this.args.name });
+    const expiring = source.certificates.filter((each) => each.expiring);
+    if (source.fault !== null || expiring.length > 0) process.exitCode = exits.failure;
+    this.log(`${source.fault === null ? 'ok  ' : 'FAIL'}  ${source.name}: ${source.fault ?? 'can work'}`);
+    for (const { use, subject, notAfter, expiring: soon } of source.certificates) {
+      this.log(`${soon ? 'FAIL' : 'ok  '}  ${use} ${subject}: valid until ${notAfter}`);
+    }
+    return source;
+  }
+}
