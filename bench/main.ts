@@ -23,9 +23,11 @@ import {
   judgeFairness,
   judgeFlows,
   judgeHotWallet,
+  judgePresentations,
   judgeRatios,
   judgeWebhooks,
 } from './targets.ts';
+import { measurePresentations } from './wallet-presentations.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**
@@ -71,6 +73,7 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
     ? await measureWebhooks({ database, load, smoke, progress })
     : undefined;
   const cli = sections.has('cli') ? await measureCliStartup(smoke ? 1 : undefined) : undefined;
+  const wallets = sections.has('wallets') ? await measurePresentations(smoke ? 5 : undefined) : undefined;
   const verdicts = [
     ...judgeRatios(rows),
     ...(hot ? judgeHotWallet(hot) : []),
@@ -78,8 +81,9 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
     ...(fairness ? judgeFairness(fairness) : []),
     ...(webhooks ? judgeWebhooks(webhooks) : []),
     ...(cli ? judgeCli(cli) : []),
+    ...(wallets ? judgePresentations(wallets) : []),
   ];
-  return { rows, verdicts: smoke ? [] : verdicts, profile, hot, flows, fairness, webhooks, cli };
+  return { rows, verdicts: smoke ? [] : verdicts, profile, hot, flows, fairness, webhooks, cli, wallets };
 }
 
 async function bench(): Promise<void> {

@@ -14,7 +14,17 @@ export interface Options {
   whole: boolean;
 }
 
-const sections = ['exchange', 'crowd', 'userinfo', 'hot', 'flows', 'fairness', 'webhooks', 'cli'] as const;
+const sections = [
+  'exchange',
+  'crowd',
+  'userinfo',
+  'hot',
+  'flows',
+  'fairness',
+  'webhooks',
+  'cli',
+  'wallets',
+] as const;
 export type Section = (typeof sections)[number];
 
 const help = `npm run bench -- [options]

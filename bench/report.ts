@@ -7,6 +7,7 @@ import type { Measurement } from './measure.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import type { Verdict } from './targets.ts';
+import type { PresentationCost } from './wallet-presentations.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
 export interface Facts {
@@ -143,6 +144,11 @@ function cliText(commands: readonly CliStartup[]): string[] {
   return ['## `svcadmin` from start to end in ms', table(['', 'median', 'shortest'], lines)];
 }
 
+function walletsText(costs: readonly PresentationCost[]): string[] {
+  const lines = costs.map(({ format, processorMs }) => [format, processorMs.toFixed(1)]);
+  return ['## Processor time of verifying a presentation in ms', table(['', 'each'], lines)];
+}
+
 function verdictsText(verdicts: readonly Verdict[]): string[] {
   const lines = verdicts.map(({ title, wanted, measured, met }) => [
     title,
@@ -171,6 +177,7 @@ export interface Figures {
   fairness?: readonly FairnessRow[] | undefined;
   webhooks?: WebhookFigures | undefined;
   cli?: readonly CliStartup[] | undefined;
+  wallets?: readonly PresentationCost[] | undefined;
 }
 
 /** The figures, as the terminal and RESULTS.md show them. */
@@ -183,6 +190,7 @@ export function renderTables({
   fairness,
   webhooks,
   cli,
+  wallets,
 }: Figures): string {
   return [
     ...(rows.length > 0 ? requestsText(rows) : []),
@@ -191,6 +199,7 @@ export function renderTables({
     ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),
     ...(cli ? cliText(cli) : []),
+    ...(wallets ? walletsText(wallets) : []),
     ...(verdicts.length > 0 ? verdictsText(verdicts) : []),
     ...(rows.length > 0 ? processorText(rows) : []),
     ...(profile

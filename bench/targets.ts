@@ -3,6 +3,7 @@ import type { FairnessId, FairnessRow } from './fairness/rows.ts';
 import type { FlowRow } from './flows/rows.ts';
 import type { HotRow } from './hot/hot.ts';
 import type { Row } from './rounds.ts';
+import type { PresentationCost } from './wallet-presentations.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
 export const names = {
@@ -199,4 +200,15 @@ export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
 export const judgeCli = (commands: readonly CliStartup[]): Verdict[] =>
   commands.map(({ command, medianMs }) =>
     judge({ title: `\`${command}\`: median`, value: medianMs, sign: '≤', bound: 350, show: milliseconds }),
+  );
+
+export const judgePresentations = (costs: readonly PresentationCost[]): Verdict[] =>
+  costs.map(({ format, processorMs }) =>
+    judge({
+      title: `verifying an ${format}: processor time`,
+      value: processorMs,
+      sign: '≤',
+      bound: 20,
+      show: milliseconds,
+    }),
   );

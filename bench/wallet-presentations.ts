@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { WalletSource } from '../contracts/wallet-sources.ts';
+import { parsePem } from '../server/verification/sources/wallet/certificates.ts';
+import { createPresentationCheck } from '../server/verification/sources/wallet/presentation.ts';
+import { createStatusLists, statusListTypes } from '../server/verification/sources/wallet/status-list.ts';
+import { presentMdoc, presentSdJwt } from '../server/verification/test-wallet/holder.ts';
+import { createTestIssuer, type TestIssuer } from '../server/verification/test-wallet/issuer.ts';
+import { testStatusList } from '../server/verification/test-wallet/status.ts';
+
+export interface PresentationCost {
+  format: 'ISO mdoc' | 'SD-JWT VC';
+  /** Processor time of one verification, in milliseconds. */
+  processorMs: number;
+}
+
+const statusUri = 'https://issuer.invalid/status';
+const context = { clientId: 'bench', nonce: 'bench', responseUri: 'https://verifier.invalid/answer' };
+const base = { name: 'bench', label: 'Bench' };
+
+async function ageProof(issuer: TestIssuer, now: number) {
+  const presentation = await presentMdoc({
+    issuerSigned: issuer.proofOfAge({ holder: 'adult', now }),
+    key: issuer.holderKey,
+    docType: 'eu.europa.ec.av.1',
+    elements: ['age_over_18'],
+    context,
+  });
+  const settings = { ...base, profile: 'eu-age-verification', trustAnchors: issuer.anchorPem };
+  return { settings: WalletSource.parse(settings), token: { proof_of_age: [presentation] } };
+}
+
+async function identity(issuer: TestIssuer, now: number) {
+  const { credential, claims } = await issuer.personSdJwt({ holder: 'adult', now }, 'urn:eudi:pid:1');
+  const paths = [['age_equal_or_over', '18']];
+  const key = issuer.holderKey;
+  const presentation = await presentSdJwt({ credential, claims, key, paths, context, now });
+  const access = { certificates: 'unused', key: 'unused' };
+  const settings = { ...base, profile: 'eudi-pid', trustAnchors: issuer.anchorPem, access };
+  return { settings: WalletSource.parse(settings), token: { pid_sd_jwt: [presentation] } };
+}
+
+/** Processor time of verifying a presentation, its status list known already. @throws where one is refused */
+export async function measurePresentations(rounds = 300): Promise<PresentationCost[]> {
+  const now = Date.now();
+  const issuer = createTestIssuer({ key: randomBytes(32), statusUri, now });
+  const lists = createStatusLists(async () => ({
+    type: statusListTypes.jwt,
+    body: await testStatusList(issuer.signer, statusUri, now),
+  }));
+  const check = createPresentationCheck(lists);
+  const anchors = parsePem(issuer.anchorPem);
+  const handover = { kind: 'redirect', ...context } as const;
+  const costs: PresentationCost[] = [];
+  for (const [format, made] of [
+    ['ISO mdoc', await ageProof(issuer, now)],
+    ['SD-JWT VC', await identity(issuer, now)],
+  ] as const) {
+    const { token, settings: parsed } = made;
+    const settings = { ...parsed, access: undefined };
+    const verify = () => check(token, { settings, claims: ['age_18_plus'], handover, anchors, now });
+    await verify();
+    const before = process.cpuUsage();
+    for (let round = 0; round < rounds; round += 1) await verify();
+    const { user, system } = process.cpuUsage(before);
+    costs.push({ format, processorMs: (user + system) / 1000 / rounds });
+  }
+  return costs;
+}
