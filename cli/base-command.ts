@@ -1,7 +1,7 @@
 import { Command, Flags, type Interfaces } from '@oclif/core';
 import type { AdminApi } from './client.ts';
 import { type Connection, connect } from './connection.ts';
-import { CommandError, toFailure, type Whereabouts } from './failure.ts';
+import { CommandError, type ConnectionSource, toFailure } from './failure.ts';
 import { formatValue, label } from './output/format.ts';
 import { renderFields, renderTable } from './output/table.ts';
 import { liveNotice } from './output/terminal.ts';
@@ -69,7 +69,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   }
 
   /** Where calls go, as far as it is known, for messages about them. */
-  protected get whereabouts(): Whereabouts {
+  protected get connectionSource(): ConnectionSource {
     return this.#connection ?? { url: 'the server' };
   }
 
@@ -141,7 +141,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected override async catch(error: Error): Promise<never> {
     // Exits without an error, such as that of --help, pass.
     if ((error as { code?: string }).code === 'EEXIT') throw error;
-    const failure = toFailure(error, this.whereabouts);
+    const failure = toFailure(error, this.connectionSource);
     if (failure.code !== 'usage') throw new CommandError(failure);
     throw new CommandError({ hint: usageHint(this.config.bin, this.ctor), ...failure });
   }

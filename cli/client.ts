@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 export type AdminApi = TRPCClient<AdminRouter>;
 
 /** Longest wait for one answer in milliseconds; audits of big ledgers take a while. */
-const patience = 120_000;
+const timeoutMs = 120_000;
 
 /** The admin API as this operator. One request per call, so that a request id names one change. */
 export function createAdminApi({ url, token }: Pick<Connection, 'url' | 'token'>): AdminApi {
@@ -18,7 +18,7 @@ export function createAdminApi({ url, token }: Pick<Connection, 'url' | 'token'>
           fetch(input, {
             ...(init as RequestInit),
             redirect: 'error',
-            signal: AbortSignal.timeout(patience),
+            signal: AbortSignal.timeout(timeoutMs),
           }),
       }),
     ],

@@ -91,7 +91,7 @@ function innermost(error: unknown): string {
 }
 
 /** Where a call went, for messages. */
-export interface Whereabouts {
+export interface ConnectionSource {
   url: string;
   /** What told the address. */
   urlFrom?: string;
@@ -100,7 +100,7 @@ export interface Whereabouts {
 }
 
 /** What `thrown` means for the person and the exit code. */
-export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }: Whereabouts): Failure {
+export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }: ConnectionSource): Failure {
   const url = urlFrom === undefined ? address : `${address} (from ${urlFrom})`;
   if (thrown instanceof CommandError) return thrown.failure;
   if (isTrpcError(thrown)) {

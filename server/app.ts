@@ -19,7 +19,7 @@ import type { Services } from './wiring/services.ts';
 /** Billable and OAuth requests that a process has in flight: about what it answers in 200 ms. */
 const mostInFlight = 256;
 
-interface Surroundings {
+interface Context {
   config: Config;
   db: Database['db'];
   clock: Clock;
@@ -30,8 +30,8 @@ interface Surroundings {
 }
 
 /** The public listener: every prefix, every scope, every mount. */
-export async function createPublicApp(services: Services, surroundings: Surroundings): Promise<HttpServer> {
-  const { config, db, clock, keyring, logger, isStopping } = surroundings;
+export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
+  const { config, db, clock, keyring, logger, isStopping } = context;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
 
   services.admin.observe(app);
@@ -65,8 +65,8 @@ export async function createPublicApp(services: Services, surroundings: Surround
 }
 
 /** The admin listener: tRPC at `/trpc`, for operators only. */
-export async function createAdminApp(services: Services, surroundings: Surroundings): Promise<HttpServer> {
-  const { db, clock, logger, isStopping } = surroundings;
+export async function createAdminApp(services: Services, context: Context): Promise<HttpServer> {
+  const { db, clock, logger, isStopping } = context;
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
   await app.register(healthRoutes({ db, clock, isStopping }));
   await app.register(services.admin.routes);
@@ -74,7 +74,7 @@ export async function createAdminApp(services: Services, surroundings: Surroundi
 }
 
 /** The health listener: the probes alone. */
-export async function createHealthApp({ db, clock, logger, isStopping }: Surroundings): Promise<HttpServer> {
+export async function createHealthApp({ db, clock, logger, isStopping }: Context): Promise<HttpServer> {
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
   await app.register(healthRoutes({ db, clock, isStopping }));
   return app;

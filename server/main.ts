@@ -69,7 +69,7 @@ try {
   const server = await startServer(config, logger);
   const demo = await demoFor(server, config);
   closeWithGrace({ delay: config.drainDelay + graceful, logger: false }, async ({ signal, err }) => {
-    if (err) logger.fatal({ err }, 'ended by an error that nobody caught');
+    if (err) logger.fatal({ err }, 'ended by an uncaught error');
     else logger.info({ signal }, 'stopping');
     await demo?.close();
     await server.stop();

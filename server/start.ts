@@ -169,7 +169,7 @@ export async function startServer(
   };
   const sweeper = createSweeper([...services.sweeps, expiry], logger);
   let stopping = false;
-  const surroundings = { config, db, clock, keyring, logger, isStopping: () => stopping };
+  const context = { config, db, clock, keyring, logger, isStopping: () => stopping };
 
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
     const server = await app;
@@ -179,9 +179,9 @@ export async function startServer(
 
   clock.start();
   await services.webhooks.start();
-  const publicUrl = addresses.api && (await serve(createPublicApp(services, surroundings), addresses.api));
-  const adminUrl = addresses.admin && (await serve(createAdminApp(services, surroundings), addresses.admin));
-  if (addresses.health) await serve(createHealthApp(surroundings), addresses.health);
+  const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));
+  const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
+  if (addresses.health) await serve(createHealthApp(context), addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   if (!replacements.sweepsByHand) sweeper.start();
 

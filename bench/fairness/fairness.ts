@@ -52,7 +52,7 @@ function linesOf({ seconds, turns }: Volume, { noisy }: Partners): Line[] {
   ];
 }
 
-interface Surroundings {
+interface Context {
   database: DatabaseServer;
   load: Load;
   rounds: number;
@@ -64,8 +64,8 @@ interface Surroundings {
  * What a partner notices of another that is at its cap, at one server process: alone and beside it, in turn.
  * @throws where anybody was charged for more or less than was granted, or a noisy partner for more than its cap
  */
-export async function measureFairness(surroundings: Surroundings): Promise<FairnessRow[]> {
-  const { database, load, rounds, smoke, progress } = surroundings;
+export async function measureFairness(context: Context): Promise<FairnessRow[]> {
+  const { database, load, rounds, smoke, progress } = context;
   const volume = smoke ? small : whole;
   const ours = await startOurs({ database, load, name: 'fairness', processes: [1], crowd: partnerCount });
   const [contender] = ours.contenders;

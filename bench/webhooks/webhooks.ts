@@ -94,7 +94,7 @@ function plan(volume: Volume, { exchange, drain }: ReturnType<typeof createPasse
   ] satisfies { run: () => Promise<Pass>; lines: Line[] }[];
 }
 
-interface Surroundings {
+interface Context {
   database: DatabaseServer;
   load: Load;
   smoke: boolean;
@@ -105,8 +105,8 @@ interface Surroundings {
  * Events from the exchange that owes them to the endpoint that counts them: one server process, which sends too.
  * @throws where a smoke run, of which nobody reads the figures, loses or repeats any
  */
-export async function measureWebhooks(surroundings: Surroundings): Promise<WebhookFigures> {
-  const { database, load, smoke, progress } = surroundings;
+export async function measureWebhooks(context: Context): Promise<WebhookFigures> {
+  const { database, load, smoke, progress } = context;
   const volume = smoke ? small : whole;
   const endpoints = await startEndpoints();
   const ours = await startOurs({

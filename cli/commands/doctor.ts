@@ -82,7 +82,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
         judgeSources(sources),
       ];
     } catch (error) {
-      const { message, hint } = toFailure(error, this.whereabouts);
+      const { message, hint } = toFailure(error, this.connectionSource);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }

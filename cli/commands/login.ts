@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { AdminCommand } from '../base-command.ts';
 import { createAdminApi } from '../client.ts';
 import { locate } from '../connection.ts';
-import { usageError, type Whereabouts } from '../failure.ts';
+import { type ConnectionSource, usageError } from '../failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { readProfiles, writeProfiles } from '../profiles.ts';
 
@@ -32,10 +32,10 @@ export default class Login extends AdminCommand<typeof Login> {
     'token-stdin': Flags.boolean({ description: 'read the token from stdin' }),
   };
 
-  #whereabouts: Whereabouts | undefined;
+  #connectionSource: ConnectionSource | undefined;
 
-  protected override get whereabouts(): Whereabouts {
-    return this.#whereabouts ?? super.whereabouts;
+  protected override get connectionSource(): ConnectionSource {
+    return this.#connectionSource ?? super.connectionSource;
   }
 
   async run() {
@@ -57,7 +57,11 @@ export default class Login extends AdminCommand<typeof Login> {
       );
     const token = (this.flags['token-stdin'] ? await readStdin() : await askToken(url)).trim();
     if (!token) throw usageError('No token was given');
-    this.#whereabouts = { url, urlFrom, tokenFrom: this.flags['token-stdin'] ? 'stdin' : 'what was typed' };
+    this.#connectionSource = {
+      url,
+      urlFrom,
+      tokenFrom: this.flags['token-stdin'] ? 'stdin' : 'what was typed',
+    };
     const api = createAdminApi({ url, token });
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
     writeProfiles(configDir, {

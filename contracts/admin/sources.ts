@@ -19,7 +19,7 @@ export const SourceView = z.strictObject({
   name: z.string(),
   kind: z.enum(['sandbox', 'oidc', 'wallet']),
   modes: z.array(Mode),
-  /** Why it cannot verify anybody now; null where nothing is known to be wrong. */
+  /** Why it cannot verify users now; null where nothing is known to be wrong. */
   fault: z.string().nullable(),
   certificates: z.array(CertificateView),
 });

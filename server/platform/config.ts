@@ -99,9 +99,9 @@ export interface Config {
   priceCents: number;
   /** Sessions that one address may start with one client in a minute; undefined for no limit. */
   startsPerMinute: number | undefined;
-  /** OpenID providers that vouch for users. */
+  /** OpenID providers that authenticate users. */
   oidcSources: readonly OidcSettings[];
-  /** European wallets that vouch for users. */
+  /** European wallets that authenticate users. */
   walletSources: readonly WalletSettings[];
   /** Milliseconds that verified claims hold, where not 365 days. */
   claimLifetimes: z.infer<typeof ClaimFreshness>;
@@ -112,7 +112,7 @@ export interface Config {
   /** Milliseconds between the end of readiness and the end of the listeners. */
   drainDelay: number;
   logLevel: string;
-  /** Whose `X-Forwarded-For` is believed: everybody's, that of so many proxies, or of those in these ranges. */
+  /** Whose `X-Forwarded-For` is believed: of every client, of so many proxies, or of those in these ranges. */
   trustProxy: ProxyTrust;
 }
 

@@ -58,9 +58,9 @@ interface Dependencies {
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   /** Whether some integration exchanges the codes of a storefront client. */
   hasIntegration?: (clientId: string) => Promise<boolean>;
-  /** OpenID providers that vouch for users, besides the sandbox. */
+  /** OpenID providers that authenticate users, besides the sandbox. */
   oidcSources?: readonly OidcSettings[];
-  /** European wallets that vouch for users. */
+  /** European wallets that authenticate users. */
   walletSources?: readonly WalletSettings[];
   /** Gets the status list of an attestation, from public addresses only. */
   fetchStatusList?: FetchStatusList;

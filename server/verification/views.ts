@@ -43,7 +43,7 @@ function viewFailure(session: Session, stage: Stage): SessionView['failure'] {
   return { reason, retryable, text, at: (session.failure?.at ?? session.expiresAt).toISOString() };
 }
 
-/** What happened, in order; an expiry, which nobody records when it happens, included. */
+/** What happened, in order; an expiry, which no record tells, included. */
 function viewTimeline({ timeline, expiresAt }: Session, stage: Stage): SessionView['timeline'] {
   const expiry = { at: expiresAt, event: 'expired', note: 'session_expired' };
   return [...timeline, ...(stage === 'expired' ? [expiry] : [])].map(({ at, event, note }) => ({

@@ -47,14 +47,14 @@ interface Dependencies {
 
 /** What `svcadmin events|deliveries|jobs` and the commands of `svcadmin webhooks` that send or look call. */
 export function createWebhookProcedures({ webhooks, findKey }: Dependencies) {
-  const { surroundings } = webhooks;
-  const operations = createOperations({ ...surroundings, findKey });
-  const inspection = createInspection({ ...surroundings, existing: operations.existing });
+  const { context } = webhooks;
+  const operations = createOperations({ ...context, findKey });
+  const inspection = createInspection({ ...context, existing: operations.existing });
   return {
     events: eventProcedures(inspection),
     deliveries: deliveryProcedures(inspection, operations),
-    jobs: jobProcedures(createJobs(surroundings)),
-    webhooks: senderProcedures(createRelay({ ...surroundings, findKey }), operations),
+    jobs: jobProcedures(createJobs(context)),
+    webhooks: senderProcedures(createRelay({ ...context, findKey }), operations),
   };
 }
 

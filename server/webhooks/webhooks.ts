@@ -134,7 +134,7 @@ export function createWebhooks(settings: WebhookSettings) {
       return skip ? skipped(delivery, skip, at) : delivery;
     });
     await deliveries.insert(own);
-    // What is stored is safe: to wake somebody is a matter of speed, and the sweep's where it fails.
+    // The delivery is stored. Sending it now is faster; where that fails, the sweep sends it.
     dispatch(own).catch((error: unknown) =>
       logger.warn({ err: error }, 'first attempts could not be scheduled'),
     );
@@ -162,7 +162,7 @@ export function createWebhooks(settings: WebhookSettings) {
     sweep,
     deliveries,
     /** What the admin procedures of this feature need. */
-    surroundings: {
+    context: {
       events,
       history: createHistoryStore(db),
       dispatch,

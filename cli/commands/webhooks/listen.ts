@@ -8,7 +8,7 @@ type Delivery = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>['del
 
 /** Milliseconds between two questions to the server. */
 const interval = 1_000;
-const patience = 10_000;
+const timeoutMs = 10_000;
 
 export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> {
   static override summary =
@@ -60,7 +60,7 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
 /** The status of the answer, or why there is none. */
 async function forward(target: string, { headers, body }: Delivery): Promise<number | string> {
   try {
-    const signal = AbortSignal.timeout(patience);
+    const signal = AbortSignal.timeout(timeoutMs);
     const { status } = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' });
     return status;
   } catch (error) {

@@ -15,7 +15,7 @@ interface Submission {
 }
 
 /**
- * The secret that replaces `secret` at authentication: whoever planted the old cookie is shut out. It is
+ * The secret that replaces `secret` at authentication: an attacker who planted the old cookie loses access. It is
  * derived, so that the same form sent twice (a double click, a lost answer) gets the same new cookie.
  */
 export function rotatedSecret(key: Uint8Array, { sessionId, secret, token }: Submission): string {

@@ -27,7 +27,7 @@ export function createProviderReturn({ visits, authentication, attempts, sourceO
    */
   async function comeBack(visit: Visit, back: { source: string; answer: URLSearchParams }): Promise<string> {
     const state = back.answer.get('state') ?? '';
-    // Whoever began the session knows its state; the provider's code is known to the browser alone that came back.
+    // The browser that began the session knows its state; only the browser that came back knows the provider's code.
     const token = `${state}.${back.answer.get('code') ?? ''}`;
     const { session, secret, own } = await visits.enter(visit, token);
     const { finish } = sourceOf(session);

@@ -52,7 +52,7 @@ export function createStart(dependencies: Dependencies) {
     return verdict.admitted ? verdict : judgeStart(query, await readFacts(query.client_id, true));
   }
 
-  /** Counts a start that is about to be stored: it is the only thing that a stranger can have us write. */
+  /** Counts a start that is about to be stored: it is the only write that a caller without credentials can cause. */
   async function admit(clientId: string, address: string): Promise<void> {
     if (startsPerMinute === undefined) return;
     const id = `${networkOf(address, subscriber)}|${clientId}`;

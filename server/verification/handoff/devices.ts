@@ -1,10 +1,10 @@
-/** What somebody may recognise their own device by; names of products, the same in every language. */
+/** What a person may recognise their own device by; names of products, the same in every language. */
 export interface DeviceName {
   browser?: string;
   system?: string;
 }
 
-/** No pattern has a repetition in it: headers are anybody's text. */
+/** No pattern has a repetition in it: headers are untrusted text. */
 type Rule = readonly [patterns: readonly RegExp[], name: string];
 
 /** The first that fits: most browsers also claim to be those further down. */
@@ -34,7 +34,7 @@ const phones: readonly Rule[] = [
 const firstOf = (rules: readonly Rule[], text: string) =>
   rules.find(([patterns]) => patterns.every((pattern) => pattern.test(text)))?.[1];
 
-/** By `User-Agent`, which anybody can make up: good for telling devices apart, not for trust. */
+/** By `User-Agent`, which a caller can make up: good for telling devices apart, not for trust. */
 export function deviceName(userAgent = ''): DeviceName {
   const browser = firstOf(browsers, userAgent);
   const system = firstOf(systems, userAgent);

@@ -6,7 +6,7 @@ import type { DeviceName } from './devices.ts';
 /** Milliseconds that a link and its code work. */
 export const handoffLifetime = 120_000;
 const mistakes = 3;
-/** So that nobody tries for ever: 30 guesses of a million. */
+/** Bounds the tries: 30 guesses of a million. */
 const offers = 10;
 
 /** Crockford's base32: nothing that could be misread or mistyped. */

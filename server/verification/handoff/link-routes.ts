@@ -18,7 +18,7 @@ interface Dependencies {
 const Params = z.object({ token: z.string().max(64) });
 const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
 
-/** Ties the form to the browser that was shown it: nobody else's page can type the code for its visitor. */
+/** Ties the form to the browser that was shown it: no other site's page can type the code for its visitor. */
 const cookie = 'svc_link';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */

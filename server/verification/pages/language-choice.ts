@@ -22,7 +22,7 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
 }
 
 /**
- * Where the page of a request is had in another language: relative, to be completed by the language. Only a
+ * The address of the same page in another language: relative, to be completed by the language. Only a
  * page that depends on its query keeps it: what a provider or a partner has sent is not repeated.
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {

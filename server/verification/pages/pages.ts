@@ -33,7 +33,7 @@ export interface PageContext {
   /** The secret in the browser's cookie. */
   secret: string;
   language: Language;
-  /** Relative; the page in another language is had by adding its code. */
+  /** Relative; the address of the page in another language, without its code. */
   choiceAddress: string;
   /** Which of the session's devices the page is for. */
   device: Device;

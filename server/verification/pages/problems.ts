@@ -18,7 +18,7 @@ const byCode: Partial<Record<ErrorCode, ProblemName>> = {
   rate_limited: 'tooMany',
 };
 
-/** Which page tells of a session that ended in failure, to somebody who comes back much later. */
+/** The page of a session that ended in failure, for a user who comes back much later. */
 const byFailure: Record<FailureReason, ProblemName> = {
   abandoned: 'cancelled',
   consent_declined: 'declined',

@@ -22,7 +22,7 @@ export interface PageContent {
   scripted?: boolean;
 }
 
-/** No inline script or style, nobody else's content, no frame around us. */
+/** No inline script or style, no foreign content, no frame around us. */
 export function contentSecurityPolicy({ leadsTo, scripted = false }: PageContent): string {
   const away = leadsTo === undefined ? [] : [leadsTo, 'https:'];
   // Only test clients have redirect URIs on this machine.

@@ -82,7 +82,7 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circu
     step: 'verify',
     scripted: true,
     link,
-    // Somebody reads it from the screen and types it: a line ends between the two, if anywhere.
+    // A person reads it from the screen and types it: a line ends between the two, if anywhere.
     linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
     qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
     code: view.shown?.code.replace(/^(...)/, '$1 '),
@@ -147,7 +147,7 @@ const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURICompone
 
 /**
  * The `Refresh` header of a view: away to the partner; else this page again, when what it says about time is no
- * longer true. `usual` is in seconds. A page that waits for what somebody types is left alone.
+ * longer true. `usual` is in seconds. A page with a text field is left alone.
  */
 export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;

@@ -8,7 +8,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** Blocks an enrollment, and with it the codes that are out. Twice is once; `entry` where an operator does it. */
+/** Blocks an enrollment, and with it the codes that are out. Idempotent; `entry` where an operator does it. */
 export function createBlocking({ enrollments, revise, clock }: Dependencies) {
   return async function block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment> {
     const reviseAt = new Date(clock.now());

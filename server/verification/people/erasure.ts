@@ -31,7 +31,7 @@ interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
   sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
   revise: Pick<Revising, 'user'>;
-  /** Empties what other features keep. Twice is once. */
+  /** Empties what other features keep. Idempotent. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
   clock: { now(): number };
 }
@@ -42,7 +42,7 @@ const perSweep = 100;
 
 /**
  * Removes a person: claims, identity, enrollments, and what is kept of them in tokens and events. The ledger
- * names charges, never people, and stays. The sweep looks a second time for what was under way meanwhile,
+ * names charges, never people, and stays. The sweep looks a second time for what was under way at the first,
  * then cuts the last links; a crash in between is finished there too.
  */
 export function createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }: Dependencies) {

@@ -4,7 +4,7 @@ import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 /** A record that codes were issued for. */
 export interface Revisable {
   _id: string;
-  /** When it was changed, until the sessions that vouch for what was before have been told (an outbox). */
+  /** When it was changed, until the claims snapshots in sessions are invalidated (an outbox). */
   reviseAt?: Date;
 }
 

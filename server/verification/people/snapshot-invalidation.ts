@@ -15,13 +15,13 @@ interface Dependencies {
   logger: Pick<Logger, 'warn'>;
 }
 
-/** The sweep leaves to the process that made a change the time to tell of it itself. */
-const patience = 5_000;
+/** The process that made a change has this long to invalidate the snapshots itself. */
+const gracePeriodMs = 5_000;
 const perSweep = 200;
 
 /**
- * After a user or an enrollment has changed, no session vouches any more for what was before: whoever changes one tells
- * the sessions, and the sweep tells them where that was cut short. Twice is once.
+ * Invalidates the claims snapshots of a user's sessions after a change of the user or an enrollment. The sweep resumes
+ * interrupted invalidations. Idempotent.
  */
 export function createRevising({ sessions, users, enrollments, clock, logger }: Dependencies) {
   async function user(changed: ChangedUser): Promise<void> {
@@ -41,16 +41,16 @@ export function createRevising({ sessions, users, enrollments, clock, logger }: 
     enrollment,
 
     async sweep(): Promise<void> {
-      const before = new Date(clock.now() - patience);
+      const before = new Date(clock.now() - gracePeriodMs);
       const [changedUsers, changedEnrollments] = await Promise.all([
         users.revisions.due(before, perSweep),
         enrollments.revisions.due(before, perSweep),
       ]);
-      const told = await Promise.allSettled([
+      const results = await Promise.allSettled([
         ...changedUsers.map(user),
         ...changedEnrollments.map(enrollment),
       ]);
-      for (const result of told) {
+      for (const result of results) {
         if (result.status === 'rejected') logger.warn({ err: result.reason }, 'left to the next sweep');
       }
     },

@@ -24,7 +24,7 @@ export interface User extends Revisable {
   createdAt: Date;
   /** When they may be deleted; absent for those who are kept. */
   purgeAt?: Date;
-  /** When they were erased. The record goes after the sweep's second look; until then nobody finds it. */
+  /** When they were erased. The record goes after the sweep's second look; until then no look-up finds it. */
   erasedAt?: Date;
   /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
   audit?: AuditEntry[];
@@ -64,7 +64,7 @@ export interface UserStore {
   /** Removes what was evaluated at `before` or earlier, unless it has been evaluated again since it was read. */
   forgetClaims(user: User, before: Date): Promise<void>;
   /**
-   * Empties the record, so that the same person is somebody new from now on. Their sessions have to be told then.
+   * Empties the record, so that the same person is a new user from now on. The snapshots in their sessions have to be invalidated then.
    * @returns whether it was there
    */
   erase(id: string, at: Date, entry: AuditEntry): Promise<boolean>;
@@ -160,7 +160,7 @@ export function createUserStore(db: Db): UserStore {
     },
 
     async erase(id, at, entry) {
-      const nobody = {
+      const emptied = {
         identity: `erased:${id}`,
         claims: {},
         duplicate: false,
@@ -170,7 +170,7 @@ export function createUserStore(db: Db): UserStore {
       };
       const { matchedCount } = await users.updateOne(
         { _id: id, ...notErased },
-        { $set: nobody, $unset: { purgeAt: '' }, $push: { audit: entry } },
+        { $set: emptied, $unset: { purgeAt: '' }, $push: { audit: entry } },
       );
       return matchedCount === 1;
     },

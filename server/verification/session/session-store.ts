@@ -19,7 +19,7 @@ export const indexes: IndexDeclaration[] = [
 const day = 86_400_000;
 /** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
 const keepFinished = 30 * day;
-/** Those that nobody finished: they owe no event and nobody asks for them (interface 3.1: not found after 30 minutes). */
+/** Unfinished ones: they owe no event, and no query finds them (interface 3.1: not found after 30 minutes). */
 const keepUnfinished = day;
 
 /** What an exchange needs to know of the session that issued the code: not its history. */
@@ -206,9 +206,9 @@ export function createSessionStore(db: Db): SessionStore {
 
     async revise(whose, at, note) {
       const completing = { status: 'verified' as const, failure: { $exists: false } };
-      const vouching: Filter<Session> = { ...whose, $or: [completing, { backing: { $exists: true } }] };
+      const affected: Filter<Session> = { ...whose, $or: [completing, { backing: { $exists: true } }] };
       const entry = { at, event: 'revised' as const, note };
-      await sessions.updateMany(vouching, { $unset: { backing: '' }, $push: { timeline: entry } });
+      await sessions.updateMany(affected, { $unset: { backing: '' }, $push: { timeline: entry } });
     },
 
     async forgetBacking(now) {

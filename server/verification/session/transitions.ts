@@ -42,7 +42,7 @@ export interface IssuedCode {
 
 /**
  * What stood behind a code when it was issued: all that is known of the user, and an active enrollment. Its exchange
- * asks nobody else. Whoever changes one of these later takes it away (`SessionStore.revise`), and the exchange looks
+ * reads nothing else. A later change of one of these removes it (`SessionStore.revise`), and the exchange looks
  * them up.
  */
 export interface Backing {

@@ -15,10 +15,10 @@ interface Dependencies {
 }
 
 /** Seconds that the provider may take for an answer. */
-const patience = 8;
+const timeoutSeconds = 8;
 /** Milliseconds for all that it is asked about one return: who reloads the page waits for that. */
 const patienceForReturn = 15_000;
-/** Milliseconds for which what a provider says of itself is believed; its keys are read anew when one is unknown. */
+/** Milliseconds for which what a provider says of itself is believed; its keys are read again when one is unknown. */
 const metadataLifetime = 3_600_000;
 
 function clientAuthentication({
@@ -40,7 +40,7 @@ function createProvider(settings: OidcSettings) {
   return function provider(): Promise<openid.Configuration> {
     if (known && performance.now() - known.at < metadataLifetime) return known.config;
     const config = openid.discovery(new URL(issuer), clientId, undefined, clientAuthentication(settings), {
-      timeout: patience,
+      timeout: timeoutSeconds,
       // Signatures of ID tokens are verified, although the token endpoint's TLS might stand in for that.
       execute: [openid.enableNonRepudiationChecks, ...insecure],
     });
@@ -102,7 +102,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
 
   function failureOf(error: unknown): Failed {
     const code = error instanceof openid.AuthorizationResponseError ? error.error : undefined;
-    logger.warn({ why: summaryOf(error), source: name }, 'the verification source did not vouch for a user');
+    logger.warn({ why: summaryOf(error), source: name }, 'the verification source did not confirm a user');
     const reason =
       code !== undefined && Object.hasOwn(settings.failures, code) ? settings.failures[code] : undefined;
     return { kind: 'failed', reason: reason ?? 'source_error' };

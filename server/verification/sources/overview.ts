@@ -12,8 +12,8 @@ interface Dependencies {
 
 const day = 86_400_000;
 
-/** For looking whether a provider can be reached: it stands for nobody's session. */
-function nobody(mode: 'test' | 'live') {
+/** A session without a user: it only asks whether a provider can be reached. */
+function probe(mode: 'test' | 'live') {
   const random = () => randomBytes(16).toString('base64url');
   const session = {
     id: 'none',
@@ -54,7 +54,7 @@ export function createSourceOverview({ sources, wallets, clock }: Dependencies) 
     if (!source) throw new ApiError('not_found', { description: `No verification source ${name}` });
     const found = view(source);
     if (found.kind !== 'oidc') return found;
-    const { kind } = await source.begin(...nobody(source.modes[0] ?? 'test'));
+    const { kind } = await source.begin(...probe(source.modes[0] ?? 'test'));
     return view(source, kind === 'down' ? 'the provider cannot be reached' : undefined);
   }
 

@@ -11,7 +11,7 @@ const adult: Claims = {
   country: 'DE',
   assurance_level: 2,
 };
-/** Somebody who is verified as `adult` is, but for what is changed. */
+/** A person who is verified as `adult` is, but for what is changed. */
 const found = (changed: Claims = {}): Verified => ({
   kind: 'verified',
   claims: { ...adult, ...changed },
@@ -73,7 +73,7 @@ function personNamed(name: unknown): Person | undefined {
   return typeof name === 'string' && Object.hasOwn(people, name) ? people[name as PersonName] : undefined;
 }
 
-/** What everybody may know of it. */
+/** What is public of it. */
 export const sandboxSource = { name: 'sandbox', modes: ['test'] } as const satisfies Pick<
   VerificationSource,
   'name' | 'modes'

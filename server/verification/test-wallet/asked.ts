@@ -46,7 +46,7 @@ async function readSigned(jwt: string, clientId: string): Promise<unknown> {
   const certificate = new X509Certificate(Buffer.from(first, 'base64'));
   const hash = createHash('sha256').update(certificate.raw).digest('base64url');
   if (clientId.startsWith('x509_hash:') && clientId !== `x509_hash:${hash}`)
-    throw new Error('the request is signed by somebody else than its client id says');
+    throw new Error('the request is not signed by the key that its client id names');
   if (typ !== 'oauth-authz-req+jwt') throw new Error('the request is of another type');
   const { payload } = await compactVerify(jwt, certificate.publicKey, { algorithms: ['ES256'] });
   return JSON.parse(Buffer.from(payload).toString());

@@ -45,7 +45,7 @@ function authority(key: Uint8Array, name: string, now: number) {
   return { anchor, signer };
 }
 
-/** The access certificate that the sources of the test wallet show, in PEM: it names nobody. */
+/** The access certificate that the sources of the test wallet show, in PEM: it names no organisation. */
 export function accessCertificate(key: Uint8Array, now: number) {
   const own = deriveKeyPair(key, ['test wallet', 'access']);
   const subject = { country, name: 'SVC test relying party' };

@@ -64,7 +64,7 @@ export function createTestWallet({ issuer, clock }: Dependencies) {
     context: PresentationContext,
   ) {
     const { act, holder } = instruction;
-    // Loaded when somebody uses the test wallet: it is not for production.
+    // Loaded when the test wallet is used: it is not for production.
     const { presentMdoc, presentSdJwt } = await import('./holder.ts');
     const order = { holder, flaw: flawOf(act), now: clock.now() };
     const key = issuer.holderKey;

@@ -31,7 +31,7 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
   /** Endpoints that found the pool full, in order. */
   const blocked = new Set<string>();
   /** Endpoints whose retries found the retries' part of the pool taken or promised, in order. */
-  const starved = new Set<string>();
+  const waitingForRetrySlot = new Set<string>();
   const running = new Set<Promise<void>>();
   let reserved = 0;
   let stopped = false;
@@ -52,7 +52,7 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     const { keyId } = room;
     leasing.add(keyId);
     wanting.delete(keyId);
-    starved.delete(keyId);
+    waitingForRetrySlot.delete(keyId);
     reserved += room.slots;
     let granted: Grant | undefined;
     try {
@@ -71,7 +71,7 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     // Woken during the claim: look again. Due attempts but no free slot: wait for one.
     const again = wanting.has(keyId) || granted.leased.length > 0;
     if (granted.more) wanting.add(keyId);
-    if (granted.more && room.retries === 0) starved.add(keyId);
+    if (granted.more && room.retries === 0) waitingForRetrySlot.add(keyId);
     if (again) pump(keyId);
     makeWay();
   }
@@ -97,9 +97,9 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
       blocked.delete(next);
       pump(next);
     }
-    for (const keyId of starved) {
+    for (const keyId of waitingForRetrySlot) {
       if (slots.room(keyId, reserved).retries === 0) continue;
-      starved.delete(keyId);
+      waitingForRetrySlot.delete(keyId);
       pump(keyId);
       break;
     }

@@ -92,7 +92,7 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     }
   }
 
-  async function conclude(delivery: Leased, result: PostResult, signed: Partial<Attempt>): Promise<void> {
+  async function finish(delivery: Leased, result: PostResult, signed: Partial<Attempt>): Promise<void> {
     const at = now();
     const verdict = judge(delivery, { error: result.error, at }, settings.retryDelays);
     const next = verdict.status === 'pending' ? { nextAttemptAt: verdict.nextAttemptAt } : {};
@@ -130,6 +130,6 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     const dueAt = delivery.attempts.at(-1)?.dueAt.getTime() ?? at;
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, at - dueAt) / 1000 });
     const result = await post({ url, mode, headers: attemptHeaders(signed), body });
-    await conclude(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
+    await finish(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };
 }

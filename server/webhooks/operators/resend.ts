@@ -168,10 +168,10 @@ export function createOperations({ events, history, dispatch, wake, findKey, clo
     /** Sends one harmless sample once, and waits for what comes of it. */
     async test(keyId: string): Promise<Delivery> {
       const { _id } = await sample(keyId, { type: harmless, limit: 1 });
-      const patience = AbortSignal.timeout(testPatience);
+      const timeout = AbortSignal.timeout(testPatience);
       for (;;) {
         const delivery = await existing(_id);
-        if (finalStatuses.some((status) => status === delivery.status) || patience.aborted) return delivery;
+        if (finalStatuses.some((status) => status === delivery.status) || timeout.aborted) return delivery;
         await sleep(50);
       }
     },

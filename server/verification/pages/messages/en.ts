@@ -74,7 +74,7 @@ export const en: Messages = {
     },
     names: {
       adult: { title: 'Adult', text: 'Over 21, every claim is positive' },
-      'new-adult': { title: 'New adult', text: 'Somebody nobody has met before, each time' },
+      'new-adult': { title: 'New adult', text: 'A new user on every run' },
       'young-adult': { title: 'Young adult', text: '19 years old: 18 or older, not 21' },
       teen: { title: 'Teen', text: '17 years old: 16 or older, not 18' },
       child: { title: 'Child', text: '15 years old: every age claim is negative' },
@@ -148,7 +148,7 @@ export const en: Messages = {
     },
     link: 'Or open this address there',
     code: 'Then type this code on your phone',
-    codeText: 'Never give it to anybody. We do not ask for it by phone, e-mail or chat.',
+    codeText: 'Never give it to anyone. We do not ask for it by phone, e-mail or chat.',
     lifetime: 'Link and code work once, for 2 minutes.',
     stay: 'Continue on this computer instead',
     expired: {
@@ -166,7 +166,7 @@ export const en: Messages = {
     lead: (partner, computer) =>
       `You are about to prove something about yourself to ${partner}, for a visit that was begun in ${computer}.`,
     warning:
-      'Go on only if you began it yourself and that screen is in front of you. If somebody sent you this link, close this page.',
+      'Go on only if you began it yourself and that screen is in front of you. If someone sent you this link, close this page.',
     code: 'Code on that screen',
     codeHint: 'Six digits, shown beside the address that you opened',
     wrong: 'That is not the code. After three wrong ones the link stops working.',
@@ -176,7 +176,7 @@ export const en: Messages = {
       lead: (partner) =>
         `You have signed in. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
       began: 'Begun',
-      warning: 'If you are not looking at it right now, somebody may be trying to pass as you: choose No.',
+      warning: 'If you are not looking at it right now, someone may be trying to pass as you: choose No.',
       yes: 'Yes, this is my computer',
       no: 'No, stop here',
     },

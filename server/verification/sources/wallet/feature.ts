@@ -47,7 +47,7 @@ export function createWallets(dependencies: Dependencies) {
   const testWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testWallet}/status`;
 
-  /** Its certificates are made anew each day: none expires while a server runs. */
+  /** Its certificates are made again each day: none expires while a server runs. */
   let current: { issuer: TestIssuer; madeAt: number } | undefined;
   function testIssuer(): TestIssuer {
     const now = clock.now();
