@@ -14,6 +14,7 @@ import { type Load, startLoad } from './load/load.ts';
 import { describeMachine, describeVersions, loadAverage } from './machine.ts';
 import { createMeasure } from './measure.ts';
 import { readOptions } from './options.ts';
+import { measureOverload } from './overload/overload.ts';
 import { root, temporaryDirectory } from './processes.ts';
 import { profileExchange } from './profile.ts';
 import { type Figures, renderProfile, renderResults, renderTables } from './report.ts';
@@ -23,6 +24,7 @@ import {
   judgeFairness,
   judgeFlows,
   judgeHotWallet,
+  judgeOverload,
   judgePresentations,
   judgeRatios,
   judgeWebhooks,
@@ -63,6 +65,9 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const hot = sections.has('hot')
     ? await measureHotWallet({ database, load, rounds, seconds, smoke, progress })
     : undefined;
+  const overload = sections.has('overload')
+    ? await measureOverload({ database, load, seconds, smoke, progress })
+    : undefined;
   const flows = sections.has('flows')
     ? await measureFlows({ database, load, rounds, seconds, smoke, progress })
     : undefined;
@@ -77,13 +82,25 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const verdicts = [
     ...judgeRatios(rows),
     ...(hot ? judgeHotWallet(hot) : []),
+    ...(overload ? judgeOverload(overload) : []),
     ...(flows ? judgeFlows(flows.rows) : []),
     ...(fairness ? judgeFairness(fairness) : []),
     ...(webhooks ? judgeWebhooks(webhooks) : []),
     ...(cli ? judgeCli(cli) : []),
     ...(wallets ? judgePresentations(wallets) : []),
   ];
-  return { rows, verdicts: smoke ? [] : verdicts, profile, hot, flows, fairness, webhooks, cli, wallets };
+  return {
+    rows,
+    verdicts: smoke ? [] : verdicts,
+    profile,
+    hot,
+    overload,
+    flows,
+    fairness,
+    webhooks,
+    cli,
+    wallets,
+  };
 }
 
 async function bench(): Promise<void> {

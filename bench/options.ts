@@ -19,6 +19,7 @@ const sections = [
   'crowd',
   'userinfo',
   'hot',
+  'overload',
   'flows',
   'fairness',
   'webhooks',

@@ -4,6 +4,7 @@ import type { FlowFigures, FlowMeasurement } from './flows/rows.ts';
 import { type HotRow, hotCallers } from './hot/hot.ts';
 import type { Ceiling } from './load/ceiling.ts';
 import type { Measurement } from './measure.ts';
+import type { OverloadFigures } from './overload/overload.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import type { Verdict } from './targets.ts';
@@ -77,6 +78,22 @@ function hotText(rows: readonly HotRow[]): string[] {
       ['', 'exchanges/s (p50 / p99 in ms)', '÷ one process', 'answers of each process ÷ equal share', '503'],
       lines,
     ),
+  ];
+}
+
+function overloadText({ capacity, goodput, shed, recoverySeconds }: OverloadFigures): string[] {
+  return [
+    '## One server process with three times the requests that it takes, and after 15 s without its database',
+    table(
+      ['', 'exchanges/s', '503'],
+      [
+        ['64 callers', whole(capacity), '0'],
+        ['768 callers, who repeat 30 ms after a 503', whole(goodput), whole(shed)],
+      ],
+    ),
+    ...(recoverySeconds === undefined
+      ? []
+      : [`70 % of the capacity are back ${recoverySeconds.toFixed(1)} s after the database.`]),
   ];
 }
 
@@ -173,6 +190,7 @@ export interface Figures {
   verdicts: readonly Verdict[];
   profile?: ProfileSummary | undefined;
   hot?: readonly HotRow[] | undefined;
+  overload?: OverloadFigures | undefined;
   flows?: FlowFigures | undefined;
   fairness?: readonly FairnessRow[] | undefined;
   webhooks?: WebhookFigures | undefined;
@@ -186,6 +204,7 @@ export function renderTables({
   verdicts,
   profile,
   hot,
+  overload,
   flows,
   fairness,
   webhooks,
@@ -195,6 +214,7 @@ export function renderTables({
   return [
     ...(rows.length > 0 ? requestsText(rows) : []),
     ...(hot ? hotText(hot) : []),
+    ...(overload ? overloadText(overload) : []),
     ...(flows ? flowsText(flows) : []),
     ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),

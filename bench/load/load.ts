@@ -19,6 +19,8 @@ export interface Order {
   forSeconds?: number | undefined;
   /** Milliseconds after which a caller repeats a request that was answered 503; without it, a 503 is a failure. */
   retryMs?: number | undefined;
+  /** What an answer 400 says where the answer to an earlier try was lost; it is no failure. */
+  lost?: string | undefined;
 }
 
 export interface LoadResult {
@@ -27,6 +29,8 @@ export interface LoadResult {
   statuses: Record<string, number>;
   /** Answers 200 of each origin. */
   granted: number[];
+  /** Answers 200 in each tenth of a second since the start. */
+  tenths: number[];
   /** Milliseconds from sending to the end of the answer. */
   p50: number;
   p99: number;

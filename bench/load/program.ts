@@ -16,7 +16,8 @@ interface Caller {
  * Requests are complete strings before the first is sent; answers are only counted, unless they are asked for.
  */
 async function run(order: Order): Promise<LoadResult> {
-  const { origins, path, requests, callers, perSecond, keepBodies, refusal, forSeconds, retryMs } = order;
+  const { origins, path, requests, callers, perSecond, keepBodies, refusal, forSeconds, retryMs, lost } =
+    order;
   const clients = Array.from(
     { length: callers },
     (_, n) =>
@@ -31,6 +32,7 @@ async function run(order: Order): Promise<LoadResult> {
   const latencies: number[] = [];
   const statuses: Record<string, number> = {};
   const granted = origins.map(() => 0);
+  const tenths: number[] = [];
   const bodies: string[] = [];
   const failures: string[] = [];
   let next = 0;
@@ -62,7 +64,11 @@ async function run(order: Order): Promise<LoadResult> {
       const text = Buffer.concat(chunks).toString();
       if (status === '200') {
         granted[caller.origin] = (granted[caller.origin] ?? 0) + 1;
+        const tenth = Math.floor((performance.now() - startedAt) / 100);
+        tenths[tenth] = (tenths[tenth] ?? 0) + 1;
         if (keepBodies) bodies.push(text);
+      } else if (status === '400' && lost !== undefined && text.includes(lost)) {
+        // Counted with the statuses.
       } else if (status !== '429' || refusal === undefined || !text.includes(refusal)) {
         failures.push(`${status} ${text}`);
       } else if (forSeconds !== undefined) queue.push(request);
@@ -104,6 +110,7 @@ async function run(order: Order): Promise<LoadResult> {
     seconds,
     statuses,
     granted,
+    tenths: Array.from(tenths, (count) => count ?? 0),
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     cpuSeconds: (user + system) / 1e6,

@@ -1,0 +1,85 @@
+import { startOurs } from '../contenders/ours.ts';
+import type { DatabaseServer } from '../database.ts';
+import type { Load } from '../load/load.ts';
+import type { Options } from '../options.ts';
+import { pause } from '../processes.ts';
+
+/** What one server process still does when it is asked for more than it can, and after its database was away. */
+export interface OverloadFigures {
+  /** Exchanges per second with 64 callers. */
+  capacity: number;
+  /** The same with 768 callers, who repeat 30 ms after a 503. */
+  goodput: number;
+  /** Answers 503 to them. */
+  shed: number;
+  /** From the end of an outage of the database to 70 % of the capacity; undefined where it cannot be stopped. */
+  recoverySeconds: number | undefined;
+}
+
+interface Context extends Pick<Options, 'seconds' | 'smoke'> {
+  database: DatabaseServer;
+  load: Load;
+  progress: (text: string) => void;
+}
+
+const callers = 64;
+/** Three times the requests that a process has in flight at most. */
+const tooMany = 768;
+const retryMs = 30;
+const toWarmUp = 2_000;
+/** Seconds. */
+const beforeOutage = 3;
+const outage = 15;
+const afterOutage = 12;
+const enough = 0.7;
+const tenthsInSecond = 10;
+
+/** Seconds from tenth `from` on until the answers of a whole second are `wanted`. */
+function secondsUntil(wanted: number, tenths: readonly number[], from: number): number {
+  for (let at = from; at + tenthsInSecond <= tenths.length; at += 1) {
+    const inSecond = tenths.slice(at, at + tenthsInSecond).reduce((sum, count) => sum + count, 0);
+    if (inSecond >= wanted) return (at - from) / tenthsInSecond;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+/** @throws where the ledger does not hold one charge for each code that was redeemed */
+export async function measureOverload(context: Context): Promise<OverloadFigures> {
+  const { database, load, seconds, smoke, progress } = context;
+  const ours = await startOurs({ database, load, name: 'overload', processes: [1], crowd: 0 });
+  const [contender] = ours.contenders;
+  if (!contender) throw new Error('no server');
+  const { origins, tokenPath: path, prepareExchanges, settle } = contender;
+
+  async function rateOf(count: number, inFlight: number) {
+    const requests = await prepareExchanges(count, 'one');
+    const result = await load.run({ origins, path, requests, callers: inFlight, retryMs });
+    await settle(count);
+    return { rate: count / result.seconds, shed: result.statuses['503'] ?? 0 };
+  }
+
+  async function recovery(pid: number, capacity: number): Promise<number> {
+    const requests = await prepareExchanges(Math.round(capacity * (beforeOutage + afterOutage) * 1.2), 'one');
+    const forSeconds = beforeOutage + outage + afterOutage;
+    const running = load.run({ origins, path, requests, callers, retryMs, forSeconds, lost: 'already used' });
+    await pause(beforeOutage * 1_000);
+    process.kill(pid, 'SIGSTOP');
+    await pause(outage * 1_000);
+    process.kill(pid, 'SIGCONT');
+    const { tenths, statuses } = await running;
+    // An answer that was lost to the outage is a charge, which the repeated request names.
+    await settle((statuses['200'] ?? 0) + (statuses['400'] ?? 0));
+    return secondsUntil(enough * capacity, tenths, (beforeOutage + outage) * tenthsInSecond);
+  }
+
+  await rateOf(smoke ? 200 : toWarmUp, callers);
+  const { rate: capacity } = await rateOf(smoke ? 200 : toWarmUp * seconds, callers);
+  progress(`overload  ${callers} callers  ${Math.round(capacity)}/s`);
+  const { rate: goodput, shed } = await rateOf(Math.round(capacity * (smoke ? 1 : 2 * seconds)), tooMany);
+  progress(`overload  ${tooMany} callers  ${Math.round(goodput)}/s, ${shed} answers 503`);
+  const { pid } = database;
+  const recoverySeconds = pid === undefined || smoke ? undefined : await recovery(pid, capacity);
+  progress(`overload  recovery  ${recoverySeconds ?? 'not measured'}`);
+  await ours.stop();
+  return { capacity, goodput, shed, recoverySeconds };
+}
