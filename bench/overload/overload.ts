@@ -27,6 +27,8 @@ const callers = 64;
 const tooMany = 768;
 const retryMs = 30;
 const toWarmUp = 2_000;
+/** During an outage, each of thousands of 503 would be a line. */
+const quiet = { SVC_LOG_LEVEL: 'fatal' };
 /** Seconds. */
 const beforeOutage = 3;
 const outage = 15;
@@ -46,7 +48,7 @@ function secondsUntil(wanted: number, tenths: readonly number[], from: number): 
 /** @throws where the ledger does not hold one charge for each code that was redeemed */
 export async function measureOverload(context: Context): Promise<OverloadFigures> {
   const { database, load, seconds, smoke, progress } = context;
-  const ours = await startOurs({ database, load, name: 'overload', processes: [1], crowd: 0 });
+  const ours = await startOurs({ database, load, name: 'overload', processes: [1], crowd: 0, environment: quiet });
   const [contender] = ours.contenders;
   if (!contender) throw new Error('no server');
   const { origins, tokenPath: path, prepareExchanges, settle } = contender;

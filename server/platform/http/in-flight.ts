@@ -14,6 +14,12 @@ interface Settings {
 
 /** Seconds after which a refused caller may try again. */
 const retryAfter = 1;
+/** The same for every refused request: a refusal has to be cheap. */
+const overloaded = new ApiError('service_unavailable', {
+  retryAfter,
+  logged: true,
+  description: 'Too many requests are in flight; try again shortly',
+});
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
 
@@ -34,11 +40,7 @@ export function boundInFlight(scope: FastifyInstance, { most, onShed, onInFlight
       loggedAt = performance.now();
       shed = 0;
     }
-    return new ApiError('service_unavailable', {
-      retryAfter,
-      logged: true,
-      description: 'Too many requests are in flight; try again shortly',
-    });
+    return overloaded;
   }
 
   scope.addHook('onRequest', (_request, reply, done) => {
