@@ -48,7 +48,14 @@ function secondsUntil(wanted: number, tenths: readonly number[], from: number): 
 /** @throws where the ledger does not hold one charge for each code that was redeemed */
 export async function measureOverload(context: Context): Promise<OverloadFigures> {
   const { database, load, seconds, smoke, progress } = context;
-  const ours = await startOurs({ database, load, name: 'overload', processes: [1], crowd: 0, environment: quiet });
+  const ours = await startOurs({
+    database,
+    load,
+    name: 'overload',
+    processes: [1],
+    crowd: 0,
+    environment: quiet,
+  });
   const [contender] = ours.contenders;
   if (!contender) throw new Error('no server');
   const { origins, tokenPath: path, prepareExchanges, settle } = contender;
