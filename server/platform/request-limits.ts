@@ -71,8 +71,10 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
 
   /** Counters are named by a keyed digest: an id may be anything, and a caller cannot choose where it is counted. */
   function counterOf(name: string, id: string, minuteNumber: number): Counter {
-    const digest = digests.get(`${name}:${id}`) ?? keyed(key, ['counter', name, id]);
-    digests.set(`${name}:${id}`, digest);
+    const named = `${name}:${id}`;
+    const digest = digests.get(named) ?? keyed(key, ['counter', name, id]);
+    // Ids that callers choose can be long and never come again.
+    if (!chosenByCallers.has(name)) digests.set(named, digest);
     const field = digest.toString('base64url', 0, 16);
     const document = `${name}:${minuteNumber}`;
     return {
