@@ -1,4 +1,4 @@
-import type { Measurement } from '../measure.ts';
+import { type Measurement, medianOf } from '../measure.ts';
 import type { Row } from '../rounds.ts';
 import { median } from '../statistics.ts';
 
@@ -23,14 +23,9 @@ export interface FlowFigures {
 }
 
 export function medianOfFlows(rounds: readonly FlowMeasurement[]): FlowMeasurement {
-  const of = (key: keyof FlowMeasurement) => median(rounds.map((one) => one[key]));
+  const of = (key: 'commands' | 'requests') => median(rounds.map((one) => one[key]));
   return {
-    rate: of('rate'),
-    p50: of('p50'),
-    p99: of('p99'),
-    serverCpu: of('serverCpu'),
-    databaseCpu: of('databaseCpu'),
-    loadCpu: of('loadCpu'),
+    ...medianOf(rounds),
     commands: of('commands'),
     requests: of('requests'),
   };
