@@ -59,7 +59,7 @@ const erase = (environment: Environment, userId: string): Promise<unknown> =>
     }
   });
 
-/** Records that still name somebody, by collection. The audit log names whom an operator has erased. */
+/** Records that still name a person, by collection. The audit log names whom an operator has erased. */
 async function tracesOf(db: Db, names: readonly string[]): Promise<string[]> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   const found = await Promise.all(

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { Logger } from '../logging.ts';
 
 interface Settings {
-  /** Requests that may be in flight at once; one more is refused. */
+  /** Most requests in flight; one more is refused. */
   most: number;
   /** Called for each refused request. */
   onShed: () => void;

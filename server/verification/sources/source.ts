@@ -47,7 +47,7 @@ export interface Authenticated {
   /** A person who will never come again: kept for a day. */
   passing?: boolean;
   rehearse?: Rehearsal;
-  /** What the verification comes to, of a source that can say it at once and as often as it is asked. */
+  /** What the verification comes to, of a source that answers without a further step, as often as it is asked. */
   answer?: Verified | Failed;
 }
 export interface Verified {

@@ -105,7 +105,7 @@ export function createWalletSource(
         anchors: anchorsFor(mode),
         now: clock.now(),
       });
-      // Derived at once: the number itself is kept nowhere, not even until the person is back.
+      // Derived here: the number itself is kept nowhere, not even until the person is back.
       const subject = person && hmac(key, JSON.stringify(['wallet', person.issuer, person.identifier]));
       return { kind: 'proven', claims: proven, subject };
     },
