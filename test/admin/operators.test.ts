@@ -63,7 +63,7 @@ describe('operators', () => {
     for (const refused of [adminToken, 'off']) expect(await status(refused)).toBe(401);
   });
 
-  it('cannot revoke themselves, nor be created by anybody but an owner', async () => {
+  it('cannot revoke themselves, and only an owner creates one', async () => {
     const owner = await operator('owner');
     const api = server.apiAs(owner.token);
     expect(await refusal(api.operators.revoke.mutate({ operatorId: owner.id }))).toBe('refused');

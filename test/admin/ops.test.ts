@@ -63,7 +63,7 @@ describe('GET /ops', () => {
     expect(page).toContain('Needs attention');
   });
 
-  it('reloads by itself, until somebody stops it', async () => {
+  it('reloads by itself until the reader stops it', async () => {
     const reloading = await open(basic(firstToken));
     expect(reloading.headers.get('refresh')).toBe('15');
     expect(await reloading.text()).toContain('href="?still"');

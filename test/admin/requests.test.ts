@@ -31,7 +31,7 @@ const basic = (user: string, password: string) => ({ authorization: `Basic ${bto
 const sessionUrl = (id: string) => `${server.baseUrl}/api/verify/hvf-session/${id}`;
 const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
 
-describe('a request that names somebody known', () => {
+describe('a request that names a known caller', () => {
   it('can be asked about by its request id', async () => {
     const answer = await post(tokenUrl(), { grant_type: 'authorization_code', client_id: partner.clientId });
     expect(await story(idOf(answer))).toMatchObject({
@@ -51,7 +51,7 @@ describe('a request that names somebody known', () => {
   });
 });
 
-it('a request that names nobody known leaves no row', async () => {
+it('a request without a known caller leaves no row', async () => {
   const none = 'ses_0000000000000000000000';
   const answers = [
     await fetch(`${server.baseUrl}/nowhere`),

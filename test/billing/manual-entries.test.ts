@@ -179,7 +179,7 @@ describe('a refund', () => {
     expect([state.balance, entries.length]).toEqual([5_000, 3]);
   });
 
-  it('twice is once, also at the same time', async () => {
+  it('is idempotent, also for simultaneous repeats', async () => {
     await newPartner(5_000);
     const entryId = await charge();
     const answers = await Promise.all(Array.from({ length: 8 }, () => refund(entryId)));

@@ -2,9 +2,9 @@ import { type Browser, devices } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { freePort } from '../verification/sources/oidc-site.ts';
+import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
-import { judge } from './surroundings.ts';
 
 const { userAgent, viewport } = devices['Pixel 7'];
 
@@ -77,7 +77,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     expect(shop.last()['error']).toBe('verification_failed');
   });
 
-  it('a link that has run out can be had anew', async () => {
+  it('an expired link can be replaced', async () => {
     const { computer, phone } = await open();
     clock.advance(121_000);
     await phone.reload();

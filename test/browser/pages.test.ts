@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
-import { judge } from './surroundings.ts';
 
 const minute = 60_000;
 const scope = 'age_18_plus identity_verified country';

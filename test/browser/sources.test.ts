@@ -4,9 +4,9 @@ import type { TestServer } from '../harness/server.ts';
 import { startHostileProvider } from '../verification/sources/hostile-provider.ts';
 import { freePort, startWithSources } from '../verification/sources/oidc-site.ts';
 import { clientId, clientSecret, startProvider } from '../verification/sources/provider.ts';
+import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
-import { judge } from './surroundings.ts';
 
 describeInBrowser('verification sources in a real browser', () => {
   let provider: Awaited<ReturnType<typeof startProvider>>;
@@ -43,7 +43,7 @@ describeInBrowser('verification sources in a real browser', () => {
     service.admin.clients.update.mutate({ clientId: shop.partner.clientId, source });
   const atShop = (url: URL) => url.origin === shop.origin;
 
-  it('an OpenID provider vouches for somebody', async () => {
+  it('an OpenID provider confirms a person', async () => {
     const { page, complaints } = visitor;
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
@@ -76,7 +76,7 @@ describeInBrowser('verification sources in a real browser', () => {
     expect(shop.last()).toHaveProperty('code');
   });
 
-  it('one that is away is told of, and nothing is lost', async () => {
+  it('a page says that a provider cannot be reached, and nothing is lost', async () => {
     await useSource('away');
     const { page } = visitor;
     await page.goto(shop.link());

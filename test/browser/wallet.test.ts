@@ -2,9 +2,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testWalletSources } from '../../contracts/wallet-sources.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
-import { judge } from './surroundings.ts';
 
 describeInBrowser('European wallets in a real browser', () => {
   let service: TestServer;

@@ -13,7 +13,7 @@ const terms = {
   keyId: 'key_0000000000000000000000',
   sessionId: 'ses_0000000000000000000000',
   enrollmentId: 'enr_0000000000000000000000',
-  sub: 'somebody',
+  sub: 'sub-1',
   returning: false,
   scope: '',
 };

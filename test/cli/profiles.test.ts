@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** Knows neither address nor token by its environment. */
-async function stranger() {
+async function withoutServer() {
   const svcadmin = await commandLine(server.url, undefined);
   const env = { SVCADMIN_URL: '', SVCADMIN_TOKEN: '' };
   return { ...svcadmin, run: (args: string[], input = '') => svcadmin.run(args, { input, env }) };
@@ -19,7 +19,7 @@ async function stranger() {
 
 describe('login', () => {
   it('keeps a profile that only its owner can read; logout forgets it', async () => {
-    const svcadmin = await stranger();
+    const svcadmin = await withoutServer();
     const login = await svcadmin.run(
       ['login', '--url', server.url, '--token-stdin', '--json'],
       `${firstToken}\n`,
@@ -44,8 +44,8 @@ describe('login', () => {
     expect((await svcadmin.run(['whoami'])).code).toBe(3);
   });
 
-  it('keeps nothing where the token is wrong, and asks nobody off a terminal', async () => {
-    const svcadmin = await stranger();
+  it('keeps nothing where the token is wrong, and asks nothing off a terminal', async () => {
+    const svcadmin = await withoutServer();
     const wrong = await svcadmin.run(['login', '--url', server.url, '--token-stdin'], 'wrong');
     expect(wrong.code).toBe(3);
     expect((await svcadmin.run(['login', '--url', server.url])).code).toBe(2);
@@ -55,7 +55,7 @@ describe('login', () => {
 
 describe('the server and the token', () => {
   it('are found in the data directory of a local server, from below it too', async () => {
-    const svcadmin = await stranger();
+    const svcadmin = await withoutServer();
     await mkdir(join(svcadmin.cwd, '.svc'));
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-token'), `${firstToken}\n`);
     await writeFile(join(svcadmin.cwd, '.svc', 'admin-url'), `${server.url}\n`);
@@ -74,7 +74,7 @@ describe('the server and the token', () => {
   });
 
   it('never go together where they do not belong together', async () => {
-    const svcadmin = await stranger();
+    const svcadmin = await withoutServer();
     await svcadmin.run(['login', '--url', server.url, '--token-stdin'], firstToken);
     const elsewhere = await svcadmin.run(['whoami', '--url', 'http://192.0.2.1:8081', '--json']);
     expect(elsewhere.code).toBe(3);

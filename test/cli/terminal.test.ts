@@ -8,7 +8,7 @@ import { commandLine, executable } from './svcadmin.ts';
 const run = promisify(execFile);
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const width = 100;
-const patience = { timeout: 20_000, interval: 100 };
+const timeLimit = { timeout: 20_000, interval: 100 };
 
 /** A shell in a real terminal that a person types into. */
 function openTerminal(env: Record<string, string>, cwd: string) {
@@ -53,7 +53,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
   });
   afterEach(() => terminal.close());
 
-  const shows = (text: string | RegExp) => expect.poll(() => terminal.screen(), patience).toMatch(text);
+  const shows = (text: string | RegExp) => expect.poll(() => terminal.screen(), timeLimit).toMatch(text);
 
   async function login(): Promise<void> {
     await terminal.type(`${svcadmin} login --url ${server.url}`);

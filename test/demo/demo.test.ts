@@ -51,7 +51,7 @@ function openShop(at: Demo = demo) {
 const accountFile = () => join(service.dataDir, 'demo.json');
 
 describe('the demo partner', () => {
-  it('does nothing to the service before somebody begins', async () => {
+  it('does nothing to the service before a visitor begins', async () => {
     const page = await openShop().page('/');
     expect(page).toContain('Verify my age');
     expect(existsSync(accountFile())).toBe(false);

@@ -9,7 +9,7 @@ import { engineProgram } from '../../embedded-database/engine/child.ts';
 import { connect } from '../../server/platform/database/connect.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const patience = { timeout: 20_000, interval: 25 };
+const timeLimit = { timeout: 20_000, interval: 25 };
 
 const newDataDir = (): string => {
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-embedded-'));
@@ -91,7 +91,7 @@ describe('startEmbedded', () => {
     const things = await open(database);
     for (let n = 0; n < 50; n += 1) await things.insertOne({ n });
     const killed = kill(database);
-    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(50), patience);
+    await vi.waitFor(async () => expect(await things.countDocuments()).toBe(50), timeLimit);
     expect(database.pid()).not.toBe(killed);
     await things.insertOne({ n: 50 });
   });
@@ -100,9 +100,9 @@ describe('startEmbedded', () => {
     const database = await start(newDataDir());
     const things = await open(database);
     for (let round = 1; round <= 5; round += 1) {
-      await vi.waitFor(() => things.insertOne({ round }), patience);
+      await vi.waitFor(() => things.insertOne({ round }), timeLimit);
       const killed = kill(database);
-      await vi.waitFor(() => expect([killed, undefined]).not.toContain(database.pid()), patience);
+      await vi.waitFor(() => expect([killed, undefined]).not.toContain(database.pid()), timeLimit);
     }
     expect(await things.countDocuments()).toBe(5);
   });
@@ -140,7 +140,7 @@ describe('a killed server', () => {
     const { server, uri, pid } = await startInAnotherProcess(dataDir);
     await (await open({ uri })).insertOne({ name: 'journaled' });
     server.kill('SIGKILL');
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), patience);
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), timeLimit);
     expect(await (await open(await start(dataDir))).distinct('name')).toEqual(['journaled']);
   });
 });
@@ -161,7 +161,7 @@ describe('startEmbedded where the engine does not run', () => {
     const things = await open(database);
     await things.insertOne({ name: 'kept' });
     kill(database);
-    await vi.waitFor(async () => expect(await things.distinct('name')).toEqual(['kept']), patience);
+    await vi.waitFor(async () => expect(await things.distinct('name')).toEqual(['kept']), timeLimit);
   });
 
   it('says in one sentence to set MONGODB_URI where there is none', async () => {

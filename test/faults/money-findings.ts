@@ -117,11 +117,11 @@ export function judgeMoney(
   );
   const count = (fate: Fate) => counted(fates, (each) => each === fate);
   const answers = counted(outcomes, ({ token }) => token !== undefined);
-  const strangers = counted(charges, ({ grant }) => !codes.has(grant?.sessionId ?? ''));
+  const unknown = counted(charges, ({ grant }) => !codes.has(grant?.sessionId ?? ''));
   return {
     lostCents: missingCents(snapshot, expected.funded),
     doubleDebits: count('double'),
-    orphans: count('orphan') + strangers,
+    orphans: count('orphan') + unknown,
     other: [
       ...ledgerFaults(snapshot),
       ...eventFaults(snapshot),

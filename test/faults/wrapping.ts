@@ -70,7 +70,7 @@ export function wrapBilling(
 /** How long a user who was erased waits for the second look of the product. Milliseconds. */
 const secondLookAfter = 60_000;
 
-/** The stores of verification with a point around the read that an exchange begins with, and a sweep without patience. */
+/** The stores of verification with a point around the read that an exchange begins with, and a sweep without a grace period. */
 export function wrapVerification(
   { sessions, users, enrollments }: Stores['verification'],
   at: At,

@@ -52,7 +52,7 @@ const balance = async ({ partnerId }: TestPartner) =>
   (await server.admin.wallets.show.query({ partnerId, mode: 'test' })).balance;
 
 describe('one person of one source at two partners', () => {
-  it('has two subjects, is told of to each by its own, and is erased at both', async () => {
+  it('has two subjects, one for each partner, and is erased at both', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const atOne = await exchanged(one);
     const atOther = await exchanged(other);
@@ -88,7 +88,7 @@ describe('one person of one source at two partners', () => {
     for (const body of left) if ('claims' in body) expect(body['claims']).toEqual({});
     for (const user of [atOne.sub, atOther.sub])
       await expect(server.admin.users.show.query({ user })).rejects.toThrow('No user');
-    // Whoever else is at one of these partners stays.
+    // Other users of these partners stay.
     expect((await userinfo(neighbour.token)).status).toBe(200);
     expect(await server.admin.users.show.query({ user: neighbour.sub })).toMatchObject({ sessions: 1 });
   });

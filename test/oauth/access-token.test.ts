@@ -40,9 +40,9 @@ describe('an access token', () => {
     const [signer, other] = processes();
     const token = signer.sign(issue());
     await other.verify(token);
-    const [, stranger] = processes();
+    const [, foreign] = processes();
     const all = () =>
-      Promise.all([signer, other, stranger].map(async ({ verify }) => !!(await verify(token))));
+      Promise.all([signer, other, foreign].map(async ({ verify }) => !!(await verify(token))));
     clock.advance(lifetime - 401);
     expect(await all()).toEqual([true, true, true]);
     clock.advance(1);

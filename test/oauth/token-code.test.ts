@@ -38,8 +38,8 @@ describe('400 invalid_grant: whose code', () => {
       redirectUris: [redirectUri],
       claims: ['age_18_plus', 'identity_verified'],
     });
-    const stranger = await oauth.partner();
-    for (const other of [{ ...partner, clientId, clientSecret }, stranger]) {
+    const foreign = await oauth.partner();
+    for (const other of [{ ...partner, clientId, clientSecret }, foreign]) {
       expect(await oauth.exchange(other, visit)).toMatchObject(invalidGrant(/^Unknown authorization code/));
     }
     expect((await oauth.exchange(partner, visit)).status).toBe(200);
@@ -115,7 +115,7 @@ describe('400 invalid_grant: used', () => {
     expect(await statusOfToken(token)).toBe(401);
   });
 
-  it('revokes nothing for somebody who is not the client', async () => {
+  it('revokes nothing for another client', async () => {
     const { visit, token } = await useCode();
     oauth.clock.advance(60_000);
     await oauth.exchange(await oauth.partner(), visit);

@@ -211,7 +211,7 @@ describe('429 rate_limited: spend limits', () => {
     expect(used).toEqual({ minute: 3, hour: 3 });
   });
 
-  it('is 60 a minute and 1000 an hour where nobody has changed it', async () => {
+  it('is 60 a minute and 1000 an hour by default', async () => {
     const { partnerId } = await oauth.partner();
     expect(await oauth.server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({
       perMinute: 60,

@@ -201,7 +201,7 @@ describe('429 rate_limited', () => {
     expect((await oauth.exchange(other, await oauth.visit(other))).status).toBe(200);
   });
 
-  it('counts no token of somebody else', async () => {
+  it('counts no invalid token', async () => {
     const other = await oauth.partner({ client: { userinfoRequestsPerMinute: 1 } });
     for (let n = 0; n < 5; n += 1) await oauth.userinfo(bearer('eyJ.eyJ.eyJ'));
     expect((await oauth.userinfo(bearer(await newToken('adult', undefined, other)))).status).toBe(200);

@@ -140,7 +140,7 @@ describe('a client', () => {
     expect(await update(null)).toMatchObject({ privacyUrl: null });
   });
 
-  it('says what the answers are for, in one short text that cannot turn its surroundings', async () => {
+  it('says what the answers are for, in one short text that cannot turn the text around it', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client.purpose).toBeNull();

@@ -87,7 +87,7 @@ describe('errors', () => {
     expect([response.status, await response.text()]).toEqual([200, 'a thing']);
   });
 
-  it('500 for what nobody expected, and nothing of it', async () => {
+  it('500 for an unexpected error, without its text', async () => {
     for (const path of ['/unknown-error', '/thrown-text', '/wrong-answer']) {
       expect(await call(path)).toMatchObject({ status: 500, body: failure('Internal server error') });
     }

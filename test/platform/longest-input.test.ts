@@ -70,7 +70,7 @@ async function leastRatio(measure: () => Promise<number>, bound: number): Promis
   return least;
 }
 
-describe('a parser of what strangers send', () => {
+describe('a parser of unauthenticated input', () => {
   const parsers: [name: string, longest: number, parse: (text: string) => unknown][] = [
     ['deviceName', longestHead, deviceName],
     ['isPhone', longestHead, isPhone],

@@ -62,7 +62,7 @@ describe('request limits', () => {
     expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1, limit: 3, remaining: 0 });
   });
 
-  it('begin anew with each minute of the wall clock', async () => {
+  it('begin again with each minute of the wall clock', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
@@ -128,7 +128,7 @@ describe('request limits', () => {
     expect(answers).toEqual([true, true, true, false]);
   });
 
-  it('keep the counters of a minute in one document, but spread those whose ids strangers make up', async () => {
+  it('keep the counters of a minute in one document, but spread those whose ids callers choose', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     const ids = Array.from({ length: 1000 }, (_, n) => `id-${n}`);

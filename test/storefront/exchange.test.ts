@@ -47,7 +47,7 @@ describe('200', () => {
     expect(stored?.['customerHash']).toMatch(/^[\w-]{43}$/);
   });
 
-  it('answers a replayed call the same, unbilled, also signed anew', async () => {
+  it('answers a replayed call the same, unbilled, also with a new signature', async () => {
     const body = fields(await codeFor(server, shop));
     const first = await send(body);
     const before = await balance();
@@ -232,7 +232,7 @@ describe('404', () => {
   it('for any other use of a used code: another body, another integration of the same client', async () => {
     const body = fields(await codeFor(server, shop));
     expect((await send(body)).status).toBe(200);
-    await expectRefusal(await send({ ...body, customer_id: 'somebody else' }), 404, /code/);
+    await expectRefusal(await send({ ...body, customer_id: 'another' }), 404, /code/);
     const { id, integrationSecret } = await server.admin.integrations.create.mutate({
       partnerId: shop.partnerId,
       clientId: shop.clientId,

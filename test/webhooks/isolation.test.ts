@@ -47,7 +47,7 @@ describe('endpoints that hang', () => {
     expect(Math.max(...network.most.values())).toBe(5);
     network.release();
     await until(() => network.waiting.length === 150);
-    // Until the stop is through: on a slow machine, retries come due meanwhile.
+    // Until the stop is through: on a slow machine, retries come due before it.
     const timer = setInterval(network.release, 20);
     await system.stop();
     clearInterval(timer);

@@ -96,7 +96,7 @@ describe('after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('before anybody was woken, the sweep wakes', async () => {
+  it('before a dispatcher was woken, the sweep wakes it', async () => {
     const receiver = await createReceiver();
     const publisher = await createSystem({ worker: false });
     await publisher.publish([draft(publisher.key(receiver.url))]);
@@ -112,7 +112,7 @@ describe('after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('that took the jobs with it, the sweep schedules retries anew', async () => {
+  it('that took the jobs with it, the sweep schedules retries again', async () => {
     const receiver = await down(1);
     const system = await createSystem({ retryDelays: [2000, 2000] });
     await system.publish([draft(system.key(receiver.url))]);

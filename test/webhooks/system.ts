@@ -80,12 +80,12 @@ export function draft(keyId: string, at = new Date()): EventDraft {
 }
 
 /** Milliseconds that a test waits for anything: shorter than a test may take, so that the wait itself is what fails. */
-const patience = 20_000;
+const timeLimit = 20_000;
 
 /** Asks until the answer is there. @throws after 20 s, naming the question and its last answer */
 export async function until<T>(
   ask: () => T | Promise<T>,
-  within = patience,
+  within = timeLimit,
 ): Promise<Exclude<T, false | null | undefined>> {
   const since = performance.now();
   for (;;) {

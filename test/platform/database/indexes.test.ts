@@ -48,7 +48,7 @@ describe('ensureIndexes', () => {
 });
 
 describe('reportIndexDrift', () => {
-  it('names what is missing, what differs and what nobody declared', async () => {
+  it('names what is missing, what differs and what is not declared', async () => {
     const { db } = await freshDatabase();
     await db.collection('codes').createIndex({ hash: 1 });
     await db.collection('codes').createIndex({ stray: 1 });

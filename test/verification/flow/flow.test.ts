@@ -166,12 +166,12 @@ describe('forms sent again, late or from elsewhere', () => {
 
   it('another browser is a 401, for pages and forms', async () => {
     const browser = await started();
-    const stranger = openBrowser(hosted);
-    expect((await stranger.open(browser.at)).status).toBe(401);
-    expect(stranger.page.body).toContain('browser where you began');
+    const otherBrowser = openBrowser(hosted);
+    expect((await otherBrowser.open(browser.at)).status).toBe(401);
+    expect(otherBrowser.page.body).toContain('browser where you began');
     const { action, fields } = browser.form();
-    expect((await stranger.request(action, { ...fields, decision: 'accept' })).status).toBe(401);
-    const { body } = await stranger.request(browser.at, undefined, { accept: 'application/json' });
+    expect((await otherBrowser.request(action, { ...fields, decision: 'accept' })).status).toBe(401);
+    const { body } = await otherBrowser.request(browser.at, undefined, { accept: 'application/json' });
     expect(JSON.parse(body)).toEqual({ success: false, error: 'Unauthorized' });
   });
 

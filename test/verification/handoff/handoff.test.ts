@@ -107,7 +107,7 @@ describe('verifying on a phone', () => {
     expect(returned((await computer.press({ person: 'teen' })).location)).toHaveProperty('code');
   });
 
-  it('cannot be given up once somebody has authenticated there', async () => {
+  it('cannot be given up once a user has authenticated there', async () => {
     const { computer, phone, sessionId } = await joined();
     await computer.open(computer.at);
     const stale = computer.form();
@@ -119,7 +119,7 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('is not open to the computer meanwhile', async () => {
+  it('is not open to the computer until then', async () => {
     const { computer, sessionId } = await joined();
     const { action, fields } = computer.form();
     await computer.request(action, { ...fields, person: 'adult' });
@@ -155,10 +155,10 @@ describe('a link', () => {
     const page = await computer.open(computer.at);
     expect(page.body).toContain('That link has run out');
     expect(shown(page).link).toBe('');
-    const anew = shown(await computer.press({ decision: 'phone' }));
-    expect(anew.link).not.toBe(link);
-    await phone.open(anew.link);
-    expect((await phone.press({ code: anew.code })).body).toContain('Choose who to be');
+    const renewed = shown(await computer.press({ decision: 'phone' }));
+    expect(renewed.link).not.toBe(link);
+    await phone.open(renewed.link);
+    expect((await phone.press({ code: renewed.code })).body).toContain('Choose who to be');
   });
 
   it('dies of three wrong codes', async () => {
@@ -260,8 +260,10 @@ describe('devices', () => {
     const ofComputer = swap(computer, `svc_${sessionId}`);
     const asComputer = { cookie: `svc_${sessionId}=${ofPhone}` };
     const asPhone = { cookie: `svc_${sessionId}_phone=${ofComputer}` };
-    const stranger = openBrowser(hosted);
-    expect((await stranger.request(`/verify/session/${sessionId}`, undefined, asComputer)).status).toBe(401);
-    expect((await stranger.request(`/verify/phone/${sessionId}`, undefined, asPhone)).status).toBe(401);
+    const otherBrowser = openBrowser(hosted);
+    expect((await otherBrowser.request(`/verify/session/${sessionId}`, undefined, asComputer)).status).toBe(
+      401,
+    );
+    expect((await otherBrowser.request(`/verify/phone/${sessionId}`, undefined, asPhone)).status).toBe(401);
   });
 });

@@ -59,7 +59,7 @@ const pages: Record<string, (clientId: string) => Promise<string>> = {
     return (await openBrowser(hosted).open(browser.at)).body;
   },
 };
-const strangers: Record<string, string> = {
+const openPages: Record<string, string> = {
   'a refused start': '/verify/start',
   'an unknown session': '/verify/session/x',
   'an unknown path': '/verify/nowhere',
@@ -73,7 +73,7 @@ describe('every page', () => {
     expect(links(html)).toEqual(ours);
   });
 
-  it.each(Object.entries(strangers))('%s says who runs the service', async (_name, path) => {
+  it.each(Object.entries(openPages))('%s says who runs the service', async (_name, path) => {
     const html = footer((await openBrowser(hosted).open(path)).body);
     expect(html).toContain('A service of Prüf &amp; Söhne Ltd');
     expect(links(html)).toEqual(ours);

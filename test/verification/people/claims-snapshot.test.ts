@@ -40,26 +40,26 @@ async function visitAs(person: string, client?: string) {
   const { answer, sessionId } = await verifyAs(hosted, clientId, person);
   const stored = async () => {
     const session = await hosted.stores.sessions.find(sessionId);
-    if (!session?.userId || !session.enrollmentId) throw new Error('somebody has authenticated');
+    if (!session?.userId || !session.enrollmentId) throw new Error('no user has authenticated');
     return { ...session, userId: session.userId, enrollmentId: session.enrollmentId };
   };
   const grant = () => hosted.verification.grants.load(sha256(returned(answer.location)['code'] ?? ''));
   return { clientId, answer, stored, grant };
 }
 
-/** Does `meanwhile` once, when a session that is being completed has read its enrollment and not yet used it. */
-function whileCompleting(meanwhile: (enrollmentId: string) => Promise<unknown>): void {
+/** Does `change` once, when a session that is being completed has read its enrollment and not yet used it. */
+function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): void {
   const { enrollments } = hosted.stores;
   const { findAll } = enrollments;
   vi.spyOn(enrollments, 'findAll').mockImplementationOnce(async (ids) => {
     const asRead = await findAll(ids);
-    for (const id of ids) await meanwhile(id);
+    for (const id of ids) await change(id);
     return asRead;
   });
 }
 
 describe('the exchange of a code', () => {
-  it('asks for neither the user nor the enrollment, which the session vouches for', async () => {
+  it('reads neither the user nor the enrollment where the session has a claims snapshot', async () => {
     const { stored, grant } = await visitAs('minute-cap');
     expect((await stored()).backing).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
     const { users, enrollments } = hosted.stores;
@@ -69,14 +69,14 @@ describe('the exchange of a code', () => {
     for (const look of looks) expect(look).not.toHaveBeenCalled();
   });
 
-  it('looks for itself where the session vouches for nothing, and finds the same', async () => {
+  it('reads both where the session has no snapshot, and finds the same', async () => {
     const { stored, grant } = await visitAs('hour-cap');
-    const vouched = await grant();
+    const fromSnapshot = await grant();
     const { _id } = await stored();
     await hosted.database.db
       .collection<{ _id: string }>('sessions')
       .updateOne({ _id }, { $unset: { backing: 1 } });
-    expect(await grant()).toEqual(vouched);
+    expect(await grant()).toEqual(fromSnapshot);
   });
 });
 
@@ -138,7 +138,7 @@ describe('an erasure', () => {
   });
 });
 
-describe('claims that are evaluated anew', () => {
+describe('claims that are evaluated again', () => {
   it('are what a code yields that was issued before', async () => {
     const { clientId, stored, grant } = await visitAs('adult');
     const { userId, backing } = await stored();
@@ -157,7 +157,7 @@ describe('claims that are evaluated anew', () => {
 describe('the sweep', () => {
   const sweep = () => hosted.verification.sweep.sweep();
 
-  it('tells the sessions where whoever blocked could not', async () => {
+  it('invalidates the snapshots where the process that blocked could not', async () => {
     const { stored, grant } = await visitAs('adult');
     await expect(operators({ cutShort: true }).block((await stored()).enrollmentId)).rejects.toThrow(
       'cut short',
@@ -169,7 +169,7 @@ describe('the sweep', () => {
     expect((await grant())?.enrollment.status).toBe('blocked');
   });
 
-  it('tells the sessions where whoever erased could not', async () => {
+  it('invalidates the snapshots where the process that erased could not', async () => {
     const { stored, grant } = await visitAs('adult');
     await expect(operators({ cutShort: true }).erase((await stored()).userId)).rejects.toThrow('cut short');
     hosted.clock.at += 5_000;

@@ -30,8 +30,8 @@ beforeEach(() => {
   away = false;
 });
 
-/** Somebody with one enrollment. */
-async function somebody() {
+/** A user with one enrollment. */
+async function enrolledUser() {
   const partner = await createPartner(service);
   await visit(service, partner);
   const enrollment = await service.db
@@ -57,7 +57,7 @@ async function expectGone(userId: string): Promise<void> {
 
 describe('the audit log', () => {
   it('has an erasure that was cut short, and answered by a 503', async () => {
-    const { userId } = await somebody();
+    const { userId } = await enrolledUser();
     away = true;
     await expect(service.admin.users.erase.mutate({ userId })).rejects.toThrow('temporarily unavailable');
     away = false;
@@ -66,7 +66,7 @@ describe('the audit log', () => {
   });
 
   it('has a block that was answered by a 503, though its user is erased then', async () => {
-    const { userId, enrollmentId } = await somebody();
+    const { userId, enrollmentId } = await enrolledUser();
     away = true;
     const block = service.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
     await expect(block).rejects.toThrow('temporarily unavailable');

@@ -91,7 +91,7 @@ describe('a returning user', () => {
     expect(session?.timeline.map(({ note }) => note)).toContain('by the source');
   });
 
-  it('is nobody that new-adult ever is', async () => {
+  it('is never one that new-adult becomes', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');
     const second = await verifyAs(hosted, clientId, 'new-adult');
@@ -162,7 +162,7 @@ describe('events', () => {
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
   });
 
-  it('that nobody finishes is kept for a day, one that failed for 30', async () => {
+  it('that is not finished is kept for a day, one that failed for 30', async () => {
     const { clientId } = await onboard(hosted);
     const browser = openBrowser(hosted);
     await browser.start(clientId);

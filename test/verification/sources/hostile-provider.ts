@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 
-/** Everything that a provider, or somebody in its place, can do wrong. Undefined is as it should be. */
+/** Everything that a provider, or an impostor in its place, can do wrong. Undefined is as it should be. */
 export interface Misdeed {
   /** Changes the claims of the ID token. */
   idToken?: (claims: JWTPayload) => JWTPayload;
@@ -21,7 +21,7 @@ export interface Misdeed {
   away?: boolean;
 }
 
-/** A provider without pages: it sends everybody straight back as `person`, and does as it is told. */
+/** A provider without pages: it sends each user straight back as `person`, and does as it is told. */
 export async function startHostileProvider() {
   const published = await generateKeyPair('RS256');
   const foreign = await generateKeyPair('RS256');

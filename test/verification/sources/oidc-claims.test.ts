@@ -116,7 +116,7 @@ describe('claims', () => {
       {},
     ],
     ['a level out of range is null', { assurance_level: { claim: 'loa' } }, { loa: 4 }, {}],
-    ['inherited names are nobody’s claims', { age_18_plus: { claim: 'constructor.name' } }, {}, {}],
+    ['inherited names are no claims', { age_18_plus: { claim: 'constructor.name' } }, {}, {}],
   ] as [string, ClaimRules, Record<string, unknown>, object][])('%s', (_name, rules, said, expected) => {
     expect(deriveClaims(ClaimRules.parse(rules), said, now)).toEqual({ ...nothing, ...expected });
   });

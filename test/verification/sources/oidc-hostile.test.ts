@@ -45,13 +45,13 @@ describe('an answer of the provider', () => {
     ['another nonce', { idToken: (claims) => ({ ...claims, nonce: 'x' }) }],
     ['no nonce', { idToken: ({ nonce: _nonce, ...claims }) => claims }],
     ['another issuer in the ID token', { idToken: (claims) => ({ ...claims, iss: 'https://evil.example' }) }],
-    ['another audience', { idToken: (claims) => ({ ...claims, aud: 'somebody else' }) }],
+    ['another audience', { idToken: (claims) => ({ ...claims, aud: 'another' }) }],
     ['an ID token that has expired', { idToken: (claims) => ({ ...claims, exp: 1 }) }],
-    ['a signature of somebody else', { foreignKey: true }],
+    ['a signature with another key', { foreignKey: true }],
     ['another issuer in the redirect', { redirect: { iss: 'https://evil.example' } }],
     ['a code that it does not know', { redirect: { code: 'stolen' } }],
     ['a token endpoint out of order', { tokenStatus: 500 }],
-    ['userinfo about somebody else', { userinfo: { sub: 'somebody else' } }],
+    ['userinfo about another subject', { userinfo: { sub: 'another' } }],
   ])('with %s fails closed', async (_what, misdeed) => {
     const { end, reason } = await verify(misdeed);
     expect(end.returned).not.toHaveProperty('code');

@@ -53,7 +53,7 @@ async function userinfoOf({ end, codeVerifier }: Awaited<ReturnType<typeof verif
 const session = (sessionId: string) => service.admin.sessions.show.query({ sessionId });
 
 describe('an OpenID provider as a source', () => {
-  it('vouches for people by configuration alone', async () => {
+  it('verifies people by configuration alone', async () => {
     const visit = await verifyAs('adult');
     expect(visit.page.html).toContain('Verify with The bank-id');
     expect(visit.end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) });
@@ -91,7 +91,7 @@ describe('an OpenID provider as a source', () => {
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('whoever planted the cookie and knows the state is shut out by the return', async () => {
+  it('an attacker who planted the cookie and knows the state is shut out by the return', async () => {
     const attacker = openPages(service);
     const { page, sessionId } = await attacker.start(partner);
     const victim = openPages(service);

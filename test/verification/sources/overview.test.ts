@@ -24,7 +24,7 @@ function overviewAt(now: number) {
     key: randomBytes(32),
     clock,
     logger: { error: () => undefined, info: () => undefined, warn: () => undefined } as never,
-    check: () => Promise.reject(new Error('asks nobody')),
+    check: () => Promise.reject(new Error('asks no server')),
     testAnchors: () => [],
     testWallet: 'https://verify.test/verify/test-wallet',
   });

@@ -12,7 +12,7 @@ const people: Record<string, Record<string, unknown>> = {
 export const clientId = 'svc';
 export const clientSecret = 'a secret of forty characters, for tests only';
 
-/** An OpenID provider as others run it, in this process; its development pages sign anybody in. */
+/** An OpenID provider as others run it, in this process; its development pages sign in any name. */
 export async function startProvider(redirectUri: string) {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: 'test' };

@@ -176,7 +176,7 @@ describe('an attempt', () => {
     expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });
   });
 
-  it('says refused where nobody listens', async () => {
+  it('says refused where no server listens', async () => {
     const port = await rawServer(() => undefined);
     const post = createPost({
       rules,

@@ -121,7 +121,7 @@ describe('people', () => {
   async function verify(partner: TestPartner) {
     const pages = openPages(service);
     const { page, codeVerifier, sessionId } = await pages.start(partner, 'age_18_plus');
-    // Somebody whose claims are fresh has to show who they are, and no more.
+    // A user whose claims are fresh has to show who they are, and no more.
     const end = await pages.open(await answer(page.html));
     const code = end.returned?.['code'] ?? '';
     const form = tokenForm(partner, { code, codeVerifier });

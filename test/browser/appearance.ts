@@ -25,7 +25,7 @@ export async function judge(
 ): Promise<void> {
   expect(await page.evaluate(weight), `${name} in bytes`).toBeLessThan(lightest);
   for (const { name: place, width, colorScheme } of everywhere.filter((each) => where.includes(each.name))) {
-    // Without motion: a colour that is still changing is nobody's.
+    // Without motion: a colour that still changes cannot be judged.
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await page.setViewportSize({ width, height: 800 });
     await keepScreenshot(page, `${name}-${place}`);
