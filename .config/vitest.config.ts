@@ -1,13 +1,26 @@
 import { defineConfig } from 'vitest/config';
+import { isolated, slow } from './test-tiers.ts';
+
+const root = new URL('..', import.meta.url).pathname;
+const shared = { root, testTimeout: 30_000, hookTimeout: 30_000 };
+const project = (name: string, settings: { include: string[]; exclude?: string[]; isolate?: boolean }) => ({
+  test: { ...shared, name, ...settings },
+});
 
 export default defineConfig({
   test: {
-    root: new URL('..', import.meta.url).pathname,
-    include: ['test/**/*.test.ts'],
+    root,
     globalSetup: ['test/harness/engine.ts'],
     disableConsoleIntercept: true,
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      project('quick', {
+        include: ['test/**/*.test.ts'],
+        exclude: [...slow, ...isolated],
+        isolate: false,
+      }),
+      project('quick-isolated', { include: isolated }),
+      project('slow', { include: slow }),
+    ],
   },
 });

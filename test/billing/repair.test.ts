@@ -26,6 +26,8 @@ async function chargedPartner() {
   const partner = await createPartner(server);
   const tokens = [await charge(partner), await charge(partner), await charge(partner)];
   const walletId = `${partner.partnerId}:test`;
+  const unpublished = () => ledger().countDocuments({ walletId, unpublished: true });
+  await expect.poll(unpublished, { timeout: 10_000 }).toBe(0);
   const { pages } = await readLedger(server.db, walletId);
   return { ...partner, tokens, walletId, pages };
 }

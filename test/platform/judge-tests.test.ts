@@ -7,12 +7,15 @@ import { workspace } from '../contract/programs.ts';
 
 const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.meta.url));
 
-/** Judges a report of one file whose tests ended like this. */
-function judge(statuses: readonly string[]) {
-  const report = join(workspace(), 'report.json');
-  const assertionResults = statuses.map((status, at) => ({ status, fullName: `test ${at}` }));
-  writeFileSync(report, JSON.stringify({ testResults: [{ assertionResults }] }));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, report], { encoding: 'utf8' });
+/** Judges a run whose tiers have tests that ended like this; undefined is a tier without a report. */
+function judge(...tiers: (readonly string[] | undefined)[]) {
+  const reports = tiers.map((statuses, tier) => {
+    const report = join(workspace(), `report-${tier}.json`);
+    const assertionResults = statuses?.map((status, at) => ({ status, fullName: `test ${tier}.${at}` }));
+    if (assertionResults) writeFileSync(report, JSON.stringify({ testResults: [{ assertionResults }] }));
+    return report;
+  });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...reports], { encoding: 'utf8' });
   return { status, stdout, stderr };
 }
 
@@ -25,16 +28,32 @@ describe('the judgement of a test run', () => {
     });
   });
 
+  it('adds up the tiers', () => {
+    expect(judge(['passed', 'passed'], ['passed'])).toMatchObject({
+      status: 0,
+      stdout: '3 passed, 0 failed\n',
+    });
+    expect(judge(['passed', 'failed'], ['passed', 'failed'])).toMatchObject({
+      status: 1,
+      stdout: '2 passed, 2 failed\n',
+    });
+  });
+
   it.each(['skipped', 'pending', 'todo'])('counts a test that is %s as failed, and names it', (status) => {
     expect(judge(['passed', status])).toEqual({
       status: 1,
       stdout: '1 passed, 1 failed\n',
-      stderr: 'not run: test 1\n',
+      stderr: 'not run: test 0.1\n',
     });
   });
 
-  it('fails a run with a failed test, and one without any', () => {
+  it('fails a run with a failed test', () => {
     expect(judge(['passed', 'failed']).status).toBe(1);
-    expect(judge([]).status).toBe(1);
+  });
+
+  it('fails a run of which a tier has no test, or no report', () => {
+    expect(judge()).toMatchObject({ status: 1, stdout: '0 passed, 0 failed\n' });
+    expect(judge(['passed'], [])).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
+    expect(judge(['passed'], undefined)).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
   });
 });

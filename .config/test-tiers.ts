@@ -1,0 +1,28 @@
+/**
+ * Which tier a test file belongs to. `npm test` runs the quick tier; `npm run test:all` runs the slow one too. A file is in
+ * the slow tier by its name, `*.slow.test.ts`, or by this list.
+ */
+export const slow = [
+  'test/**/*.slow.test.ts',
+  // Chromium.
+  'test/browser/**/*.test.ts',
+  // Processes that are killed, and messages that are lost.
+  'test/faults/**/*.test.ts',
+  'test/billing/crash.test.ts',
+  'test/embedded-database/embedded.test.ts',
+  // Starts of the built server.
+  'test/platform/{admin-url,first-use,greeting,health-listener,restore,roll-out,start-fault,stop}.test.ts',
+  // A terminal and a shell.
+  'test/cli/{completion,terminal}.test.ts',
+];
+
+/** Quick files that replace globals, and so need a process of their own. The others share two. */
+export const isolated = [
+  'test/billing/exchange-faults.test.ts',
+  'test/platform/clock.test.ts',
+  'test/platform/in-flight.test.ts',
+  'test/simulation/simulation.test.ts',
+  'test/verification/pages/formatters.test.ts',
+  'test/verification/people/claims-snapshot.test.ts',
+  'test/verification/start-limit.test.ts',
+];
