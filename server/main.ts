@@ -63,7 +63,7 @@ function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo |
 }
 
 const config = configuration();
-const logger = createLogger(config.logLevel);
+const logger = createLogger(config.logLevel, config.roles);
 
 try {
   const server = await startServer(config, logger);

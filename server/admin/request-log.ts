@@ -3,8 +3,8 @@ import { RequestReference, RequestStory, type RequestView } from '../../contract
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
+import { failureOf, routeOf } from '../platform/http/answer-log.ts';
 import { networkOf } from '../platform/http/client-network.ts';
-import { toApiError } from '../platform/http/errors.ts';
 import type { Logger } from '../platform/logging.ts';
 import { maskSecrets } from '../platform/masking.ts';
 import { viewEntry } from './audit-log.ts';
@@ -36,11 +36,8 @@ const mostFailures = 200;
 /** Bits of an address that are kept: enough to tell networks apart, not people. */
 const kept = { ipv4: 24, ipv6: 48 };
 
-const routeOf = (request: FastifyRequest) => request.routeOptions.url ?? 'none';
-
 /** Notes what each request of a listener did, for `svcadmin request ID` and the metrics. */
 export function createRequestLog({ store, metrics, clock, log, existing }: Dependencies) {
-  const errors = new WeakMap<FastifyRequest, ApiError>();
   let waiting: Noted[] = [];
   let room = { failures: mostFailures, successes: mostSuccesses };
 
@@ -72,7 +69,7 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
 
   function record(request: FastifyRequest, reply: FastifyReply, names: Names): RequestRecord {
     const now = clock.now();
-    const error = errors.get(request);
+    const error = failureOf(request);
     const retryAfter = Number(reply.getHeader('retry-after'));
     return {
       _id: request.id,
@@ -92,11 +89,8 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
   return {
     /** To be called on a listener before its routes are registered. */
     observe(app: FastifyInstance): void {
-      app.addHook('onError', async (request, _reply, error: unknown) => {
-        errors.set(request, toApiError(error, request));
-      });
       app.addHook('onResponse', (request, reply, done) => {
-        const error = errors.get(request);
+        const error = failureOf(request);
         metrics.answered({
           route: routeOf(request),
           status: reply.statusCode,

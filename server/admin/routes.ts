@@ -3,7 +3,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { type AdminContext, toTrpcError } from '../platform/admin-api/procedures.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
-import type { Logger } from '../platform/logging.ts';
+import { noteFailure } from '../platform/http/answer-log.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Authenticate } from './authentication.ts';
@@ -28,6 +28,7 @@ export function adminRoutes({ router, authenticate, auditLog }: Dependencies): F
     } catch (thrown) {
       const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
       if (!(error instanceof ApiError)) throw error;
+      noteFailure(request, error);
       void reply.headers(error.headers);
       throw toTrpcError(error);
     }
@@ -40,7 +41,7 @@ export function adminRoutes({ router, authenticate, auditLog }: Dependencies): F
       operator: await identify(req, res),
       requestId: req.id,
       address: req.ip,
-      log: req.log as Logger,
+      failed: (error) => noteFailure(req, error),
       mutated: auditLog.mutated,
     }),
   };

@@ -102,6 +102,7 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
           amount: opposite(cents),
           grant: { terms, lifetimeSeconds },
           publish: isVerifiedAccess(order),
+          traceparent: order.waiting.traceparent,
         },
         { waiting: order.waiting, onPlaced: make },
       );

@@ -40,6 +40,8 @@ export interface LedgerEntry {
   seq?: number;
   at: Date;
   memo?: Memo;
+  /** The trace of the request that its event is sent with. The digest does not cover it. */
+  traceparent?: string;
   /** HMAC-SHA256 of the grant under its salt, base64url. */
   grantSeal?: string;
   grant?: Grant;
@@ -64,7 +66,7 @@ export interface LedgerPage {
   purgeGrantsAt?: Date;
   /** Digest of the page before; empty for page 0. */
   previous: string;
-  /** SHA-256 of everything but `grant`, `unpublished` and `purgeGrantsAt`, base64url. */
+  /** SHA-256 of everything but `grant`, `traceparent`, `unpublished` and `purgeGrantsAt`, base64url. */
   digest: string;
 }
 

@@ -22,12 +22,13 @@ const perSweep = 500;
 const flushAfter = { ms: 50, items: 32 };
 
 /** `vae.resolved`: a returning user's code was exchanged at the token endpoint (interface section 6). Erased users get no event. */
-function eventsOf({ id, kind, at, grant }: LedgerEntry): EventDraft[] {
+function eventsOf({ id, kind, at, grant, traceparent }: LedgerEntry): EventDraft[] {
   if (kind !== 'token' || !grant?.returning) return [];
   const { partnerId, mode, keyId, sub, claims, sessionId, enrollmentId } = grant;
   const about = { sessionId, enrollmentId, sub };
   const fields = { user_id: sub, claims, resolved_at: at.toISOString() };
-  return [{ type: 'vae.resolved', cause: [id], partnerId, mode, keyId, about, at, fields }];
+  const trace = traceparent ? { traceparent } : {};
+  return [{ type: 'vae.resolved', cause: [id], partnerId, mode, keyId, about, at, fields, ...trace }];
 }
 
 /**

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
 import type { Account } from './resolve.ts';
@@ -35,7 +36,9 @@ export function checkboxRoutes({
     answerInTime(scope);
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
-      accounts.set(request, await authenticate(request.headers.authorization));
+      const account = await authenticate(request.headers.authorization);
+      accounts.set(request, account);
+      notePartner(request, account.partner._id);
     });
     // What is thrown here goes on to the error handler of the server.
     scope.setErrorHandler(async (thrown, request) => {

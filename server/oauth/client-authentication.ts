@@ -47,6 +47,8 @@ export interface Credentials {
   basic: boolean;
   /** Remote address of the caller. */
   address: string;
+  /** Called with the partner, once the secret is known to be right. */
+  identified?: (partnerId: string) => void;
 }
 
 /** Wrong secrets a minute, per client id and address, before 429 takes the place of 401. */
@@ -100,6 +102,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
      */
     async authenticate(credentials: Credentials): Promise<Authenticated> {
       const found = (await find(credentials)) ?? (await refuse(credentials));
+      credentials.identified?.(found.partner._id);
       if (isActive(found)) return found;
       const again = await findClient(found.client._id, { fresh: true });
       if (again && isActive(again)) return again;

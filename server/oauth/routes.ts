@@ -11,6 +11,7 @@ import {
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
+import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, waitingFor } from '../platform/http/deadline.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -61,7 +62,13 @@ function createCredentialsReader() {
         });
       }
       const { client_id: clientId, client_secret: clientSecret } = body;
-      return { clientId, clientSecret, basic: place === 'basic', address: request.ip };
+      return {
+        clientId,
+        clientSecret,
+        basic: place === 'basic',
+        address: request.ip,
+        identified: (partnerId) => notePartner(request, partnerId),
+      };
     },
   };
 }
@@ -92,7 +99,8 @@ export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): Fasti
     scope.get(
       '/userinfo',
       { schema: { response: { 200: UserinfoResponse, ...errors(401, 429, 500, 503) } } },
-      async (request) => userinfo(request.headers.authorization),
+      async (request) =>
+        userinfo(request.headers.authorization, (partnerId) => notePartner(request, partnerId)),
     );
 
     scope.post(

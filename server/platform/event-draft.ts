@@ -17,6 +17,8 @@ export interface EventDraft {
   clientId?: string;
   about: { sessionId?: string; enrollmentId?: string; sub?: string };
   at: Date;
+  /** The trace of the request that caused it (W3C Trace Context); sent with its webhooks. */
+  traceparent?: string;
   /** The event's own fields beyond the envelope, in the order of the contract; times as RFC 3339 text. */
   fields: Record<string, unknown>;
 }

@@ -13,6 +13,9 @@ interface Dependencies {
 const Health = z.strictObject({ status: z.literal('ok') });
 const Readiness = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()) });
 
+/** Probes come every few seconds: their answers are not logged, what changes is. */
+const logLevel = 'silent';
+
 /** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
 export function healthRoutes({ db, clock, isStopping }: Dependencies): FastifyPluginAsyncZod {
   async function reasonsAgainst(): Promise<string[]> {
@@ -28,13 +31,18 @@ export function healthRoutes({ db, clock, isStopping }: Dependencies): FastifyPl
   }
 
   return async (scope) => {
-    scope.get('/healthz', { schema: { response: { 200: Health } } }, async () => ({ status: 'ok' as const }));
+    let known = '';
+    scope.get('/healthz', { logLevel, schema: { response: { 200: Health } } }, async () => ({
+      status: 'ok' as const,
+    }));
     scope.get(
       '/readyz',
-      { schema: { response: { 200: Readiness, 503: Readiness } } },
+      { logLevel, schema: { response: { 200: Readiness, 503: Readiness } } },
       async (_request, reply) => {
         const reasons = await reasonsAgainst();
         const ready = reasons.length === 0;
+        if (String(reasons) !== known) scope.log.warn({ ready, reasons }, 'readiness changed');
+        known = String(reasons);
         return reply.status(ready ? 200 : 503).send({ ready, reasons });
       },
     );

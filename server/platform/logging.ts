@@ -1,4 +1,6 @@
-import { type Logger, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { isUnavailable } from './database/failures.ts';
+import { version } from './version.ts';
 
 export type { Logger };
 
@@ -25,15 +27,35 @@ const nestedPaths = [
   'query.code',
 ];
 
+/** An error in one line, with the errors that caused it. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = `${error.name}: ${error.message}`;
+  return error.cause === undefined ? own : `${own} ← ${causeOf(error.cause)}`;
+}
+
+/** A database that is away is expected now and then: where the code met it says nothing. */
+const describeError = (error: Error) =>
+  isUnavailable(error) ? { type: error.name, message: causeOf(error) } : stdSerializers.err(error);
+
 /**
  * The process's log: JSON lines on stdout, or on stderr when stdout belongs to a person (`pretty` start-up lines).
  * @param level pino level name; `silent` for none
+ * @param roles what this process does
+ * @param destination default: stdout
  */
-export function createLogger(level: string): Logger {
-  return pino({
+export function createLogger(
+  level: string,
+  roles: Iterable<string> = [],
+  destination?: DestinationStream,
+): Logger {
+  const role = [...roles].join(',');
+  const options = {
     level,
-    base: { pid: process.pid },
+    base: { service: 'svc-gateway', version, ...(role && { role }), pid: process.pid },
     timestamp: stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
     redact: { paths: [...secretPaths, ...nestedPaths], censor: '[redacted]' },
-  });
+  };
+  return destination ? pino(options, destination) : pino(options);
 }

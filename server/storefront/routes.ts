@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
+import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
 import type { Caller } from './caller.ts';
 
@@ -28,7 +29,9 @@ export function storefrontRoutes({ authenticate, exchange }: Dependencies): Fast
 
   async function requireSignature(request: FastifyRequest): Promise<void> {
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    callers.set(request, await authenticate(request.headers, raw));
+    const caller = await authenticate(request.headers, raw);
+    callers.set(request, caller);
+    notePartner(request, caller.partner._id);
     request.body = parseBody(request.headers['content-type'], raw);
   }
 

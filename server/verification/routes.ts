@@ -4,10 +4,13 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { StartQuery } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
+import { notePartner } from '../platform/http/answer-log.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
+import { readTraceparent } from '../platform/trace-context.ts';
 import { isOwnOrigin } from './browser/csrf.ts';
 import type { createFlow } from './flow/flow.ts';
+import type { createStart } from './flow/start.ts';
 import { decisions } from './flow/submit.ts';
 import { deviceName } from './handoff/devices.ts';
 import { linkRoutes } from './handoff/link-routes.ts';
@@ -25,7 +28,7 @@ import { walletReturnRoutes, walletRoutes } from './sources/wallet/routes.ts';
 import { testWalletRoutes } from './test-wallet/routes.ts';
 
 export interface PageDependencies {
-  start: (query: StartQuery, address: string) => Promise<{ sessionId: string; browserSecret: string }>;
+  start: ReturnType<typeof createStart>;
   flow: ReturnType<typeof createFlow>;
   joining: Joining;
   wallets: WalletAnswers;
@@ -88,6 +91,7 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       const input = person === undefined ? {} : { person };
       const browser = deviceName(headers['user-agent']);
       const submitted = await flow.submit(visit, { ...fields, input, browser });
+      if (submitted.session) notePartner(request, submitted.session.partnerId);
       // An unchanged one is not sent again: it could undo what another tab has been given.
       if (submitted.secret !== visit.secret) bind(reply, visit, submitted.secret);
       const view = await flow.leaving(submitted, visit);
@@ -165,7 +169,12 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
         preValidation: readQuery,
       },
       async (request, reply) => {
-        const { sessionId, browserSecret } = await start(request.query, request.ip);
+        const trace = readTraceparent(request.headers['traceparent']);
+        const { sessionId, partnerId, browserSecret } = await start(request.query, {
+          address: request.ip,
+          traceparent: trace?.traceparent,
+        });
+        notePartner(request, partnerId);
         const visit = { device: 'computer', sessionId, secret: undefined } as const;
         bind(reply, visit, browserSecret);
         return reply.redirect(`${answering.origin}${path(visit)}`, 302);

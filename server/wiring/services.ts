@@ -23,6 +23,7 @@ import { createRecordStore } from '../platform/records.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
 import type { Sealing } from '../platform/sealing.ts';
+import { version } from '../platform/version.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { createCallerAuthentication } from '../storefront/caller.ts';
 import { createStorefrontExchange } from '../storefront/exchange.ts';
@@ -103,7 +104,7 @@ export function createServices(foundation: Foundation) {
     recipient: (draft) => eventRecipient(draft, partners.directory),
     retryDelays: config.webhooks.retryDelays,
     worker: config.roles.has('worker'),
-    userAgent: 'SVC-Gateway-Webhooks/0.8.0',
+    userAgent: `SVC-Gateway-Webhooks/${version}`,
     ...urlRules,
     ...foundation.webhooks,
   });
@@ -243,7 +244,7 @@ export function createServices(foundation: Foundation) {
     existing: (names) => existingNames(stores, names),
     status: {
       about: {
-        version: '0.8.0',
+        version,
         contract: '0.8.0',
         environment: config.environment,
         baseUrl: config.baseUrl,

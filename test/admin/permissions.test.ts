@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdminContext, procedure, router } from '../../server/platform/admin-api/procedures.ts';
-import { createLogger } from '../../server/platform/logging.ts';
 import { type AdminServer, firstToken, startAdminServer } from './admin-server.ts';
 
 type Answer = 'yes' | 'no' | 'test';
@@ -155,7 +154,6 @@ describe('the permission table', () => {
           operator: { id: 'opr_1', name: 'Kim', role },
           requestId: 'req_1',
           address: '127.0.0.1',
-          log: createLogger('silent'),
         })
         .conjure();
     await expect(call('support')).rejects.toThrow('The role support does not allow conjure here');

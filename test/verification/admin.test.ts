@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminContext } from '../../server/platform/admin-api/procedures.ts';
 import { router } from '../../server/platform/admin-api/procedures.ts';
 import { sha256 } from '../../server/platform/ids.ts';
-import { createLogger } from '../../server/platform/logging.ts';
 import { openBrowser, verifyAs } from './browser.ts';
 import { type Hosted, onboard, returned, startHosted } from './hosted.ts';
 
@@ -19,7 +18,6 @@ function api(role: AdminContext['operator']['role'] = 'support') {
     operator,
     requestId: `req_${Math.random()}`,
     address: '127.0.0.1',
-    log: createLogger('silent'),
   });
 }
 

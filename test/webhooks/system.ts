@@ -105,6 +105,6 @@ export function adminOf(system: System) {
     return Promise.resolve(endpoint && { partnerId: 'ptr_0000000000000000000001', mode });
   };
   const operator = { id: 'opr_1', name: 'Ada', role: 'owner' as const };
-  const context = { operator, requestId: 'req_1', address: '127.0.0.1', log: createLogger('silent') };
+  const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
   return router(createWebhookProcedures({ webhooks: system, findKey })).createCaller(context);
 }

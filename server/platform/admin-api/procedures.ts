@@ -4,7 +4,6 @@ import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import type { Actor } from '../audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
-import type { Logger } from '../logging.ts';
 import { mayCall } from './roles.ts';
 
 /** Who calls the admin API, and from where: goes into every audit entry. */
@@ -12,7 +11,8 @@ export interface AdminContext {
   operator: { id: string; name: string; role: 'support' | 'ops' | 'owner' };
   requestId: string;
   address: string;
-  log: Logger;
+  /** Called with what a call failed of, for its line in the log. */
+  failed?: (error: ApiError) => void;
   /** Called after each mutation that succeeded, so that none is without an entry in the audit log. */
   mutated?: (actor: Actor, input: unknown) => Promise<void>;
 }
@@ -54,9 +54,13 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
   if (result.ok) return result;
   const cause = result.error.cause;
   const known = isUnavailable(cause) ? unavailable(cause) : cause;
+  const { code } = result.error;
+  const error =
+    known instanceof ApiError
+      ? known
+      : new ApiError(fallbackCode(code), { description: describe(result.error), cause, detail: { path } });
+  ctx.failed?.(error);
   if (known instanceof ApiError) throw toTrpcError(known);
-  if (result.error.code === 'INTERNAL_SERVER_ERROR')
-    ctx.log.error({ err: cause, path }, 'admin procedure failed');
   return result;
 });
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unavailable } from '../errors.ts';
+import { readTraceparent } from '../trace-context.ts';
 
 /**
  * Milliseconds. decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. What was
@@ -13,6 +14,8 @@ const answerWithin = 4_500;
 export interface Waiting {
   /** Why nothing that costs money is begun any more: it is too late, or they are gone. Undefined while it may be. */
   over(): Error | undefined;
+  /** The trace that the request is part of (W3C Trace Context). */
+  traceparent?: string | undefined;
 }
 
 const waiting = new WeakMap<FastifyRequest, Waiting>();
@@ -30,6 +33,7 @@ export function answerInTime(scope: FastifyInstance): void {
     }, answerWithin);
     reply.raw.once('close', () => clearTimeout(timer));
     waiting.set(request, {
+      traceparent: readTraceparent(request.headers['traceparent'])?.traceparent,
       over() {
         if (request.raw.socket.destroyed) return new Error('the caller is gone');
         return performance.now() - since > beginWithin ? late() : undefined;

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, generalBody, oauthBody, unavailable } from '../errors.ts';
+import { logAnswer, noteFailure } from './answer-log.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -80,11 +81,10 @@ export function toApiError(error: unknown, { server }: FastifyRequest): ApiError
 export function renderErrors(scope: FastifyInstance, rendering: ErrorRendering): void {
   scope.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown, request);
-    if (error.extras.logged) request.log.debug({ error: error.code }, error.message);
-    else if (error.status >= 500)
-      request.log.error({ err: error.cause ?? error, detail: error.extras.detail }, error.message);
-    else request.log.info({ error: error.code, detail: error.extras.detail }, error.message);
+    noteFailure(request, error);
     void reply.status(error.status).headers(error.headers);
+    // The response of a caller who is gone never finishes.
+    if (reply.raw.destroyed) logAnswer(request, reply);
     return rendering(error, request, reply);
   });
 }

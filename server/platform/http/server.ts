@@ -12,6 +12,8 @@ import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError, generalBody } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../logging.ts';
+import { readTraceparent } from '../trace-context.ts';
+import { logAnswer, noteFailure } from './answer-log.ts';
 import { asGeneral, asOAuth, renderErrors } from './errors.ts';
 import { boundHeaders } from './request-headers.ts';
 
@@ -79,6 +81,10 @@ export function createHttpServer({
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    childLoggerFactory(parent, bindings, options, { headers }) {
+      const trace = readTraceparent(headers['traceparent']);
+      return parent.child(trace ? { ...bindings, traceId: trace.traceId } : bindings, options);
+    },
     bodyLimit,
     requestTimeout: arrival.request,
     http: { headersTimeout: arrival.headers, connectionsCheckingInterval: arrival.check },
@@ -105,15 +111,7 @@ export function createHttpServer({
     done();
   });
   app.addHook('onResponse', (request, reply, done) => {
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url ?? 'none',
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime),
-      },
-      'answered',
-    );
+    logAnswer(request, reply);
     done();
   });
   endConnectionsOnStop(app, isStopping);
@@ -141,6 +139,7 @@ function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): 
 /** Answers that no endpoint is there: OAuth's body below /api/oauth; never to be cached (RFC 9110 15.1 would). */
 function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
   const error = new ApiError(code);
+  noteFailure(request, error);
   void reply.status(error.status).headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
   return (request.url.startsWith('/api/oauth/') ? asOAuth : asGeneral)(error, request, reply);
 }

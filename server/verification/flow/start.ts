@@ -30,6 +30,13 @@ interface Dependencies {
   clock: { now(): number };
 }
 
+interface Caller {
+  /** Of the browser. */
+  address: string;
+  /** The caller's trace, which the session's webhooks are part of. */
+  traceparent?: string | undefined;
+}
+
 /** One subscriber of an Internet provider has a whole /64 of IPv6. */
 const subscriber = { ipv4: 32, ipv6: 64 };
 
@@ -65,14 +72,13 @@ export function createStart(dependencies: Dependencies) {
   }
 
   /**
-   * @param address of the browser
-   * @returns the new session's id and the secret for the cookie that binds the browser to it
+   * @returns the new session's id, its partner, and the secret for the cookie that binds the browser to it
    * @throws ApiError `invalid_request` saying to the developer what is wrong; `rate_limited`
    */
   return async function start(
     query: StartQuery,
-    address: string,
-  ): Promise<{ sessionId: string; browserSecret: string }> {
+    { address, traceparent }: Caller,
+  ): Promise<{ sessionId: string; partnerId: string; browserSecret: string }> {
     const verdict = await judge(query);
     if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
     const { client, source, scope } = verdict;
@@ -92,6 +98,7 @@ export function createStart(dependencies: Dependencies) {
       scope,
       codeChallenge: query.code_challenge,
       ...(language ? { language } : {}),
+      ...(traceparent ? { traceparent } : {}),
       status: 'pending',
       browserHash: sha256(browserSecret),
       timeline: [{ at: createdAt, event: 'started' }],
@@ -100,6 +107,6 @@ export function createStart(dependencies: Dependencies) {
       expiresAt: new Date(createdAt.getTime() + sessionLifetime * 1000),
     };
     await sessions.insert(session);
-    return { sessionId: session._id, browserSecret };
+    return { sessionId: session._id, partnerId: session.partnerId, browserSecret };
   };
 }

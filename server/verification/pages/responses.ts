@@ -1,6 +1,7 @@
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
+import { notePartner } from '../../platform/http/answer-log.ts';
 import type { Visit } from '../browser/session-access.ts';
 import type { View } from '../flow/flow.ts';
 import { isPhone } from '../handoff/devices.ts';
@@ -89,6 +90,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
     toPage: (reply: FastifyReply, visit: Visit) => reply.redirect(`${origin}${path(visit)}`, 303),
 
     async sendView(reply: FastifyReply, view: View, visit: Visit): Promise<FastifyReply> {
+      notePartner(reply.request, view.session.partnerId);
       if (view.kind === 'leave' && !view.gently) return reply.redirect(view.url, 303);
       const { request } = reply;
       const context: PageContext = {
@@ -111,6 +113,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
       // A database that is away has cost the person the wait already.
       const known = sessionId !== undefined && error.status < 500;
       const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
+      if (session) notePartner(request, session.partnerId);
       const html = await pages.error(error, {
         language: languageOf(request, session),
         choiceAddress: choiceAddress(request),

@@ -52,7 +52,10 @@ function enrollmentOf(session: Session, { purgeAt }: User): Enrollment {
 }
 
 /** The event of an enrollment that its first session made. The same enrollment leads to the same event always. */
-function createdEvent({ _id, partnerId, clientId, keyId, mode, sub, ...enrollment }: Enrollment): EventDraft {
+function createdEvent(
+  { _id, partnerId, clientId, keyId, mode, sub, ...enrollment }: Enrollment,
+  { traceparent }: Session,
+): EventDraft {
   const at = enrollment.createdAt;
   return {
     type: 'enrollment.created',
@@ -63,6 +66,7 @@ function createdEvent({ _id, partnerId, clientId, keyId, mode, sub, ...enrollmen
     keyId,
     about: { sessionId: enrollment.firstSession, enrollmentId: _id, sub },
     at,
+    ...(traceparent ? { traceparent } : {}),
     fields: { enrollment_id: _id, user_id: sub, created_at: at.toISOString() },
   };
 }
@@ -99,7 +103,7 @@ export function createEnrolling(dependencies: Dependencies) {
     async follow(session: Session, known?: Snapshot): Promise<EventDraft[]> {
       const enrollment = await enrol(session, known);
       if (!enrollment) return [];
-      if (enrollment.firstSession === session._id) return [createdEvent(enrollment)];
+      if (enrollment.firstSession === session._id) return [createdEvent(enrollment, session)];
       // Another session of this user enrolled them while this one completed.
       if (session.returning === false) await sessions.markReturning(session._id);
       return [];

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { GeneralError, SessionResponse } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
+import { notePartner } from '../../platform/http/answer-log.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './transitions.ts';
@@ -79,6 +80,7 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
       async (request, reply) => {
         void reply.header('cache-control', 'no-store');
         const key = await authenticateKey(request.headers.authorization, directory);
+        notePartner(request, key.partnerId);
         const { allowed, retryAfter } = await limit('session-query', key._id, queriesPerMinute);
         if (!allowed) throw new ApiError('rate_limited', { retryAfter });
         const session = await sessions.find(request.params.session_id);

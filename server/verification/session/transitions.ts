@@ -93,6 +93,8 @@ export interface Session {
   codeChallenge: string;
   /** Of the pages, where the partner asked for one that we speak; else the browser says. */
   language?: Language;
+  /** The trace of the request that started it; sent with its webhooks. */
+  traceparent?: string;
   status: SessionStatus;
   /** SHA-256 of the secret in the browser's cookie. */
   browserHash: string;
@@ -211,9 +213,10 @@ export function authenticatedAndVerified(
 }
 
 function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {
-  const { _id: sessionId, partnerId, clientId, mode, keyId, sub, enrollmentId } = session;
+  const { _id: sessionId, partnerId, clientId, mode, keyId, sub, enrollmentId, traceparent } = session;
   const about = { sessionId, ...(enrollmentId ? { enrollmentId } : {}), ...(sub ? { sub } : {}) };
-  return { cause: [sessionId], partnerId, clientId, mode, keyId, about, at };
+  const trace = traceparent ? { traceparent } : {};
+  return { cause: [sessionId], partnerId, clientId, mode, keyId, about, at, ...trace };
 }
 
 interface Issue {

@@ -19,6 +19,8 @@ export interface StoredEvent {
   sessionId?: string;
   enrollmentId?: string;
   sub?: string;
+  /** The trace of the request that caused it. */
+  traceparent?: string;
   createdAt: Date;
   purgeAt: Date;
 }
@@ -61,6 +63,8 @@ export interface Delivery {
   sessionId?: string;
   enrollmentId?: string;
   sub?: string;
+  /** The event's. */
+  traceparent?: string;
   status: DeliveryStatus;
   attempts: Attempt[];
   /** How many attempts the series has. */

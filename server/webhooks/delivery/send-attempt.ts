@@ -3,6 +3,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { readTraceparent } from '../../platform/trace-context.ts';
 import type { Post } from '../egress/post.ts';
 import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
 import { isLocalhost } from '../egress/url.ts';
@@ -46,14 +47,19 @@ export function attemptHeaders({
   type,
   attempt,
   userAgent,
+  traceparent,
   ...signed
-}: Signed & Pick<Delivery, 'type' | 'attempt'> & { userAgent: string }): Record<string, string> {
+}: Signed & Pick<Delivery, 'type' | 'attempt' | 'traceparent'> & { userAgent: string }): Record<
+  string,
+  string
+> {
   return {
     'Content-Type': 'application/json',
     'User-Agent': userAgent,
     'X-SVC-Event-Id': signed.eventId,
     'X-SVC-Event': type,
     'X-SVC-Attempt': String(attempt),
+    ...(traceparent === undefined ? {} : { traceparent }),
     ...signatureHeaders(signed),
   };
 }
@@ -101,10 +107,11 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     const row: Attempt = { ...started, ...result, ...signed, ...next };
     const written = await writeDown({ delivery, row, verdict, at });
     if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
-    const { _id: deliveryId, eventId, attempt } = delivery;
+    const { _id: deliveryId, eventId, attempt, partnerId: partner } = delivery;
+    const { traceId } = readTraceparent(delivery.traceparent) ?? {};
     const { status, error, durationMs } = result;
     logger.info(
-      { deliveryId, eventId, attempt, status, error, durationMs, verdict: verdict.status },
+      { deliveryId, eventId, attempt, partner, traceId, status, error, durationMs, verdict: verdict.status },
       'webhook attempt',
     );
   }

@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors.ts';
+import { causeOf } from '../logging.ts';
+import { maskSecrets } from '../masking.ts';
+
+/** What becomes known of a request while it is answered. */
+interface Noted {
+  partner?: string;
+  failure?: ApiError;
+  isLogged?: true;
+}
+
+const noted = new WeakMap<FastifyRequest, Noted>();
+
+function notesOf(request: FastifyRequest): Noted {
+  const known = noted.get(request);
+  if (known) return known;
+  const notes: Noted = {};
+  noted.set(request, notes);
+  return notes;
+}
+
+/** Says which partner a request is of, for its line in the log. */
+export function notePartner(request: FastifyRequest, partnerId: string): void {
+  notesOf(request).partner = partnerId;
+}
+
+/** Says why a request fails. A failure that was noted before has been answered: it stays. */
+export function noteFailure(request: FastifyRequest, failure: ApiError): void {
+  notesOf(request).failure ??= failure;
+}
+
+export const failureOf = (request: FastifyRequest): ApiError | undefined => noted.get(request)?.failure;
+
+export const routeOf = (request: FastifyRequest): string => request.routeOptions.url ?? 'none';
+
+/** Only an error that the table does not know comes with a stack. */
+function describe({ code, message, cause, extras }: ApiError) {
+  const description = { error: code, description: maskSecrets(message), detail: extras.detail };
+  if (cause === undefined) return description;
+  return code === 'server_error' ? { ...description, err: cause } : { ...description, cause: causeOf(cause) };
+}
+
+function levelOf({ statusCode }: FastifyReply, failure: ApiError | undefined): 'debug' | 'info' | 'error' {
+  if (failure?.extras.logged) return 'debug';
+  return statusCode >= 500 ? 'error' : 'info';
+}
+
+/** The one line of a request in the log: what was answered and, for a failure, why. */
+export function logAnswer(request: FastifyRequest, reply: FastifyReply): void {
+  const notes = notesOf(request);
+  if (notes.isLogged) return;
+  notes.isLogged = true;
+  const { partner, failure } = notes;
+  const line = {
+    method: request.method,
+    route: routeOf(request),
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime),
+    ...(partner && { partner }),
+    ...(failure && describe(failure)),
+  };
+  request.log[levelOf(reply, failure)](line, 'answered');
+}

@@ -1,0 +1,21 @@
+/** Version, trace id, parent id and flags of a `traceparent` header (W3C Trace Context, 3.2). */
+const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** The place of a request in a trace of its caller. */
+export interface TraceContext {
+  traceId: string;
+  /** The header as version 00 has it: what is passed on. */
+  traceparent: string;
+}
+
+const isZero = (digits: string) => /^0+$/.test(digits);
+
+/** What a `traceparent` header says; undefined for one that is missing or not valid, which the standard has us ignore. */
+export function readTraceparent(header: unknown): TraceContext | undefined {
+  if (typeof header !== 'string') return undefined;
+  const [, version = '', traceId = '', parentId = '', flags = '', rest] = format.exec(header) ?? [];
+  // Only a version after 00 may have more fields; ff is forbidden.
+  const isValid = version !== '' && version !== 'ff' && (version !== '00' || rest === undefined);
+  if (!isValid || isZero(traceId) || isZero(parentId)) return undefined;
+  return { traceId, traceparent: `00-${traceId}-${parentId}-${flags}` };
+}

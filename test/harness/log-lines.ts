@@ -1,0 +1,12 @@
+import { createLogger } from '../../server/platform/logging.ts';
+
+export type LogLine = Record<string, unknown>;
+
+/** A logger as the server has it, and what it has written so far. */
+export function recordingLogger(roles: readonly string[] = []) {
+  const lines: LogLine[] = [];
+  const write = (text: string) => void lines.push(JSON.parse(text) as LogLine);
+  const of = (requestId: string | null | undefined) =>
+    lines.filter((line) => line['requestId'] === requestId);
+  return { logger: createLogger('info', roles, { write }), lines, of };
+}
