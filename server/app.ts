@@ -34,6 +34,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   const { config, db, clock, keyring, logger, isStopping } = context;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
 
+  services.processMetrics.observeAnswers(app);
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(guideRoutes, { prefix: '/docs/guides' });
@@ -68,14 +69,19 @@ export async function createPublicApp(services: Services, context: Context): Pro
 export async function createAdminApp(services: Services, context: Context): Promise<HttpServer> {
   const { db, clock, logger, isStopping } = context;
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
+  services.processMetrics.observeAnswers(app);
   await app.register(healthRoutes({ db, clock, isStopping }));
   await app.register(services.admin.routes);
   return app;
 }
 
-/** The health listener: the probes alone. */
-export async function createHealthApp({ db, clock, logger, isStopping }: Context): Promise<HttpServer> {
+/** The health listener: the probes, and the metrics of this process. */
+export async function createHealthApp(
+  services: Services,
+  { db, clock, logger, isStopping }: Context,
+): Promise<HttpServer> {
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
   await app.register(healthRoutes({ db, clock, isStopping }));
+  await app.register(services.admin.metricsRoutes);
   return app;
 }

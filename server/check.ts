@@ -11,7 +11,8 @@ const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '
  */
 export async function check(environment: Readonly<Record<string, string | undefined>>): Promise<boolean> {
   const { roles, public: api, admin, health } = readConfig(environment);
-  const listener = health ?? (roles.has('api') ? api : roles.has('admin') ? admin : undefined);
+  const others = [...(roles.has('api') ? [api] : []), ...(roles.has('admin') ? [admin] : [])];
+  const listener = health?.byDefault === false ? health : (others[0] ?? health);
   if (!listener) {
     process.stdout.write('no listener to ask: set SVC_HEALTH_PORT\n');
     return true;

@@ -17,6 +17,7 @@ import { randomSecret } from './platform/ids.ts';
 import { loadKeyring } from './platform/keyring.ts';
 import { localSecret } from './platform/local-secrets.ts';
 import type { Logger } from './platform/logging.ts';
+import { createProcessMetrics, type ProcessMetrics } from './platform/process-metrics.ts';
 import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
 import { indexes } from './wiring/indexes.ts';
@@ -69,7 +70,7 @@ async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedD
 /** The database twice: for requests, and `patient` for index builds and long scans. */
 async function openDatabase(
   config: Config,
-  logger: Logger,
+  { logger, processMetrics }: { logger: Logger; processMetrics: ProcessMetrics },
 ): Promise<{ database: Database; patient: Database; engine: EmbeddedDatabase | undefined }> {
   const engine = config.mongodbUri ? undefined : await startEmbedded(config.dataDir, logger);
   const target = {
@@ -77,7 +78,7 @@ async function openDatabase(
     embedded: engine !== undefined,
     appName: 'svc-gateway',
   };
-  const database = await connect({ ...target, logger });
+  const database = await connect({ ...target, logger, watch: processMetrics.observeDatabase });
   const patient = await connect({ ...target, answerWithinMs: longestScan });
   return { database, patient, engine };
 }
@@ -110,6 +111,22 @@ function addressesOf({ roles, ...config }: Config): {
   };
 }
 
+/** @throws StartFault where another program has a port that this process was given */
+async function usableAddresses(config: Config, logger: Logger): Promise<ReturnType<typeof addressesOf>> {
+  const { health, ...others } = addressesOf(config);
+  await Promise.all(Object.values(others).map(requireFree));
+  if (!health) return others;
+  try {
+    await requireFree(health);
+  } catch (error) {
+    if (!config.health?.byDefault) throw error;
+    const { port } = health;
+    logger.warn({ port }, 'no listener for metrics: the port is taken, and SVC_HEALTH_PORT names another');
+    return others;
+  }
+  return { ...others, health };
+}
+
 /** Lets requests under way end; a caller that does not end its own is cut off. */
 async function closeListener(app: HttpServer): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), longestRequest);
@@ -129,9 +146,9 @@ export async function startServer(
   logger: Logger,
   replacements: Replacements = {},
 ): Promise<RunningServer> {
-  const addresses = addressesOf(config);
-  await Promise.all(Object.values(addresses).map(requireFree));
-  const { database, patient, engine } = await openDatabase(config, logger);
+  const addresses = await usableAddresses(config, logger);
+  const processMetrics = createProcessMetrics(config);
+  const { database, patient, engine } = await openDatabase(config, { logger, processMetrics });
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ?? createDatabaseClock({ readServerTime: () => readServerTime(db) });
@@ -156,6 +173,7 @@ export async function startServer(
     keyring,
     sealing,
     logger,
+    processMetrics,
     adminToken: adminTokenOf(config),
     ownPorts,
     ...replacements.foundation?.(database),
@@ -181,7 +199,7 @@ export async function startServer(
   await services.webhooks.start();
   const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
-  if (addresses.health) await serve(createHealthApp(context), addresses.health);
+  if (addresses.health) await serve(createHealthApp(services, context), addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   if (!replacements.sweepsByHand) sweeper.start();
 

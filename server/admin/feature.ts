@@ -7,7 +7,7 @@ import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
-import { opsRoutes } from './ops-routes.ts';
+import { opsRoutes, processMetricsRoutes } from './ops-routes.ts';
 import { createRequestLog, createRequestProcedures } from './request-log.ts';
 import type { NameLists } from './request-names.ts';
 import { adminRoutes } from './routes.ts';
@@ -32,6 +32,8 @@ export interface Admin {
   router: AdminRouter;
   /** To be registered on the admin listener. */
   routes: FastifyPluginAsync;
+  /** To be registered on the health listener. */
+  metricsRoutes: FastifyPluginAsync;
   /** To be called on the public listener before its routes are registered: notes and counts its answers. */
   observe(app: FastifyInstance): void;
   /** Writes what was noted and not yet kept; for a graceful stop. */
@@ -55,7 +57,9 @@ export function createAdmin(dependencies: Dependencies): Admin {
   const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log, existing });
   const routes: FastifyPluginAsync = async (scope) => {
     await scope.register(adminRoutes({ router, authenticate, auditLog }));
-    await scope.register(opsRoutes({ authenticate, overview: stores.overview, metrics, clock }));
+    const { overview, backlog } = stores;
+    await scope.register(opsRoutes({ authenticate, overview, backlog, metrics, clock }));
   };
-  return { router, routes, observe, flush, sweep: auditLog };
+  const metricsRoutes = processMetricsRoutes({ authenticate, metrics });
+  return { router, routes, metricsRoutes, observe, flush, sweep: auditLog };
 }

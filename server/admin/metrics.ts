@@ -1,5 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Overview } from './overview-store.ts';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { ProcessMetrics } from '../platform/process-metrics.ts';
+import { createBacklogMetrics, type SourceCertificate } from './backlog-metrics.ts';
+import type { Backlog } from './backlog-store.ts';
 
 interface Answer {
   route: string;
@@ -16,29 +18,41 @@ export interface Metrics {
   shed(): void;
   /** Notes how many billable and OAuth requests are in flight in this process. */
   inFlight(count: number): void;
+  /** Counts what was written or published together. */
+  batch(kind: 'ledger_page' | 'events', size: number): void;
   /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
   sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
-  /** The page that Prometheus reads. */
-  render(overview: Overview): Promise<string>;
+  /** Counts a webhook attempt that has ended: `delivered`, or why not. */
+  sent(outcome: string): void;
+  /** What this process measures of itself. */
+  renderProcess(): Promise<string>;
+  /** The same, with what the database says of the whole installation; `now` in milliseconds. */
+  render(backlog: Backlog, now: number): Promise<string>;
 }
 
 const tokenRoute = '/api/oauth/token';
 
 /** Seconds: from a first attempt that goes out at once to one that waited for as long as a whole retry. */
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+/** Up to the largest ledger page. */
+const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128];
 
 interface Dependencies {
+  process: Pick<ProcessMetrics, 'registry'>;
   /** Seconds since this process last looked for due jobs; undefined where it runs none. */
   tickAge: () => number | undefined;
   /** Those that verification sources depend on. */
-  certificates?: () => readonly { source: string; use: string; notAfter: string; expiring: boolean }[];
+  certificates?: () => readonly SourceCertificate[];
 }
 
-/** Metrics of this process, with what the database says at the moment of the scrape. */
-export function createMetrics({ tickAge, certificates = () => [] }: Dependencies): Metrics {
-  const registry = new Registry();
+/** What this process counts of the service, beside what every process measures. */
+export function createMetrics({
+  process: { registry },
+  tickAge,
+  certificates = () => [],
+}: Dependencies): Metrics {
   const registers = [registry];
-  collectDefaultMetrics({ register: registry });
+  const backlogMetrics = createBacklogMetrics(certificates);
   const tokenResults = new Counter({
     name: 'svc_token_results_total',
     help: 'Answers of the token endpoint by OAuth error code; ok for tokens issued',
@@ -61,17 +75,13 @@ export function createMetrics({ tickAge, certificates = () => [] }: Dependencies
     help: 'Billable and OAuth requests that this process is answering; 256 is the most',
     registers,
   });
-  const deliveries = new Gauge({
-    name: 'svc_deliveries',
-    help: 'Webhook deliveries of the last 30 days by status',
-    labelNames: ['status'],
+  const batches = new Histogram({
+    name: 'svc_batch_size',
+    help: 'How many went together: entries of one ledger page, events of one publication',
+    labelNames: ['kind'],
+    buckets: batchBuckets,
     registers,
   });
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
-  const deliveryLag = gauge(
-    'svc_delivery_lag_seconds',
-    'How long the longest due delivery has waited to be sent',
-  );
   const sendLag = new Histogram({
     name: 'svc_delivery_send_lag_seconds',
     help: 'From when a webhook attempt was due to when this process sent it, by lane: first or retry',
@@ -79,40 +89,23 @@ export function createMetrics({ tickAge, certificates = () => [] }: Dependencies
     buckets: lagBuckets,
     registers,
   });
-  const unpublishedPage = gauge(
-    'svc_oldest_unpublished_page_seconds',
-    'Age of the oldest ledger page whose events are still to be published',
-  );
-  const schedulerLag = gauge(
-    'svc_scheduler_lag_seconds',
-    'How long the longest due job has waited to be taken up',
-  );
-
-  const schedulerTick = gauge(
-    'svc_scheduler_tick_age_seconds',
-    'Since this process last looked for due jobs; absent where it has no worker role',
-  );
-
-  const certificateLife = new Gauge({
-    name: 'svc_source_certificate_expiry_seconds',
-    help: 'Until the next certificate of a verification source expires; negative once it has',
-    labelNames: ['source', 'use'],
+  const attempts = new Counter({
+    name: 'svc_webhook_attempts_total',
+    help: 'Webhook attempts that ended, by outcome: delivered, or the class of the error',
+    labelNames: ['outcome'],
     registers,
   });
-  const expiringCertificates = gauge(
-    'svc_source_certificates_expiring',
-    'Certificates of verification sources that expire within 30 days, or have expired',
-  );
-
-  function renderCertificates(at: Date): void {
-    const all = certificates();
-    certificateLife.reset();
-    // The latest first: the one that expires next is what is left.
-    for (const { source, use, notAfter } of all.toSorted((a, b) => (a.notAfter < b.notAfter ? 1 : -1))) {
-      certificateLife.set({ source, use }, (Date.parse(notAfter) - at.getTime()) / 1000);
-    }
-    expiringCertificates.set(all.filter(({ expiring }) => expiring).length);
-  }
+  const schedulerTick = new Gauge({
+    name: 'svc_scheduler_tick_age_seconds',
+    help: 'Since this process last looked for due jobs; absent where it has no worker role',
+    registers,
+    collect() {
+      const tick = tickAge();
+      if (tick === undefined) this.remove();
+      else this.set(tick);
+    },
+  });
+  schedulerTick.remove();
 
   return {
     contentType: registry.contentType,
@@ -125,24 +118,14 @@ export function createMetrics({ tickAge, certificates = () => [] }: Dependencies
 
     shed: () => shedRequests.inc(),
     inFlight: (count) => requestsInFlight.set(count),
+    batch: (kind, size) => batches.observe({ kind }, size),
+    sending: ({ lane, lag }) => sendLag.observe({ lane }, lag),
+    sent: (outcome) => attempts.inc({ outcome }),
+    renderProcess: () => registry.metrics(),
 
-    sending({ lane, lag }) {
-      sendLag.observe({ lane }, lag);
-    },
-
-    async render({ at, deliveries: { byStatus, oldestDueAt }, jobs, oldestUnpublishedAt }) {
-      const age = (since: Date | undefined): number =>
-        since ? Math.max(0, (at.getTime() - since.getTime()) / 1000) : 0;
-      deliveries.reset();
-      for (const [status, count] of Object.entries(byStatus)) deliveries.set({ status }, count);
-      deliveryLag.set(age(oldestDueAt));
-      unpublishedPage.set(age(oldestUnpublishedAt));
-      schedulerLag.set(age(jobs.oldestDueAt));
-      renderCertificates(at);
-      const tick = tickAge();
-      if (tick === undefined) schedulerTick.remove();
-      else schedulerTick.set(tick);
-      return registry.metrics();
+    async render(backlog, now) {
+      const [own, shared] = await Promise.all([registry.metrics(), backlogMetrics.render(backlog, now)]);
+      return `${own}\n${shared}`;
     },
   };
 }

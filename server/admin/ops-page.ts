@@ -82,7 +82,7 @@ export const opsRefresh = 15;
  * again by itself, which the answer's `Refresh` header brings about; who reads at leisure can stop it.
  */
 export function renderOpsPage(overview: Overview, { reloading = true } = {}): string {
-  const { at, deliveries, jobs, failingEndpoints, lowWallets, cappedWallets, oldestUnpublishedAt } = overview;
+  const { at, deliveries, jobs, failingEndpoints, lowWallets, cappedWallets, pages } = overview;
   const { pending = 0, in_flight: inFlight = 0, failed = 0 } = deliveries.byStatus;
   const troubles = [deliveries.late > 0, jobs.late > 0, jobs.failed > 0, failingEndpoints.length > 0];
   const inTrouble = troubles.some(Boolean);
@@ -108,7 +108,7 @@ ${figures('Jobs', [
   { name: 'late', value: jobs.late, bad: jobs.late > 0 },
   { name: 'failed', value: jobs.failed, bad: jobs.failed > 0 },
 ])}
-${figures('Ledger', [{ name: 'oldest page with events to publish', value: seconds(at, oldestUnpublishedAt) }])}
+${figures('Ledger', [{ name: 'oldest page with events to publish', value: seconds(at, pages.oldestAt) }])}
 ${table(
   'Failing endpoints, last 24 hours',
   ['API key', 'Partner', 'Failed', 'Last error'],

@@ -1,19 +1,31 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { mayCall } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
 import { asGeneral, renderErrors } from '../platform/http/errors.ts';
+import { sha256 } from '../platform/ids.ts';
 import type { Authenticate } from './authentication.ts';
+import type { BacklogStore } from './backlog-store.ts';
 import type { Metrics } from './metrics.ts';
 import { opsPagePolicy, opsRefresh, renderOpsPage } from './ops-page.ts';
 import type { OverviewStore } from './overview-store.ts';
+import { createSharedRead } from './shared-read.ts';
 
 interface Dependencies {
   authenticate: Authenticate;
-  overview: OverviewStore;
+  overview: Pick<OverviewStore, 'read'>;
+  backlog: Pick<BacklogStore, 'read'>;
   metrics: Metrics;
   clock: Pick<Clock, 'now'>;
 }
+
+/** Milliseconds that one read of the database serves all scrapers, and all people who look at the page. */
+const scrapedEvery = 15_000;
+const pageFreshFor = 5_000;
+/** How long a token that was admitted may read the metrics of a process that cannot reach the database. */
+const rememberedFor = 600_000;
 
 /** Browsers sign in by HTTP Basic: any name, the operator token as the password. */
 function asBearer(authorization: string | undefined): string | undefined {
@@ -30,30 +42,91 @@ function askToSignIn(error: unknown): never {
   throw new ApiError('operator_unknown', { headers });
 }
 
-/** `GET /ops` for people and `GET /metrics` for Prometheus, both for operators who may see them. */
-export function opsRoutes({ authenticate, overview, metrics, clock }: Dependencies): FastifyPluginAsync {
-  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+/** Lets in who may see the page that the route is. */
+function createAdmission(authenticate: Authenticate) {
+  return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     void reply.header('cache-control', 'no-store');
     const { role } = await authenticate(asBearer(request.headers.authorization), request.ip).catch(
       askToSignIn,
     );
     const page = request.routeOptions.url ?? '';
     if (!mayCall(role, page, undefined)) throw new ApiError('not_permitted');
+  };
+}
+
+interface MetricsDependencies {
+  authenticate: Authenticate;
+  contentType: string;
+  render: () => Promise<string>;
+}
+
+/** `GET /metrics` for Prometheus. A database that is away is seen here: who was admitted lately still is. */
+function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
+  const admit = createAdmission(authenticate);
+  const admitted = new LRUCache<string, true>({ max: 100, ttl: rememberedFor });
+
+  return async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      const token = sha256(request.headers.authorization ?? '');
+      try {
+        await admit(request, reply);
+        admitted.set(token, true);
+      } catch (error) {
+        if (!isUnavailable(error) || !admitted.has(token)) throw error;
+      }
+    });
+    scope.get('/metrics', { logLevel: 'silent' }, async (_request, reply) =>
+      reply.type(contentType).send(await render()),
+    );
+  };
+}
+
+/** For the health listener: what this process measures of itself. */
+export function processMetricsRoutes({
+  authenticate,
+  metrics,
+}: Pick<Dependencies, 'authenticate' | 'metrics'>): FastifyPluginAsync {
+  return async (scope) => {
+    renderErrors(scope, asGeneral);
+    const { contentType, renderProcess: render } = metrics;
+    await scope.register(metricsRoute({ authenticate, contentType, render }));
+  };
+}
+
+/** `GET /ops` for people and `GET /metrics` for Prometheus, both for operators who may see them. */
+export function opsRoutes({
+  authenticate,
+  overview,
+  backlog,
+  metrics,
+  clock,
+}: Dependencies): FastifyPluginAsync {
+  const readBacklog = createSharedRead({
+    read: () => backlog.read(clock.now()),
+    freshFor: scrapedEvery,
+    clock,
+  });
+  const readOverview = createSharedRead({
+    read: () => overview.read(clock.now()),
+    freshFor: pageFreshFor,
+    clock,
+  });
+
+  /** Without the figures of the database where it does not answer. */
+  async function render(): Promise<string> {
+    const found = await readBacklog().catch(() => undefined);
+    return found ? metrics.render(found, clock.now()) : metrics.renderProcess();
   }
 
   return async (scope) => {
     renderErrors(scope, asGeneral);
-    scope.addHook('onRequest', admit);
-    scope.get('/ops', async (request, reply) => {
+    await scope.register(metricsRoute({ authenticate, contentType: metrics.contentType, render }));
+    scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
       const reloading = !Object.hasOwn(request.query as object, 'still');
-      const page = renderOpsPage(await overview.read(clock.now()), { reloading });
+      const page = renderOpsPage(await readOverview(), { reloading });
       if (reloading) void reply.header('refresh', String(opsRefresh));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);
-    });
-    scope.get('/metrics', async (_request, reply) => {
-      const text = await metrics.render(await overview.read(clock.now()));
-      return reply.type(metrics.contentType).send(text);
     });
   };
 }

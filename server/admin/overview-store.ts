@@ -1,24 +1,18 @@
 import type { Db } from 'mongodb';
 import { hour, minute, windowStart } from '../platform/windows.ts';
+import type { Backlog, BacklogStore } from './backlog-store.ts';
 
 /** What ops look at first; read from the records of all features, and never written by this one. */
-export interface Overview {
-  at: Date;
-  deliveries: { byStatus: Record<string, number>; late: number; oldestDueAt?: Date };
+export interface Overview extends Backlog {
   /** Endpoints with failed deliveries in the last day, the worst first. */
   failingEndpoints: { keyId: string; partnerId: string; failed: number; lastError: string }[];
-  jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
   /** Live wallets that are nearly empty. */
   lowWallets: { walletId: string; balance: number }[];
   /** Wallets whose cap is reached in the present minute or hour. */
   cappedWallets: { walletId: string; bucket: 'minute' | 'hour'; limit: number }[];
-  /** When the oldest ledger page was written whose events are still to be published. */
-  oldestUnpublishedAt?: Date;
 }
 
 const day = 86_400_000;
-/** A delivery or job that has been due for longer, in milliseconds, is late. */
-const lateAfter = 5_000;
 /** A live wallet below this, in cents, is nearly empty. */
 const lowBalance = 1_000;
 const mostRows = 20;
@@ -56,36 +50,9 @@ const lastPages = [
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
-export function createOverviewStore(db: Db) {
-  const deliveries = db.collection<{ status: string; nextAttemptAt?: Date; createdAt: Date }>('deliveries');
-  const jobs = db.collection<{ nextRunAt: Date | null; lockedAt?: Date | null; failReason?: string | null }>(
-    'jobs',
-  );
-  const ledger = db.collection<{ at: Date }>('ledger');
-
-  async function readDeliveries(at: Date): Promise<Overview['deliveries']> {
-    const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfter) } };
-    const [groups, lateOnes, oldest] = await Promise.all([
-      deliveries
-        .aggregate<{ _id: string; count: number }>([{ $group: { _id: '$status', count: { $sum: 1 } } }])
-        .toArray(),
-      deliveries.countDocuments(late),
-      deliveries.findOne({ status: 'pending', nextAttemptAt: { $lte: at } }, { sort: { nextAttemptAt: 1 } }),
-    ]);
-    const byStatus = Object.fromEntries(groups.map(({ _id, count }) => [_id, count]));
-    return { byStatus, late: lateOnes, ...(oldest?.nextAttemptAt && { oldestDueAt: oldest.nextAttemptAt }) };
-  }
-
-  async function readJobs(at: Date): Promise<Overview['jobs']> {
-    const due = { lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfter) } };
-    const [waiting, late, failed, oldest] = await Promise.all([
-      jobs.countDocuments({ nextRunAt: { $ne: null } }),
-      jobs.countDocuments(due),
-      jobs.countDocuments({ failReason: { $type: 'string' } }),
-      jobs.findOne({ lockedAt: null, nextRunAt: { $lte: at } }, { sort: { nextRunAt: 1 } }),
-    ]);
-    return { waiting, late, failed, ...(oldest?.nextRunAt && { oldestDueAt: oldest.nextRunAt }) };
-  }
+export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>) {
+  const deliveries = db.collection<{ status: string; createdAt: Date }>('deliveries');
+  const ledger = db.collection('ledger');
 
   const readFailing = (at: Date) =>
     deliveries
@@ -120,17 +87,8 @@ export function createOverviewStore(db: Db) {
       ])
       .toArray();
 
-  async function readWallets(
-    at: Date,
-  ): Promise<Pick<Overview, 'lowWallets' | 'cappedWallets' | 'oldestUnpublishedAt'>> {
-    const [wallets, unpublished] = await Promise.all([
-      ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray(),
-      ledger
-        .find({ unpublished: true }, { projection: { at: 1 } })
-        .sort({ at: 1 })
-        .limit(1)
-        .next(),
-    ]);
+  async function readWallets(at: Date): Promise<Pick<Overview, 'lowWallets' | 'cappedWallets'>> {
+    const wallets = await ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray();
     const isFull = ({ start, used }: Wallet['state']['minute'], length: number, cap: number) =>
       start.getTime() === windowStart(at.getTime(), length) && used >= cap;
     const low = wallets.filter(
@@ -148,20 +106,18 @@ export function createOverviewStore(db: Db) {
         .sort((a, b) => a.balance - b.balance)
         .slice(0, mostRows),
       cappedWallets: capped.slice(0, mostRows),
-      ...(unpublished && { oldestUnpublishedAt: unpublished.at }),
     };
   }
 
   return {
     async read(now: number): Promise<Overview> {
       const at = new Date(now);
-      const [delivering, failingEndpoints, scheduled, money] = await Promise.all([
-        readDeliveries(at),
+      const [waiting, failingEndpoints, money] = await Promise.all([
+        backlog.read(now),
         readFailing(at),
-        readJobs(at),
         readWallets(at),
       ]);
-      return { at, deliveries: delivering, failingEndpoints, jobs: scheduled, ...money };
+      return { ...waiting, failingEndpoints, ...money };
     },
   };
 }

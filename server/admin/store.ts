@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type AuditStore, indexes as auditIndexes, createAuditStore } from './audit-store.ts';
+import { type BacklogStore, createBacklogStore } from './backlog-store.ts';
 import { createOperatorStore, type OperatorStore, indexes as operatorIndexes } from './operator-store.ts';
 import { createOverviewStore, type OverviewStore } from './overview-store.ts';
 import { createRequestStore, type RequestStore, indexes as requestIndexes } from './request-store.ts';
@@ -10,6 +11,7 @@ export interface AdminStores {
   operators: OperatorStore;
   audit: AuditStore;
   requests: RequestStore;
+  backlog: BacklogStore;
   overview: OverviewStore;
 }
 
@@ -17,10 +19,12 @@ export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes,
 
 /** @param patient waits longer for its answers */
 export function createAdminStores(db: Db, patient: Db = db): AdminStores {
+  const backlog = createBacklogStore(patient);
   return {
     operators: createOperatorStore(db),
     audit: createAuditStore(db),
     requests: createRequestStore(db),
-    overview: createOverviewStore(patient),
+    backlog,
+    overview: createOverviewStore(patient, backlog),
   };
 }

@@ -8,7 +8,7 @@ import { createWalletAudit } from './audit/audit-wallet.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';
 import { createCharges } from './charge.ts';
 import { createHeads } from './heads.ts';
-import { walletIdOf } from './ledger-page.ts';
+import { type LedgerPage, walletIdOf } from './ledger-page.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
 import { createManualEntries } from './manual-entries.ts';
 import { openingPage } from './page-builder.ts';
@@ -25,6 +25,8 @@ interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
   signStatement: SignStatement;
+  /** Called with the number of entries of each page that was written. */
+  written?: (entries: number) => void;
   logger: Logger;
 }
 
@@ -38,7 +40,11 @@ export function createBillingFeature(dependencies: Dependencies) {
   const { ledger: store, grants, revocations, checkpoints } = stores;
   const publishing = createPublishing({ store, publish, record, clock, logger });
   const heads = createHeads(store, uptime);
-  const writer = createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
+  const onWritten = (page: LedgerPage) => {
+    dependencies.written?.(page.entries.length);
+    publishing.later(page);
+  };
+  const writer = createLedgerWriter({ store, heads, clock, onWritten, uptime, pause });
   const charges = createCharges({ writer, store, revocations, clock, idKey });
   const manualEntries = createManualEntries({ writer, store, idKey, uptime });
   const removal = createAccessRemoval({ grants, revocations, clock });

@@ -43,7 +43,7 @@ const Environment = z.object({
   SVC_HOST: z.string().default('127.0.0.1'),
   SVC_ADMIN_PORT: port.default(8081),
   SVC_ADMIN_HOST: z.string().default('127.0.0.1'),
-  SVC_HEALTH_PORT: port.optional(),
+  SVC_HEALTH_PORT: z.union([z.literal('off'), port]).optional(),
   SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
@@ -78,13 +78,32 @@ const Environment = z.object({
   SVC_TRUST_PROXY: ProxyTrust.default(false),
 });
 
+/** Where probes and metrics are. `byDefault`: not asked for, so that a port that is taken does not end the start. */
+interface HealthListener {
+  host: string;
+  port: number;
+  byDefault: boolean;
+}
+
+/** Without the admin role a process has no other listener with metrics. */
+const defaultHealthPort = 8083;
+
+function healthOf({
+  SVC_HEALTH_PORT: port,
+  SVC_HOST: host,
+  SVC_ROLES: roles,
+}: z.infer<typeof Environment>): HealthListener | undefined {
+  if (port === 'off' || (port === undefined && roles.includes('admin'))) return undefined;
+  return { host, port: port ?? defaultHealthPort, byDefault: port === undefined };
+}
+
 /** What this process does and with what; frozen at start. Durations in milliseconds, prices in cents. */
 export interface Config {
   environment: 'development' | 'staging' | 'production';
   public: { host: string; port: number };
   admin: { host: string; port: number };
-  /** A listener with nothing but the probes, for processes of every role; undefined for none. */
-  health: { host: string; port: number } | undefined;
+  /** A listener with the probes and this process's metrics; undefined for none. */
+  health: HealthListener | undefined;
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
   roles: ReadonlySet<Role>;
@@ -204,7 +223,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     environment: env.SVC_ENVIRONMENT,
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
     admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
-    health: env.SVC_HEALTH_PORT === undefined ? undefined : { host: env.SVC_HOST, port: env.SVC_HEALTH_PORT },
+    health: healthOf(env),
     baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,

@@ -59,6 +59,10 @@ export interface WebhookSettings extends UrlRules {
   wrap?: (parts: Parts) => Parts;
   /** Told of each attempt as it goes out, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
+  /** Called with how each attempt ended: `delivered`, or the class of the error. */
+  sent?: (outcome: string) => void;
+  /** Called with how many events were published together. */
+  published?: (count: number) => void;
 }
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
@@ -120,6 +124,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   const publish: Publish = async (drafts: readonly EventDraft[]) => {
     if (drafts.length === 0) return;
+    settings.published?.(drafts.length);
     const at = now();
     const addressed = await Promise.all(
       drafts.map(async (draft) => {

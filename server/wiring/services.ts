@@ -19,6 +19,7 @@ import type { Database } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { ProcessMetrics } from '../platform/process-metrics.ts';
 import { createRecordStore } from '../platform/records.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
@@ -55,6 +56,7 @@ export interface Foundation {
   keyring: Keyring;
   sealing: Sealing;
   logger: Logger;
+  processMetrics: ProcessMetrics;
   /** Token of the first operator; undefined where it is retired. */
   adminToken: string | undefined;
   /** Ports that no webhook may reach by way of localhost: our own and the database's. */
@@ -80,7 +82,8 @@ export function createStores(db: Database['db'], patient = db) {
 
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
-  const { config, db, patient, clock, keyring, sealing, logger, adminToken, ownPorts } = foundation;
+  const { config, db, patient, clock, keyring, sealing, logger, processMetrics, adminToken, ownPorts } =
+    foundation;
   const { stores: replaced } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
@@ -89,6 +92,7 @@ export function createServices(foundation: Foundation) {
 
   const scheduler = createScheduler({ db, logger });
   const metrics = createMetrics({
+    process: processMetrics,
     tickAge: scheduler.tickAge,
     certificates: () => verification.certificates(),
   });
@@ -100,6 +104,8 @@ export function createServices(foundation: Foundation) {
     scheduler,
     logger,
     sending: metrics.sending,
+    sent: metrics.sent,
+    published: (count) => metrics.batch('events', count),
     endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
     recipient: (draft) => eventRecipient(draft, partners.directory),
     retryDelays: config.webhooks.retryDelays,
@@ -114,6 +120,7 @@ export function createServices(foundation: Foundation) {
     clock,
     idKey: keyring.id,
     publish: webhooks.publish,
+    written: (entries) => metrics.batch('ledger_page', entries),
     record: stores.admin.audit.add,
     logger,
     standardPrice: config.priceCents,
@@ -261,6 +268,7 @@ export function createServices(foundation: Foundation) {
   });
 
   return {
+    processMetrics,
     /** Counts requests in flight, and those that were refused because too many were. */
     load: { onShed: metrics.shed, onInFlight: metrics.inFlight },
     oauth,

@@ -12,6 +12,7 @@ import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { loadKeyring } from '../../server/platform/keyring.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { createProcessMetrics } from '../../server/platform/process-metrics.ts';
 import { createRecordStore } from '../../server/platform/records.ts';
 import { createScheduler } from '../../server/platform/scheduler.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
@@ -58,7 +59,11 @@ export async function startAdminServer(): Promise<AdminServer> {
   const sealing = createSealing([new Uint8Array(32).fill(7)]);
   const idKey = new Uint8Array(32).fill(8);
   const scheduler = createScheduler({ db: database.db, logger: log });
-  const metrics = createMetrics({ tickAge: scheduler.tickAge });
+  const processMetrics = createProcessMetrics({ roles: ['admin'] });
+  const metrics = createMetrics({
+    process: processMetrics,
+    tickAge: scheduler.tickAge,
+  });
   const webhooks = createWebhooks({
     db: database.db,
     clock,
@@ -141,6 +146,7 @@ export async function startAdminServer(): Promise<AdminServer> {
   });
   await webhooks.start();
   const app = createHttpServer({ logger: log, trustProxy: false });
+  processMetrics.observeAnswers(app);
   await app.register(admin.routes);
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '../../server/platform/errors.ts';
@@ -6,6 +7,8 @@ import { createLogger } from '../../server/platform/logging.ts';
 import { createReceiver } from '../webhooks/receiver.ts';
 import { type AdminServer, firstToken, refusal, startAdminServer } from './admin-server.ts';
 
+/** Debian's package prometheus has it. */
+const promtool = spawnSync('promtool', ['--version']).status === 0;
 let server: AdminServer;
 let watched: HttpServer;
 beforeAll(async () => {
@@ -95,6 +98,51 @@ describe('GET /metrics', () => {
     expect(text).toMatch(/^svc_cap_refusals_total\{bucket="minute"\} [1-9]/m);
     expect(text).toMatch(/^svc_delivery_lag_seconds \d/m);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(401);
+  });
+
+  it('counts and times answers by route template, never by path', async () => {
+    await server.api.partners.list.query({});
+    await fetch(`${server.url}/trpc/partners.show?input=secret`);
+    await fetch(`${server.url}/nowhere/else`);
+    const samples = await scrape();
+    const requests = [...samples.keys()].filter((name) => name.startsWith('svc_http_requests_total'));
+    expect(requests).toContain('svc_http_requests_total{method="GET",route="/trpc/:path",status="200"}');
+    expect(requests).toContain('svc_http_requests_total{method="GET",route="none",status="404"}');
+    expect(requests.join()).not.toMatch(/secret|nowhere|partners/);
+    const count = 'svc_http_request_duration_seconds_count{method="GET",route="/trpc/:path"}';
+    expect(samples.get(count)).toBeGreaterThan(1);
+  });
+
+  it('says which version runs', async () => {
+    expect([...(await scrape()).keys()]).toContainEqual(
+      expect.stringMatching(/^svc_build_info\{version="[\d.]+",node="[\d.]+",role="admin"\}$/),
+    );
+  });
+
+  it('reads the database once in 15 s for all who scrape', async () => {
+    server.clock.ahead += 60_000;
+    await Promise.all([scrape(), scrape()]);
+    const failed = async () => (await scrape()).get('svc_deliveries{status="failed"}') ?? 0;
+    const before = await failed();
+    await server.database.db.collection<{ _id: string }>('deliveries').insertOne({
+      ...{ _id: 'dlv_later', status: 'failed', createdAt: new Date(), attempts: [] },
+    } as never);
+    expect(await failed()).toBe(before);
+    server.clock.ahead += 10_000;
+    expect((await scrape()).get('svc_backlog_age_seconds')).toBeGreaterThan(9);
+    expect(await failed()).toBe(before);
+    server.clock.ahead += 5_000;
+    expect(await failed()).toBe(before + 1);
+  });
+
+  it.skipIf(!promtool)('is what Prometheus reads, without a fault of form', async () => {
+    const headers = { authorization: `Bearer ${firstToken}` };
+    const input = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input,
+      encoding: 'utf8',
+    });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
   it('has every metric of ours in the README', async () => {

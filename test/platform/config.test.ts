@@ -57,6 +57,26 @@ describe('defaults', () => {
   });
 });
 
+describe('the listener for probes and metrics', () => {
+  const healthOf = (env: Record<string, string>) => readConfig(env).health;
+
+  it('is there for every process without the admin role', () => {
+    for (const role of ['worker', 'api']) {
+      expect(healthOf({ SVC_ROLES: role })).toEqual({ host: '127.0.0.1', port: 8083, byDefault: true });
+    }
+    expect(healthOf({})).toBeUndefined();
+    expect(healthOf({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' })).toBeUndefined();
+  });
+
+  it('is where SVC_HEALTH_PORT says, whatever the roles', () => {
+    expect(healthOf({ SVC_HEALTH_PORT: '9100' })).toEqual({
+      host: '127.0.0.1',
+      port: 9100,
+      byDefault: false,
+    });
+  });
+});
+
 describe('values', () => {
   it('are read into what they mean', () => {
     const config = readConfig({

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { startTestServer } from '../harness/server.ts';
+import { adminToken, startTestServer } from '../harness/server.ts';
 import { freePort } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
@@ -14,16 +14,23 @@ const svcGateway = (parameters: string[], env: Record<string, string> = {}) =>
     );
   });
 
-it('a worker answers the probes, and nothing else, on SVC_HEALTH_PORT', async () => {
+it('a worker answers the probes and its own metrics, and nothing else, on SVC_HEALTH_PORT', async () => {
   const port = String(await freePort());
   const env = { SVC_ROLES: 'worker', SVC_HEALTH_PORT: port };
   expect((await svcGateway(['check'], env)).code).toBe(1);
   const worker = await startTestServer({ env });
   onTestFinished(() => worker.stop());
-  const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers });
+  const statusOf = async (path: string) => (await get(path)).status;
   expect(await statusOf('/healthz')).toBe(200);
   expect(await statusOf('/readyz')).toBe(200);
-  expect(await statusOf('/metrics')).toBe(404);
+  expect(await statusOf('/metrics')).toBe(401);
+  const metrics = await (await get('/metrics', { authorization: `Bearer ${adminToken}` })).text();
+  expect(metrics).toMatch(/^svc_build_info\{.*role="worker"\} 1$/m);
+  expect(metrics).toMatch(/^svc_scheduler_tick_age_seconds /m);
+  expect(metrics).toMatch(/^svc_database_up 1$/m);
+  expect(await statusOf('/ops')).toBe(404);
   expect(await statusOf('/.well-known/jwks.json')).toBe(404);
   expect(await svcGateway(['check'], env)).toEqual({
     code: 0,

@@ -24,6 +24,8 @@ type Target = {
   /** Longest wait for one answer in milliseconds; for long scans and index builds. Default 1900. */
   answerWithinMs?: number;
   logger?: Pick<Logger, 'info'>;
+  /** Called with the client before it connects. */
+  watch?: (client: MongoClient) => void;
 };
 
 failCommandsOfEndedConnections();
@@ -92,6 +94,7 @@ export const connect = async (target: Target): Promise<Database> => {
     ...concerns(features),
     ignoreUndefined: true,
   });
+  target.watch?.(client);
   try {
     await client.connect();
   } catch (error) {

@@ -40,6 +40,8 @@ interface Settings {
   userAgent: string;
   /** Told of each attempt as it goes out, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
+  /** Called with how each attempt ended: `delivered`, or the class of the error. */
+  sent?: (outcome: string) => void;
 }
 
 /** All headers of an attempt (interface 4.7, decisions.md "Webhooks"). */
@@ -137,6 +139,7 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     const dueAt = delivery.attempts.at(-1)?.dueAt.getTime() ?? at;
     settings.sending?.({ lane: delivery.lane, lag: Math.max(0, at - dueAt) / 1000 });
     const result = await post({ url, mode, headers: attemptHeaders(signed), body });
+    settings.sent?.(result.error ?? 'delivered');
     await finish(delivery, result, { secretVersion, signature: contractSignature(body, secret) });
   };
 }

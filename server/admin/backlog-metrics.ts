@@ -1,0 +1,93 @@
+import { Gauge, Registry } from 'prom-client';
+import type { Backlog } from './backlog-store.ts';
+
+/** A certificate that a verification source depends on. */
+export interface SourceCertificate {
+  source: string;
+  use: string;
+  notAfter: string;
+  expiring: boolean;
+}
+
+/** Gauges of the whole installation: the same in every process that offers them. */
+export function createBacklogMetrics(certificates: () => readonly SourceCertificate[]) {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+
+  const deliveries = new Gauge({
+    name: 'svc_deliveries',
+    help: 'Webhook deliveries of the last 30 days by status, each up to 100000; delivered is an estimate',
+    labelNames: ['status'],
+    registers,
+  });
+  const lateDeliveries = gauge('svc_deliveries_late', 'Webhook deliveries that have been due for over 5 s');
+  const deliveryLag = gauge(
+    'svc_delivery_lag_seconds',
+    'How long the longest due delivery has waited to be sent',
+  );
+  const unpublishedPages = gauge(
+    'svc_unpublished_pages',
+    'Ledger pages whose events are still to be published',
+  );
+  const unpublishedPage = gauge(
+    'svc_oldest_unpublished_page_seconds',
+    'Age of the oldest ledger page whose events are still to be published',
+  );
+  const jobs = new Gauge({
+    name: 'svc_jobs',
+    help: 'Jobs of the scheduler by state: waiting, late by over 5 s, failed',
+    labelNames: ['state'],
+    registers,
+  });
+  const schedulerLag = gauge(
+    'svc_scheduler_lag_seconds',
+    'How long the longest due job has waited to be taken up',
+  );
+  const backlogAge = gauge(
+    'svc_backlog_age_seconds',
+    'How old the figures of deliveries, jobs and pages are; they are read at most every 15 s',
+  );
+  const certificateLife = new Gauge({
+    name: 'svc_source_certificate_expiry_seconds',
+    help: 'Until the next certificate of a verification source expires; negative once it has',
+    labelNames: ['source', 'use'],
+    registers,
+  });
+  const expiringCertificates = gauge(
+    'svc_source_certificates_expiring',
+    'Certificates of verification sources that expire within 30 days, or have expired',
+  );
+
+  function setCertificates(now: number): void {
+    const all = certificates();
+    certificateLife.reset();
+    // The latest first: the one that expires next is what is left.
+    for (const { source, use, notAfter } of all.toSorted((a, b) => (a.notAfter < b.notAfter ? 1 : -1))) {
+      certificateLife.set({ source, use }, (Date.parse(notAfter) - now) / 1000);
+    }
+    expiringCertificates.set(all.filter(({ expiring }) => expiring).length);
+  }
+
+  return {
+    /** @param now milliseconds since the epoch */
+    render(backlog: Backlog, now: number): Promise<string> {
+      const { at, deliveries: queue, jobs: scheduled, pages } = backlog;
+      const age = (since: Date | undefined): number =>
+        since ? Math.max(0, (at.getTime() - since.getTime()) / 1000) : 0;
+      deliveries.reset();
+      for (const [status, count] of Object.entries(queue.byStatus)) deliveries.set({ status }, count);
+      lateDeliveries.set(queue.late);
+      deliveryLag.set(age(queue.oldestDueAt));
+      unpublishedPages.set(pages.unpublished);
+      unpublishedPage.set(age(pages.oldestAt));
+      jobs.set({ state: 'waiting' }, scheduled.waiting);
+      jobs.set({ state: 'late' }, scheduled.late);
+      jobs.set({ state: 'failed' }, scheduled.failed);
+      schedulerLag.set(age(scheduled.oldestDueAt));
+      backlogAge.set(Math.max(0, (now - at.getTime()) / 1000));
+      setCertificates(now);
+      return registry.metrics();
+    },
+  };
+}

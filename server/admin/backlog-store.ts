@@ -1,0 +1,84 @@
+import type { Db, Document } from 'mongodb';
+
+/** What waits to be done, as the database knows it. Every figure is read by an index, and bounded. */
+export interface Backlog {
+  at: Date;
+  /** Up to 100,000 of each status; those that were delivered are what is left of an estimate of all. */
+  deliveries: { byStatus: Record<string, number>; late: number; oldestDueAt?: Date };
+  jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
+  /** Ledger pages whose events are still to be published. */
+  pages: { unpublished: number; oldestAt?: Date };
+}
+
+/** A delivery or job that has been due for longer, in milliseconds, is late. */
+const lateAfter = 5_000;
+/** An index of 100,000 entries is counted in some 20 ms. */
+const mostCounted = 100_000;
+
+/** All jobs, by the index that begins with their name. */
+const anyJob = { name: { $gt: '' } };
+
+export type BacklogStore = ReturnType<typeof createBacklogStore>;
+
+export function createBacklogStore(db: Db) {
+  const deliveries = db.collection<{ nextAttemptAt?: Date }>('deliveries');
+  const jobs = db.collection<{ nextRunAt: Date | null }>('jobs');
+  const ledger = db.collection<{ at: Date }>('ledger');
+
+  /** `countDocuments` would read the documents; this counts entries of an index. */
+  async function count(collection: string, query: Document): Promise<number> {
+    const { n } = await db.command({ count: collection, query, limit: mostCounted });
+    return Number(n);
+  }
+
+  async function readDeliveries(at: Date): Promise<Backlog['deliveries']> {
+    const lateSince = new Date(at.getTime() - lateAfter);
+    const inStatus = (status: string) => count('deliveries', { status });
+    const [all, pending, inFlight, failed, skipped, late, oldest] = await Promise.all([
+      deliveries.estimatedDocumentCount(),
+      inStatus('pending'),
+      inStatus('in_flight'),
+      inStatus('failed'),
+      inStatus('skipped'),
+      count('deliveries', { status: 'pending', nextAttemptAt: { $lt: lateSince } }),
+      deliveries.findOne(
+        { status: 'pending', nextAttemptAt: { $lte: at } },
+        { sort: { nextAttemptAt: 1 }, projection: { nextAttemptAt: 1 } },
+      ),
+    ]);
+    const delivered = Math.max(0, all - pending - inFlight - failed - skipped);
+    const byStatus = { pending, in_flight: inFlight, delivered, failed, skipped };
+    return { byStatus, late, ...(oldest?.nextAttemptAt && { oldestDueAt: oldest.nextAttemptAt }) };
+  }
+
+  async function readJobs(at: Date): Promise<Backlog['jobs']> {
+    const due = { ...anyJob, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfter) } };
+    const [waiting, late, failed, oldest] = await Promise.all([
+      count('jobs', { ...anyJob, nextRunAt: { $gt: new Date(0) } }),
+      count('jobs', due),
+      count('jobs', { lastFinishedAt: { $gt: new Date(0) }, failReason: { $type: 'string' } }),
+      jobs.findOne({ ...anyJob, lockedAt: null, nextRunAt: { $lte: at } }, { sort: { nextRunAt: 1 } }),
+    ]);
+    return { waiting, late, failed, ...(oldest?.nextRunAt && { oldestDueAt: oldest.nextRunAt }) };
+  }
+
+  async function readPages(): Promise<Backlog['pages']> {
+    const [unpublished, oldest] = await Promise.all([
+      count('ledger', { unpublished: true }),
+      ledger.findOne({ unpublished: true }, { sort: { at: 1 }, projection: { at: 1 } }),
+    ]);
+    return { unpublished, ...(oldest && { oldestAt: oldest.at }) };
+  }
+
+  return {
+    async read(now: number): Promise<Backlog> {
+      const at = new Date(now);
+      const [delivering, scheduled, pages] = await Promise.all([
+        readDeliveries(at),
+        readJobs(at),
+        readPages(),
+      ]);
+      return { at, deliveries: delivering, jobs: scheduled, pages };
+    },
+  };
+}
