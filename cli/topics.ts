@@ -8,6 +8,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   events: { description: 'what happened, and whether partners know' },
   integrations: { description: 'storefronts' },
   jobs: { description: 'what is scheduled' },
+  keyring: { description: 'keys of the service itself' },
   keys: { description: 'API keys of partners' },
   limits: { description: 'spend limits of partners' },
   operators: { description: 'who may use this tool' },

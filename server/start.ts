@@ -18,9 +18,12 @@ import { loadKeyring } from './platform/keyring.ts';
 import { localSecret } from './platform/local-secrets.ts';
 import type { Logger } from './platform/logging.ts';
 import { createProcessMetrics, type ProcessMetrics } from './platform/process-metrics.ts';
+import { createProcesses, heartbeatEvery } from './platform/processes.ts';
+import { requireMasterKeys } from './platform/sealed-values.ts';
 import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
 import { indexes } from './wiring/indexes.ts';
+import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Foundation } from './wiring/services.ts';
 
 /** Milliseconds that a stop waits for requests under way. */
@@ -41,7 +44,7 @@ export interface RunningServer {
   publicUrl: string | undefined;
   adminUrl: string | undefined;
   embedded: boolean;
-  /** One round of all sweeps. */
+  /** One heartbeat, and one round of all sweeps. */
   sweep(): Promise<void>;
   /**
    * Is not ready from now on. After the drain delay, in which requests are still served, finishes what is under way, then
@@ -155,7 +158,14 @@ export async function startServer(
   await requireSchema(patient.db);
   await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));
-  const keyring = await loadKeyring(db, sealing);
+  await requireMasterKeys(patient.db, sealedFields, sealing);
+  const keyring = await loadKeyring(db, sealing, clock);
+  const processes = createProcesses({
+    db,
+    clock,
+    roles: [...config.roles],
+    masterKeys: sealing.masterKeys,
+  });
 
   const databasePorts = engine ? [engine.port] : [portOf(config.mongodbUri ?? '')];
   const listeners: HttpServer[] = [];
@@ -172,6 +182,7 @@ export async function startServer(
     clock,
     keyring,
     sealing,
+    processes,
     logger,
     processMetrics,
     adminToken: adminTokenOf(config),
@@ -186,6 +197,14 @@ export async function startServer(
     },
   };
   const sweeper = createSweeper([...services.sweeps, expiry], logger);
+  const pulse = createSweeper(
+    [
+      { name: 'heartbeat', sweep: processes.beat },
+      { name: 'keyring', sweep: keyring.refresh },
+    ],
+    logger,
+    heartbeatEvery,
+  );
   let stopping = false;
   const context = { config, db, clock, keyring, logger, isStopping: () => stopping };
 
@@ -201,19 +220,25 @@ export async function startServer(
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
   if (addresses.health) await serve(createHealthApp(services, context), addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
+  await pulse.sweep();
+  pulse.start();
   if (!replacements.sweepsByHand) sweeper.start();
 
   return {
     publicUrl,
     adminUrl,
     embedded: engine !== undefined,
-    sweep: sweeper.sweep,
+    async sweep() {
+      await pulse.sweep();
+      await sweeper.sweep();
+    },
     async stop() {
       stopping = true;
       await sleep(config.drainDelay);
       forgetAdminAddress?.();
       await Promise.all(listeners.map(closeListener));
-      await sweeper.stop();
+      await Promise.all([sweeper.stop(), pulse.stop()]);
+      await processes.leave().catch(() => undefined);
       await services.webhooks.stop();
       await services.billing.drain();
       await services.admin.flush();

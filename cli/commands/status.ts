@@ -1,12 +1,18 @@
 import { AdminCommand } from '../base-command.ts';
 
 export default class Status extends AdminCommand<typeof Status> {
-  static override summary = 'Show how the server is: versions, database, deliveries that wait.';
+  static override summary = 'Show how the server is: versions, database, deliveries that wait, processes.';
   static override examples = ['<%= config.bin %> status'];
 
   async run() {
     const { url } = this.connection;
-    const status = await (await this.api()).status.query();
-    return this.one({ ...status, cli: this.config.version, url });
+    const { processes, ...status } = await (await this.api()).status.query();
+    this.one({ ...status, cli: this.config.version, url });
+    if (processes && processes.length > 0) {
+      this.log();
+      const columns = ['host', 'pid', 'build', 'roles', 'schema', 'startedAt', 'lastSeenAt'] as const;
+      this.many(processes, columns);
+    }
+    return { ...status, cli: this.config.version, url, processes };
   }
 }

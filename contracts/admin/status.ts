@@ -1,6 +1,20 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 
+/** A process of the service that was seen lately. */
+export const ProcessView = z.strictObject({
+  id: z.string(),
+  host: z.string(),
+  pid: z.number().int(),
+  build: z.string(),
+  roles: z.array(z.string()),
+  /** The newest schema version that it can read. */
+  schema: z.number().int(),
+  startedAt: DateTime,
+  lastSeenAt: DateTime,
+});
+export type ProcessView = z.infer<typeof ProcessView>;
+
 /** How the server is, at a glance. */
 export const StatusView = z.strictObject({
   version: z.string(),
@@ -13,6 +27,8 @@ export const StatusView = z.strictObject({
   database: z.enum(['up', 'down']),
   /** False while the server's clock may not decide about money. */
   clockTrusted: z.boolean(),
+  /** Processes of the service, oldest first; null where the database cannot be asked. */
+  processes: z.array(ProcessView).nullable(),
   /** Deliveries not yet finished; null where the database cannot be asked. */
   queue: z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() }).nullable(),
 });

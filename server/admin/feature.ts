@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/event-draft.ts';
+import type { KeyRotation } from '../platform/key-rotation.ts';
 import type { Logger } from '../platform/logging.ts';
 import { type AdminParts, type AdminRouter, createAdminRouter } from '../wiring/admin-router.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
+import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
 import { opsRoutes, processMetricsRoutes } from './ops-routes.ts';
@@ -24,8 +26,9 @@ interface Dependencies {
   /** Those of the names that exist. */
   existing: (names: NameLists) => Promise<ReadonlySet<string>>;
   status: Omit<StatusSources, 'clock'>;
+  rotation: KeyRotation;
   /** The routers of the features. */
-  features: Omit<AdminParts, 'operators' | 'auditLog' | 'requests' | 'status'>;
+  features: Omit<AdminParts, 'operators' | 'keyring' | 'auditLog' | 'requests' | 'status'>;
 }
 
 export interface Admin {
@@ -44,11 +47,12 @@ export interface Admin {
 
 /** The admin API with everything that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
-  const { stores, clock, log, firstToken, metrics, existing, status, features } = dependencies;
+  const { stores, clock, log, firstToken, metrics, existing, status, rotation, features } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
     ...features,
     operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
+    keyring: createKeyringProcedures(rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit),
     requests: createRequestProcedures({ requests: stores.requests, audit: stores.audit, clock }),
     status: createStatusProcedure({ ...status, clock }),

@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, jwtVerify } from 'jose';
+import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
@@ -37,12 +37,22 @@ const remembered = 20_000;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
+const verifierOf = (published: Keyring['publicKeys']) => ({
+  published,
+  keys: createLocalJWKSet({ keys: [...published] }),
+});
+
 /** Access tokens: JWTs of RFC 9068 whose `jti` is the charge that paid for them. */
 export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
-  const keys = createLocalJWKSet({ keys: [...keyring.publicKeys] });
+  let verifier = verifierOf(keyring.publicKeys);
   const signed = createSigner(keyring, 'at+jwt');
   /** Tokens that were signed or verified once are not verified again. */
   const ours = new LRUCache<string, Known>({ max: remembered });
+
+  const keys: JWTVerifyGetKey = (header, token) => {
+    if (verifier.published !== keyring.publicKeys) verifier = verifierOf(keyring.publicKeys);
+    return verifier.keys(header, token);
+  };
 
   return {
     sign({ id, clientId, scope, sub, at, expiresAt }: Issued): string {

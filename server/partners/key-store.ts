@@ -8,6 +8,7 @@ import {
   type RecordStore,
   recordIndexes,
 } from '../platform/records.ts';
+import type { SealedField } from '../platform/sealed-values.ts';
 
 /** An API key: reads the sessions of its clients, and its webhook URL gets their events. */
 export interface ApiKey extends AuditedRecord {
@@ -30,6 +31,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { hash: 1 }, unique: true },
   { collection, key: { partnerId: 1, createdAt: -1 } },
 ];
+
+export const sealedFields: SealedField[] = [{ collection, field: 'webhook.sealedSecret', counted: true }];
 
 export interface KeyStore extends RecordStore<ApiKey> {
   /** In the order of `hashes`; undefined where no key has that hash. One round trip. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose';
+import { CompactEncrypt, compactDecrypt } from 'jose';
 
 /** Seals short secrets under the master key, so that the database alone gives none away. */
 export interface Sealing {
@@ -7,6 +7,15 @@ export interface Sealing {
   seal(text: string): Promise<string>;
   /** @throws where no master key of this process opens it, or it was altered. */
   open(sealed: string): Promise<string>;
+  /** Names of the master keys of this process; the first one seals. */
+  readonly masterKeys: readonly [string, ...string[]];
+}
+
+/** The name of the master key that something is sealed under: a part of its hash, which gives nothing of the key away. */
+export function sealedUnder(sealed: string): string {
+  const [header = ''] = sealed.split('.', 1);
+  const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: string };
+  return kid ?? '';
 }
 
 const fingerprint = (key: Uint8Array) =>
@@ -17,16 +26,18 @@ const fingerprint = (key: Uint8Array) =>
  */
 export function createSealing(masterKeys: readonly [Uint8Array, ...Uint8Array[]]): Sealing {
   const byFingerprint = new Map(masterKeys.map((key) => [fingerprint(key), key]));
-  const [current] = masterKeys;
+  const [current, ...others] = masterKeys;
 
   return {
+    masterKeys: [fingerprint(current), ...others.map(fingerprint)],
+
     seal: (text) =>
       new CompactEncrypt(new TextEncoder().encode(text))
         .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid: fingerprint(current) })
         .encrypt(current),
 
     async open(sealed) {
-      const key = byFingerprint.get(decodeProtectedHeader(sealed).kid ?? '');
+      const key = byFingerprint.get(sealedUnder(sealed));
       if (!key) throw new Error('sealed under a master key that SVC_MASTER_KEY does not list');
       const { plaintext } = await compactDecrypt(sealed, key, { keyManagementAlgorithms: ['dir'] });
       return new TextDecoder().decode(plaintext);

@@ -2,10 +2,13 @@ import type { Sweep } from './event-draft.ts';
 import type { Logger } from './logging.ts';
 
 /** Milliseconds between sweeps. */
-const every = 15_000;
+const usual = 15_000;
 
-/** Runs all sweeps one after another, at start and every 15 s; a failed one is tried again with the next round. */
-export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>) {
+/**
+ * Runs all sweeps one after another, at start and every 15 s; a failed one is tried again with the next round.
+ * @param every milliseconds between the end of a round and the next one
+ */
+export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>, every = usual) {
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
   let lastRoundAt: number | undefined;

@@ -2,6 +2,7 @@ import type { IntegrationStatus } from '../../contracts/admin/integrations.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import type { SealedField } from '../platform/sealed-values.ts';
 
 /** Shops that exchange the codes of one storefront client by calls signed with one secret. */
 export interface Integration {
@@ -29,6 +30,10 @@ export const indexes: IndexDeclaration[] = [
   { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
   { collection: integrationCollection, key: { partnerId: 1, createdAt: -1 } },
   { collection: integrationCollection, key: { clientId: 1, createdAt: -1 } },
+];
+
+export const sealedFields: SealedField[] = [
+  { collection: integrationCollection, field: 'sealedSecret', counted: true },
 ];
 
 /** Records that are changed one at a time, each change with its audit entry: the partners feature has such. */

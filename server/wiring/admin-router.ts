@@ -1,4 +1,5 @@
 import type { createAuditLogProcedures } from '../admin/audit-log.ts';
+import type { createKeyringProcedures } from '../admin/keyring.ts';
 import type { createOperatorProcedures } from '../admin/operators.ts';
 import type { createRequestProcedures } from '../admin/request-log.ts';
 import type { createStatusProcedure } from '../admin/status.ts';
@@ -17,6 +18,7 @@ export interface AdminParts {
   storefront: ReturnType<typeof createStorefrontProcedures>;
   webhooks: ReturnType<typeof createWebhookProcedures>;
   operators: ReturnType<typeof createOperatorProcedures>;
+  keyring: ReturnType<typeof createKeyringProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
   requests: ReturnType<typeof createRequestProcedures>;
   status: ReturnType<typeof createStatusProcedure>;
@@ -42,6 +44,7 @@ export function createAdminRouter({ partners, billing, verification, ...parts }:
     deliveries: webhooks.deliveries,
     jobs: webhooks.jobs,
     operators: parts.operators,
+    keyring: parts.keyring,
     auditLog: parts.auditLog,
     requests: parts.requests,
     status: parts.status,

@@ -2,6 +2,7 @@ import { indexes as admin } from '../admin/store.ts';
 import { indexes as billing } from '../billing/store.ts';
 import { indexes as partners } from '../partners/store.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { indexes as processes } from '../platform/processes.ts';
 import { indexes as requestLimits } from '../platform/request-limits.ts';
 import { indexes as scheduler } from '../platform/scheduler.ts';
 import { indexes as integrations } from '../storefront/integration-store.ts';
@@ -18,6 +19,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...events,
   ...deliveries,
   ...admin,
+  ...processes,
   ...requestLimits,
   ...scheduler,
 ];

@@ -13,13 +13,16 @@ import { createTokenExchange } from '../oauth/token.ts';
 import { createUserinfo } from '../oauth/userinfo.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import { createPartnersStores } from '../partners/store.ts';
+import { version } from '../platform/build.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
+import { createKeyRotation } from '../platform/key-rotation.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { ProcessMetrics } from '../platform/process-metrics.ts';
+import type { Processes } from '../platform/processes.ts';
 import { createRecordStore } from '../platform/records.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
@@ -44,6 +47,7 @@ import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
 import { createPublicGet } from './public-get.ts';
+import { sealedFields } from './sealed-fields.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
@@ -55,6 +59,7 @@ export interface Foundation {
   clock: Clock;
   keyring: Keyring;
   sealing: Sealing;
+  processes: Processes;
   logger: Logger;
   processMetrics: ProcessMetrics;
   /** Token of the first operator; undefined where it is retired. */
@@ -82,7 +87,7 @@ export function createStores(db: Database['db'], patient = db) {
 
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
-  const { config, db, patient, clock, keyring, sealing, logger, processMetrics, adminToken, ownPorts } =
+  const { config, db, patient, clock, keyring, sealing, processes, logger, processMetrics, adminToken, ownPorts } =
     foundation;
   const { stores: replaced } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
@@ -257,7 +262,9 @@ export function createServices(foundation: Foundation) {
         baseUrl: config.baseUrl,
       },
       readQueue: webhooks.deliveries.queue,
+      readProcesses: processes.list,
     },
+    rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     features: {
       partners: partners.procedures,
       billing: billing.procedures,

@@ -10,9 +10,11 @@ import { createPartnersFeature } from '../../server/partners/feature.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
+import { createKeyRotation } from '../../server/platform/key-rotation.ts';
 import { loadKeyring } from '../../server/platform/keyring.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { createProcessMetrics } from '../../server/platform/process-metrics.ts';
+import { createProcesses } from '../../server/platform/processes.ts';
 import { createRecordStore } from '../../server/platform/records.ts';
 import { createScheduler } from '../../server/platform/scheduler.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
@@ -31,6 +33,7 @@ import { checkWebhookUrl } from '../../server/webhooks/egress/url.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
+import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { webhookEndpoint } from '../../server/wiring/webhook-endpoint.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 
@@ -57,6 +60,9 @@ export async function startAdminServer(): Promise<AdminServer> {
   const log = createLogger('silent');
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead, trusted: () => true };
   const sealing = createSealing([new Uint8Array(32).fill(7)]);
+  const keyring = await loadKeyring(database.db, sealing);
+  const { masterKeys } = sealing;
+  const processes = createProcesses({ db: database.db, clock, roles: ['admin'], masterKeys });
   const idKey = new Uint8Array(32).fill(8);
   const scheduler = createScheduler({ db: database.db, logger: log });
   const processMetrics = createProcessMetrics({ roles: ['admin'] });
@@ -80,7 +86,7 @@ export async function startAdminServer(): Promise<AdminServer> {
   });
   const billing = createBillingFeature({
     signStatement: createStatementSigner({
-      keyring: await loadKeyring(database.db, sealing),
+      keyring,
       issuer: 'http://localhost:8080',
       clock,
     }),
@@ -135,7 +141,16 @@ export async function startAdminServer(): Promise<AdminServer> {
     status: {
       about: { version: '0.8.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
       readQueue: webhooks.deliveries.queue,
+      readProcesses: processes.list,
     },
+    rotation: createKeyRotation({
+      db: database.db,
+      sealing,
+      keyring,
+      fields: sealedFields,
+      processes,
+      clock,
+    }),
     features: {
       partners: partners.procedures,
       billing: billing.procedures,

@@ -93,6 +93,8 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'integrations disable': ({ integration }) => [integration],
   'integrations rotate-secret': ({ integration }) => [integration],
   'jobs cancel': ({ job }) => [job],
+  'keyring reseal': () => [],
+  'keyring rotate': () => ['signing'],
   'keys revoke': ({ key }) => [key],
   'keys rotate': ({ key }) => [key],
   'operators revoke': ({ operator }) => [operator],

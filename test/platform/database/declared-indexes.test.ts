@@ -67,6 +67,7 @@ const declared = [
   'operators: hash unique',
   'partners: auditAt sparse',
   'partners: createdAt desc, _id desc',
+  'processes: lastSeenAt ttl',
   'requestLog: purgeAt ttl',
   'requestLog: sessionId sparse',
   'requestWindows: purgeAt ttl',

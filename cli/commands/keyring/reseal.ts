@@ -1,0 +1,32 @@
+import { CarefulCommand } from '../../careful-command.ts';
+import type { AdminApi } from '../../client.ts';
+
+export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> {
+  static override summary =
+    'Seal every secret under the new master key, so that the old one can be taken out.';
+  static override description =
+    'The new key has to be the first one in SVC_MASTER_KEY of every process, and the old one behind it. May be interrupted and repeated.';
+  static override examples = [
+    '<%= config.bin %> keyring reseal --dry-run',
+    '<%= config.bin %> keyring reseal --yes',
+  ];
+
+  async run() {
+    const api = await this.api();
+    const masterKeys = (await api.keyring.list.query()).filter(({ use }) => use === 'master');
+    const id = masterKeys.find(({ state }) => state === 'current')?.id ?? '';
+    const older = masterKeys.filter(({ state, values }) => state !== 'current' && values !== 0);
+    const count = older.reduce((sum, { values }) => sum + (values ?? 0), 0);
+    const consequence = `${count} secrets are sealed under the master key ${id}; no secret changes.`;
+    return this.confirmed({ id, consequence, live: true }, () => this.resealAll(api));
+  }
+
+  private async resealAll(api: AdminApi) {
+    for (let total = 0; ; ) {
+      const { masterKey, resealed, left } = await api.keyring.reseal.mutate({});
+      total += resealed;
+      if (left === 0) return this.one({ masterKey, resealed: total, left });
+      this.notice(`${left} secrets left…`);
+    }
+  }
+}

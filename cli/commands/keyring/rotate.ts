@@ -1,0 +1,41 @@
+import { Args } from '@oclif/core';
+import { type RotatedUse, usualLead } from '../../../contracts/admin/keyring.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import { duration, given } from '../../flags.ts';
+
+const consequences: Readonly<Record<RotatedUse, (seconds: number) => string>> = {
+  signing: (seconds) =>
+    `A new signing key is published now and signs in ${seconds} seconds. Tokens and statements of the older keys still verify.`,
+  code: (seconds) =>
+    `New authorization codes are derived under a new key in ${seconds} seconds. Codes that were issued before stay usable.`,
+};
+
+export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> {
+  static override summary =
+    'Make a new signing key or a new key for authorization codes. No process is restarted.';
+  static override description =
+    'A signing key is published before it signs, so that caches of the published keys have it by then: for an hour, unless --lead says otherwise.';
+  static override examples = [
+    '<%= config.bin %> keyring rotate signing',
+    '<%= config.bin %> keyring rotate signing --lead 15m --yes',
+  ];
+  static override args = {
+    use: Args.custom<RotatedUse>({ options: ['signing', 'code'] })({
+      description: 'what the key is for',
+      required: true,
+    }),
+  };
+  static override flags = {
+    lead: duration({ description: 'how long it is published before it is used', helpValue: '1h' }),
+  };
+
+  async run() {
+    const { use } = this.args;
+    const { lead } = this.flags;
+    const api = await this.api();
+    const consequence = consequences[use](lead ?? usualLead[use]);
+    return this.confirmed({ id: use, consequence, live: true }, async () =>
+      this.one(await api.keyring.rotate.mutate({ use, ...given({ lead }) })),
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { KeyView, Reseal, Resealed, RotateKey, usualLead } from '../../contracts/admin/keyring.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { KeyRotation } from '../platform/key-rotation.ts';
+import type { KeyDocument } from '../platform/keyring.ts';
+import type { SealedCounts } from '../platform/sealed-values.ts';
+import { sealedUnder } from '../platform/sealing.ts';
+
+const activeFrom = ({ activeAt, createdAt }: KeyDocument) => activeAt ?? createdAt;
+
+function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView {
+  const active = all.filter((each) => each.use === key.use && activeFrom(each).getTime() <= now);
+  const isPending = activeFrom(key).getTime() > now;
+  return {
+    id: key._id,
+    use: key.use,
+    state: isPending ? 'pending' : active.at(-1)?._id === key._id ? 'current' : 'old',
+    createdAt: key.createdAt.toISOString(),
+    activeAt: activeFrom(key).toISOString(),
+    masterKey: sealedUnder(key.sealed),
+    values: null,
+  };
+}
+
+function viewMasterKeys(known: readonly string[], counts: SealedCounts): KeyView[] {
+  const names = [...new Set([...known, ...counts.keys()])];
+  return names.map((id) => ({
+    id,
+    use: 'master',
+    state: id === known[0] ? 'current' : known.includes(id) ? 'old' : 'missing',
+    createdAt: null,
+    activeAt: null,
+    masterKey: null,
+    values: counts.get(id) ?? 0,
+  }));
+}
+
+/** `svcadmin keyring …`. No answer holds a key. */
+export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock, 'now'>) {
+  return router({
+    list: procedure.output(z.array(KeyView)).query(async () => {
+      const keys = await rotation.list();
+      const now = clock.now();
+      return [
+        ...keys.map((key) => viewKey(key, keys, now)),
+        ...viewMasterKeys(rotation.masterKeys, await rotation.counts()),
+      ];
+    }),
+    rotate: procedure
+      .input(RotateKey)
+      .output(KeyView)
+      .mutation(async ({ input: { use, lead = usualLead[use] } }) => {
+        const made = await rotation.rotate(use, lead * 1000);
+        return viewKey(made, [made], clock.now());
+      }),
+    reseal: procedure
+      .input(Reseal)
+      .output(Resealed)
+      .mutation(({ input }) => rotation.reseal(input.limit)),
+  });
+}

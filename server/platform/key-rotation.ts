@@ -1,0 +1,82 @@
+import type { Db } from 'mongodb';
+import type { Clock } from './clock.ts';
+import { isDuplicateKey } from './database/failures.ts';
+import { ApiError } from './errors.ts';
+import { type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
+import type { Processes } from './processes.ts';
+import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
+import type { Sealing } from './sealing.ts';
+
+interface Settings {
+  db: Db;
+  sealing: Sealing;
+  keyring: Pick<Keyring, 'refresh'>;
+  fields: readonly SealedField[];
+  processes: Pick<Processes, 'list'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+export type KeyRotation = ReturnType<typeof createKeyRotation>;
+
+/** Makes keys, and seals what is kept under another master key. All methods throw ApiError. */
+export function createKeyRotation({ db, sealing, keyring, fields, processes, clock }: Settings) {
+  const keys = db.collection<KeyDocument>(keyCollection);
+  const list = () => keys.find().sort({ createdAt: 1, _id: 1 }).toArray();
+  const [current] = sealing.masterKeys;
+  const conflict = (description: string) => new ApiError('conflict', { description });
+
+  /** A process that seals under another master key would go on making values for it. */
+  async function requireOneMasterKey(): Promise<void> {
+    const others = (await processes.list()).filter(({ masterKeys: [first] }) => first !== current);
+    if (others.length === 0) return;
+    const names = others.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+    throw new ApiError('refused', {
+      description: `Put the new key first in SVC_MASTER_KEY of every process; these seal under another: process ${names}`,
+    });
+  }
+
+  return {
+    list,
+    masterKeys: sealing.masterKeys,
+    counts: (): Promise<SealedCounts> => countSealed(db, fields),
+
+    /** @param lead milliseconds until the new key is used; it is published from this moment on */
+    async rotate(use: 'signing' | 'code', lead: number): Promise<KeyDocument> {
+      const now = clock.now();
+      const ofUse = (await list()).filter((key) => key.use === use);
+      const pending = ofUse.find(({ activeAt }) => activeAt !== undefined && activeAt.getTime() > now);
+      if (pending?.activeAt)
+        throw conflict(
+          `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
+        );
+      const last = Math.max(...ofUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
+      const key: KeyDocument = {
+        _id: `${use}-${last + 1}`,
+        use,
+        sealed: await sealing.seal(await newKey(use)),
+        createdAt: new Date(now),
+        activeAt: new Date(now + lead),
+      };
+      await keys.insertOne(key).catch((error: unknown) => {
+        throw isDuplicateKey(error) ? conflict('Another rotation came between; list the keys') : error;
+      });
+      await keyring.refresh();
+      return key;
+    },
+
+    /** Seals at most `limit` values under the first master key. To be repeated until none is left. */
+    async reseal(limit: number): Promise<{ masterKey: string; resealed: number; left: number }> {
+      await requireOneMasterKey();
+      const counts = await countSealed(db, fields);
+      const missing = [...counts.keys()].filter((name) => !sealing.masterKeys.includes(name));
+      if (missing.length > 0)
+        throw new ApiError('refused', {
+          description: `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
+        });
+      const resealed = await resealSome(db, fields, { sealing, limit });
+      const after = await countSealed(db, fields);
+      const left = [...after].reduce((sum, [name, count]) => (name === current ? sum : sum + count), 0);
+      return { masterKey: current, resealed, left };
+    },
+  };
+}

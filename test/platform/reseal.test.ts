@@ -1,0 +1,172 @@
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { decodeProtectedHeader } from 'jose';
+import { expect, it, onTestFinished } from 'vitest';
+import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import { sealedFields } from '../../server/wiring/sealed-fields.ts';
+import { commandLine } from '../cli/svcadmin.ts';
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { adminToken } from '../harness/server.ts';
+import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
+import { createReceiver, listen } from '../webhooks/receiver.ts';
+import { endOf, freePort, spawnServer } from './server-process.ts';
+
+const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+const onlyOld = `${old}`;
+const onlyFresh = `${fresh}`;
+
+/** A TCP balancer over the ports that `ports` gives. */
+async function startBalancer(ports: () => readonly number[]) {
+  let turn = 0;
+  const server = createServer((client) => {
+    const all = ports();
+    turn += 1;
+    const upstream = connect(all[turn % all.length] ?? 0, '127.0.0.1');
+    client.pipe(upstream).pipe(client);
+    client.on('error', () => upstream.destroy());
+    upstream.on('error', () => client.destroy());
+  });
+  return listen(server);
+}
+
+/** A member of the installation at ports that it keeps over its lives. */
+async function createMember(MONGODB_URI: string, baseUrl: string) {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const own = `http://127.0.0.1:${port}`;
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  let child: ReturnType<typeof spawnServer>['child'] | undefined;
+  return {
+    port,
+    baseUrl: own,
+    adminUrl,
+    admin: createTRPCClient<AdminRouter>({
+      links: [httpLink({ url: `${adminUrl}/trpc`, headers: { authorization: `Bearer ${adminToken}` } })],
+    }),
+    /** Ends the process, where one runs, and starts it with these master keys. */
+    async start(masterKeys: string) {
+      child?.kill('SIGTERM');
+      if (child) expect(await endOf(child)).toBe(0);
+      ({ child } = spawnServer({
+        MONGODB_URI,
+        SVC_BASE_URL: baseUrl,
+        SVC_PORT: String(port),
+        SVC_ADMIN_PORT: String(adminPort),
+        SVC_DATA_DIR: '/proc/none',
+        SVC_MASTER_KEY: masterKeys,
+        SVC_ADMIN_TOKEN: adminToken,
+        SVC_DEMO_PORT: 'off',
+        SVC_LOG_LEVEL: 'warn',
+        SVC_DRAIN_DELAY: '600ms',
+      }));
+      const status = async () => (await fetch(`${own}/readyz`).catch(() => undefined))?.status;
+      await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe(200);
+    },
+  };
+}
+type Member = Awaited<ReturnType<typeof createMember>>;
+
+const userinfo = async ({ baseUrl }: Member, token = '') =>
+  (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+/** Paths of all strings in the database that are sealed values: a compact JWE with `alg: dir`. */
+async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
+  const found = new Set<string>();
+  const look = (value: unknown, path: string): void => {
+    if (typeof value === 'string' && /^eyJ[\w-]+\.\./.test(value)) found.add(path);
+    else if (typeof value === 'object' && value !== null)
+      for (const [name, inner] of Object.entries(value)) look(inner, `${path}.${name}`);
+  };
+  for (const { collectionName } of await db.collections())
+    for (const document of await db.collection(collectionName).find().toArray())
+      look(document, collectionName);
+  return [...found].toSorted();
+}
+
+it('the master key is replaced under traffic; then the old one is not needed any more', async () => {
+  const database = await freshDatabase();
+  let up: Member[] = [];
+  const site = { baseUrl: `http://localhost:${await startBalancer(() => up.map(({ port }) => port))}` };
+  const first = await createMember(database.uri, site.baseUrl);
+  const second = await createMember(database.uri, site.baseUrl);
+  await first.start(onlyOld);
+  await second.start(onlyOld);
+  up = [first, second];
+  const partner = await createPartner(first, { client: { tokenRequestsPerMinute: 100_000 } });
+  const { partnerId, keyId } = partner;
+  await first.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1_000_000, perHour: 1_000_000 });
+  await first.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 1_000_000, reference: 'more' });
+  const receiver = await createReceiver();
+  const { signingSecret } = await first.admin.webhooks.set.mutate({ keyId, url: receiver.url });
+  const shop = await createShop(first);
+  const { jws } = await first.admin.wallets.signedStatement.query({ partnerId, mode: 'test' });
+
+  /** One visit, exchanged at `at`. */
+  async function exchange(at: { baseUrl: string }) {
+    const form = tokenForm(partner, await visit(site, partner));
+    const answer = await post(`${at.baseUrl}/api/oauth/token`, form);
+    const { access_token: token = '' } = (await answer.json()) as { access_token?: string };
+    return { status: answer.status, token };
+  }
+  const early = await exchange(first);
+  expect(early.status).toBe(200);
+  const sealed = await sealedPaths(database);
+  expect(sealed).toEqual(sealedFields.map(({ collection, field }) => `${collection}.${field}`).toSorted());
+
+  let running = true;
+  const statuses: unknown[] = [];
+  const traffic = (async () => {
+    while (running) statuses.push(await exchange(site).then(({ status }) => status, String));
+  })();
+  /** Replaces the processes one after another, as a roll-out does. */
+  async function rollOut(masterKeys: string) {
+    for (const member of [first, second]) {
+      up = [first, second].filter((each) => each !== member);
+      await member.start(masterKeys);
+      up = [first, second];
+    }
+  }
+  await rollOut(`${onlyOld},${onlyFresh}`);
+  await rollOut(`${onlyFresh},${onlyOld}`);
+  const svcadmin = await commandLine(first.adminUrl, adminToken);
+  await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 60 });
+  const dry = await svcadmin.run(['keyring', 'reseal', '--dry-run']);
+  expect(dry.stdout).toMatch(/^Would do: [67] secrets are sealed under the master key/);
+  expect(await svcadmin.json('keyring', 'reseal', '--yes')).toMatchObject({ left: 0 });
+  expect(await svcadmin.json('keyring', 'reseal', '--yes')).toMatchObject({ resealed: 0, left: 0 });
+  await rollOut(onlyFresh);
+  running = false;
+  await traffic;
+  expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  expect(statuses.length).toBeGreaterThan(5);
+
+  expect(await userinfo(second, early.token)).toBe(200);
+  const { token } = await exchange(second);
+  expect(await userinfo(first, token)).toBe(200);
+  const seen = receiver.received.length;
+  await exchange(first);
+  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBeGreaterThan(seen);
+  for (const { body, headers } of receiver.received) {
+    const expected = createHmac('sha256', signingSecret).update(body).digest('hex');
+    expect(headers['x-svc-signature']).toBe(`sha256=${expected}`);
+  }
+  const body = JSON.stringify(fields(await codeFor({ ...site, admin: first.admin }, shop)));
+  const answer = await fetch(`${first.baseUrl}/api/integrations/storefront/verify/exchange`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...sign(shop, body, Date.now()) },
+    body,
+  });
+  expect(answer.status).toBe(200);
+
+  const directory = mkdtempSync(join(tmpdir(), 'svc-reseal-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, 'june.jws'), jws);
+  const verify = ['wallets', 'verify', join(directory, 'june.jws'), '--issuer', site.baseUrl];
+  expect((await svcadmin.run(verify)).code).toBe(0);
+  expect(decodeProtectedHeader(jws).kid).toBe(decodeProtectedHeader(early.token).kid);
+  expect((await svcadmin.run(['wallets', 'audit'])).code).toBe(0);
+}, 180_000);
