@@ -15,6 +15,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   partners: { description: 'companies that verify their users with us' },
   prices: { description: 'what billable events cost' },
   profiles: { description: 'servers that you signed in to' },
+  schema: { description: 'the form of what is in the database' },
   sessions: { description: 'users on their way through verification' },
   sources: { description: 'what verifies users' },
   users: { description: 'people, as far as anything is kept of them' },

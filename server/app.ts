@@ -5,6 +5,7 @@ import { discoveryRoutes, oauthRoutes } from './oauth/routes.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { Database } from './platform/database/connect.ts';
+import { ApiError } from './platform/errors.ts';
 import { healthRoutes } from './platform/health.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
 import { acceptForms } from './platform/http/forms.ts';
@@ -27,18 +28,31 @@ interface Context {
   logger: Logger;
   /** True from the moment that the process was asked to end. */
   isStopping: () => boolean;
+  /** Why this build must not use the database any more; undefined where it may. */
+  outdated: () => string | undefined;
+}
+
+/** An upgrade was finished beside this process: from then on it answers nothing but its probes. */
+function refuseWhereOutdated(app: HttpServer, outdated: () => string | undefined): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isProbe = ['/healthz', '/readyz'].includes(request.routeOptions.url ?? '');
+    if (isProbe || outdated() === undefined) return done();
+    const description = 'This process is of a build that is too old for the database';
+    done(new ApiError('service_unavailable', { retryAfter: 5, logged: true, description }));
+  });
 }
 
 /** The public listener: every prefix, every scope, every mount. */
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
-  const { config, db, clock, keyring, logger, isStopping } = context;
+  const { config, db, clock, keyring, logger, isStopping, outdated } = context;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
+  refuseWhereOutdated(app, outdated);
 
   services.processMetrics.observeAnswers(app);
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(guideRoutes, { prefix: '/docs/guides' });
-  await app.register(healthRoutes({ db, clock, isStopping }));
+  await app.register(healthRoutes({ db, clock, isStopping, outdated }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(async (bounded) => {
     boundInFlight(bounded, { most: mostInFlight, ...services.load, logger });
@@ -67,10 +81,11 @@ export async function createPublicApp(services: Services, context: Context): Pro
 
 /** The admin listener: tRPC at `/trpc`, for operators only. */
 export async function createAdminApp(services: Services, context: Context): Promise<HttpServer> {
-  const { db, clock, logger, isStopping } = context;
+  const { db, clock, logger, isStopping, outdated } = context;
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
+  refuseWhereOutdated(app, outdated);
   services.processMetrics.observeAnswers(app);
-  await app.register(healthRoutes({ db, clock, isStopping }));
+  await app.register(healthRoutes({ db, clock, isStopping, outdated }));
   await app.register(services.admin.routes);
   return app;
 }
@@ -78,10 +93,10 @@ export async function createAdminApp(services: Services, context: Context): Prom
 /** The health listener: the probes, and the metrics of this process. */
 export async function createHealthApp(
   services: Services,
-  { db, clock, logger, isStopping }: Context,
+  { db, clock, logger, isStopping, outdated }: Context,
 ): Promise<HttpServer> {
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
-  await app.register(healthRoutes({ db, clock, isStopping }));
+  await app.register(healthRoutes({ db, clock, isStopping, outdated }));
   await app.register(services.admin.metricsRoutes);
   return app;
 }

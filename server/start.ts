@@ -8,7 +8,7 @@ import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { connect, type Database } from './platform/database/connect.ts';
 import { ensureIndexes } from './platform/database/indexes.ts';
-import { requireSchema } from './platform/database/schema.ts';
+import { outdatedBy, requireSchema, schemaVersion } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
 import { type Address, listenFault, requireFree } from './platform/http/listen.ts';
@@ -37,6 +37,8 @@ export interface Replacements {
   foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;
   /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
   sweepsByHand?: boolean;
+  /** The newest schema version that the server takes itself to know. */
+  knownSchema?: number;
 }
 
 export interface RunningServer {
@@ -165,6 +167,7 @@ export async function startServer(
     clock,
     roles: [...config.roles],
     masterKeys: sealing.masterKeys,
+    schema: replacements.knownSchema ?? schemaVersion,
   });
 
   const databasePorts = engine ? [engine.port] : [portOf(config.mongodbUri ?? '')];
@@ -197,16 +200,28 @@ export async function startServer(
     },
   };
   const sweeper = createSweeper([...services.sweeps, expiry], logger);
-  const pulse = createSweeper(
+  let fault: string | undefined;
+  const pulse: ReturnType<typeof createSweeper> = createSweeper(
     [
       { name: 'heartbeat', sweep: processes.beat },
       { name: 'keyring', sweep: keyring.refresh },
+      { name: 'schema', sweep: leaveToNewerBuilds },
     ],
     logger,
     heartbeatEvery,
   );
   let stopping = false;
-  const context = { config, db, clock, keyring, logger, isStopping: () => stopping };
+  const context = { config, db, clock, keyring, logger, isStopping: () => stopping, outdated: () => fault };
+
+  /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */
+  async function leaveToNewerBuilds(): Promise<void> {
+    if (fault !== undefined) return;
+    fault = await outdatedBy(db, replacements.knownSchema);
+    if (fault === undefined) return;
+    logger.fatal(`this process takes no more work, because its build is too old for the database: ${fault}`);
+    await Promise.all([sweeper.stop(), services.webhooks.stop()]);
+    await services.billing.drain();
+  }
 
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
     const server = await app;

@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/event-draft.ts';
 import type { KeyRotation } from '../platform/key-rotation.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { Upgrade } from '../platform/upgrade.ts';
 import { type AdminParts, type AdminRouter, createAdminRouter } from '../wiring/admin-router.ts';
 import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
@@ -13,6 +14,7 @@ import { opsRoutes, processMetricsRoutes } from './ops-routes.ts';
 import { createRequestLog, createRequestProcedures } from './request-log.ts';
 import type { NameLists } from './request-names.ts';
 import { adminRoutes } from './routes.ts';
+import { createSchemaProcedures } from './schema.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
 import type { AdminStores } from './store.ts';
 
@@ -27,8 +29,9 @@ interface Dependencies {
   existing: (names: NameLists) => Promise<ReadonlySet<string>>;
   status: Omit<StatusSources, 'clock'>;
   rotation: KeyRotation;
+  upgrade: Upgrade;
   /** The routers of the features. */
-  features: Omit<AdminParts, 'operators' | 'keyring' | 'auditLog' | 'requests' | 'status'>;
+  features: Omit<AdminParts, 'operators' | 'keyring' | 'auditLog' | 'requests' | 'schema' | 'status'>;
 }
 
 export interface Admin {
@@ -47,7 +50,8 @@ export interface Admin {
 
 /** The admin API with everything that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
-  const { stores, clock, log, firstToken, metrics, existing, status, rotation, features } = dependencies;
+  const { stores, clock, log, firstToken, metrics, existing, status, rotation, upgrade, features } =
+    dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
     ...features,
@@ -55,6 +59,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     keyring: createKeyringProcedures(rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit),
     requests: createRequestProcedures({ requests: stores.requests, audit: stores.audit, clock }),
+    schema: createSchemaProcedures(upgrade),
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });

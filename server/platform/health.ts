@@ -8,6 +8,8 @@ interface Dependencies {
   clock: Pick<Clock, 'trusted'>;
   /** True from the moment that the process was asked to end. */
   isStopping: () => boolean;
+  /** Why this build must not use the database any more; undefined where it may. */
+  outdated: () => string | undefined;
 }
 
 const Health = z.strictObject({ status: z.literal('ok') });
@@ -17,9 +19,11 @@ const Readiness = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string
 const logLevel = 'silent';
 
 /** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
-export function healthRoutes({ db, clock, isStopping }: Dependencies): FastifyPluginAsyncZod {
+export function healthRoutes({ db, clock, isStopping, outdated }: Dependencies): FastifyPluginAsyncZod {
   async function reasonsAgainst(): Promise<string[]> {
     if (isStopping()) return ['the process is stopping'];
+    const fault = outdated();
+    if (fault !== undefined) return [`the build is too old for the database: ${fault}`];
     const reachable = await db.command({ ping: 1 }).then(
       () => true,
       () => false,

@@ -1,11 +1,15 @@
 import type { Db } from 'mongodb';
 import type { Clock } from './clock.ts';
 import { isDuplicateKey } from './database/failures.ts';
+import { readSchema } from './database/schema.ts';
 import { ApiError } from './errors.ts';
 import { type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
 import type { Processes } from './processes.ts';
 import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
 import type { Sealing } from './sealing.ts';
+
+/** Builds that know this schema version read the keys while they run. */
+const rotatingSchema = 2;
 
 interface Settings {
   db: Db;
@@ -42,6 +46,12 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
 
     /** @param lead milliseconds until the new key is used; it is published from this moment on */
     async rotate(use: 'signing' | 'code', lead: number): Promise<KeyDocument> {
+      const { version } = await readSchema(db);
+      if (version < rotatingSchema)
+        throw new ApiError('refused', {
+          description:
+            'Older builds do not follow a rotation: finish the upgrade first, with `svcadmin schema finish`',
+        });
       const now = clock.now();
       const ofUse = (await list()).filter((key) => key.use === use);
       const pending = ofUse.find(({ activeAt }) => activeAt !== undefined && activeAt.getTime() > now);

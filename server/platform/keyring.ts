@@ -13,7 +13,7 @@ export interface KeyDocument {
   use: KeyUse;
   sealed: string;
   createdAt: Date;
-  /** From when on it is used; a key without it is used from the first moment. */
+  /** From when on it is used; keys of schema version 1 have none, and are used from the first moment. */
   activeAt?: Date;
 }
 
@@ -55,7 +55,8 @@ export const newKey = async (use: KeyUse): Promise<string> =>
 async function makeFirstKeys(keys: Collection<KeyDocument>, sealing: Sealing): Promise<void> {
   const there = await keys.distinct('use');
   for (const use of uses.filter((each) => !there.includes(each))) {
-    const first = { use, sealed: await sealing.seal(await newKey(use)), createdAt: new Date() };
+    const at = new Date();
+    const first = { use, sealed: await sealing.seal(await newKey(use)), createdAt: at, activeAt: at };
     await keys.updateOne({ _id: `${use}-1` }, { $setOnInsert: first }, { upsert: true });
   }
 }
@@ -77,10 +78,11 @@ async function openSigning(about: Opened, material: string): Promise<SigningKey>
   return { ...about, privateKey: createPrivateKey({ key: whole, format: 'jwk' }), publicHalf };
 }
 
-/** The newest key that is active. */
+/** The newest key that is active; the first one also where clocks differ about its first second. */
 function currentOf<K extends Opened>(keys: readonly K[], use: KeyUse, now: number): K {
-  const current = keys.findLast((key) => key.use === use && key.activeAt <= now);
-  if (current === undefined) throw new Error(`no ${use} key is active`);
+  const ofUse = keys.filter((key) => key.use === use);
+  const current = ofUse.findLast(({ activeAt }) => activeAt <= now) ?? ofUse[0];
+  if (current === undefined) throw new Error(`a ${use} key was just made, but is not there`);
   return current;
 }
 

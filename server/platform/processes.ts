@@ -26,6 +26,8 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
   roles: readonly string[];
   masterKeys: readonly string[];
+  /** The newest schema version that this process can read. */
+  schema?: number;
 }
 
 export interface Processes {
@@ -48,12 +50,18 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** Which processes of the service use the database, by heartbeats that expire. */
-export function createProcesses({ db, clock, roles, masterKeys }: Settings): Processes {
+export function createProcesses({
+  db,
+  clock,
+  roles,
+  masterKeys,
+  schema = schemaVersion,
+}: Settings): Processes {
   const processes = db.collection<ProcessRecord>(collection);
   const host = hostname();
   const _id = `${host}:${process.pid}:${randomRequestId().slice(-8)}`;
   const startedAt = new Date(clock.now());
-  const about = { host, pid: process.pid, build: version, roles: [...roles], schema: schemaVersion };
+  const about = { host, pid: process.pid, build: version, roles: [...roles], schema };
 
   return {
     async beat() {

@@ -2,6 +2,7 @@ import type { createAuditLogProcedures } from '../admin/audit-log.ts';
 import type { createKeyringProcedures } from '../admin/keyring.ts';
 import type { createOperatorProcedures } from '../admin/operators.ts';
 import type { createRequestProcedures } from '../admin/request-log.ts';
+import type { createSchemaProcedures } from '../admin/schema.ts';
 import type { createStatusProcedure } from '../admin/status.ts';
 import type { createBillingProcedures } from '../billing/admin.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
@@ -21,6 +22,7 @@ export interface AdminParts {
   keyring: ReturnType<typeof createKeyringProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
   requests: ReturnType<typeof createRequestProcedures>;
+  schema: ReturnType<typeof createSchemaProcedures>;
   status: ReturnType<typeof createStatusProcedure>;
 }
 
@@ -47,6 +49,7 @@ export function createAdminRouter({ partners, billing, verification, ...parts }:
     keyring: parts.keyring,
     auditLog: parts.auditLog,
     requests: parts.requests,
+    schema: parts.schema,
     status: parts.status,
   });
 }

@@ -28,6 +28,7 @@ import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import { version } from '../platform/version.ts';
+import { createUpgrade } from '../platform/upgrade.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { createCallerAuthentication } from '../storefront/caller.ts';
 import { createStorefrontExchange } from '../storefront/exchange.ts';
@@ -46,6 +47,7 @@ import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
+import { migrations } from './migrations.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
@@ -247,6 +249,7 @@ export function createServices(foundation: Foundation) {
     }),
   };
 
+  const upgrade = createUpgrade({ db, patient: patient ?? db, migrations, processes, clock });
   const admin = createAdmin({
     stores: stores.admin,
     clock,
@@ -265,6 +268,7 @@ export function createServices(foundation: Foundation) {
       readProcesses: processes.list,
     },
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
+    upgrade,
     features: {
       partners: partners.procedures,
       billing: billing.procedures,
@@ -285,7 +289,14 @@ export function createServices(foundation: Foundation) {
     admin,
     billing,
     webhooks,
-    sweeps: [...billing.sweeps, verification.sweep, verification.erasureSweep, webhooks.sweep, admin.sweep],
+    sweeps: [
+      ...billing.sweeps,
+      upgrade.sweep,
+      verification.sweep,
+      verification.erasureSweep,
+      webhooks.sweep,
+      admin.sweep,
+    ],
   };
 }
 export type Services = ReturnType<typeof createServices>;

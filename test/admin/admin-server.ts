@@ -18,6 +18,7 @@ import { createProcesses } from '../../server/platform/processes.ts';
 import { createRecordStore } from '../../server/platform/records.ts';
 import { createScheduler } from '../../server/platform/scheduler.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
+import { createUpgrade } from '../../server/platform/upgrade.ts';
 import { createStorefrontProcedures } from '../../server/storefront/admin.ts';
 import { type Integration, integrationCollection } from '../../server/storefront/integration-store.ts';
 import { createIntegrations } from '../../server/storefront/integrations.ts';
@@ -33,6 +34,7 @@ import { checkWebhookUrl } from '../../server/webhooks/egress/url.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
+import { migrations } from '../../server/wiring/migrations.ts';
 import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { webhookEndpoint } from '../../server/wiring/webhook-endpoint.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
@@ -151,6 +153,7 @@ export async function startAdminServer(): Promise<AdminServer> {
       processes,
       clock,
     }),
+    upgrade: createUpgrade({ db: database.db, patient: database.db, migrations, processes, clock }),
     features: {
       partners: partners.procedures,
       billing: billing.procedures,

@@ -59,6 +59,8 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'prices.set': ['no', 'no'],
   'prices.show': ['yes', 'yes'],
   'requests.show': ['yes', 'yes'],
+  'schema.finish': ['no', 'no'],
+  'schema.show': ['no', 'yes'],
   'sessions.show': ['yes', 'yes'],
   'sources.list': ['yes', 'yes'],
   'sources.check': ['yes', 'yes'],

@@ -98,6 +98,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'keys revoke': ({ key }) => [key],
   'keys rotate': ({ key }) => [key],
   'operators revoke': ({ operator }) => [operator],
+  'schema finish': () => [],
   'users erase': ({ user }) => [user],
   'wallets adjust': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reason', 'r'],
   'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],

@@ -87,6 +87,8 @@ export const permissions: Readonly<Record<string, Row>> = {
   'keyring.list': ownersOnly,
   'keyring.rotate': ownersOnly,
   'keyring.reseal': ownersOnly,
+  'schema.show': ops,
+  'schema.finish': ownersOnly,
   'auditLog.list': ops,
   'requests.show': everyRole,
   status: everyRole,

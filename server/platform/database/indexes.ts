@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
+import { ConfigError } from '../config.ts';
 
 /** An index that a store needs, in the order of its `key`'s fields. */
 export type IndexDeclaration = {
@@ -18,6 +19,7 @@ type ReportedIndex = Document & { name: string; key: Document };
 
 const namespaceNotFound = 26;
 const indexNotFound = 27;
+const commandNotFound = 59;
 
 const nameOf = ({ name, key }: IndexDeclaration): string => name ?? Object.entries(key).flat().join('_');
 
@@ -47,12 +49,13 @@ const readIndexes = async (db: Db, collection: string): Promise<ReportedIndex[]>
   }
 };
 
-const dropIndex = async (db: Db, collection: string, name: string): Promise<void> => {
+/** To be called only where no process needs the index any more. Idempotent. */
+export const dropIndex = async (db: Db, collection: string, name: string): Promise<void> => {
   try {
     await db.collection(collection).dropIndex(name);
   } catch (error) {
-    // Another server, starting at the same time, was faster.
-    if (!(error instanceof MongoServerError) || error.code !== indexNotFound) throw error;
+    const absent = [indexNotFound, namespaceNotFound];
+    if (!(error instanceof MongoServerError) || !absent.includes(Number(error.code))) throw error;
   }
 };
 
@@ -64,22 +67,51 @@ const groupByCollection = (declarations: readonly IndexDeclaration[]): Map<strin
   return groups;
 };
 
+const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean =>
+  isDeepStrictEqual(Object.entries(key), Object.entries(declared.key));
+
+const withoutLife = (index: Document | IndexDeclaration) => ({ ...optionsOf(index), expireAfterSeconds: 0 });
+
+/** Whether the two differ by nothing but how long documents are kept: that can be changed in place. */
+const differsInLife = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
+  declared.expireAfterSeconds !== undefined &&
+  reported['expireAfterSeconds'] !== undefined &&
+  hasSameKey(declared, reported) &&
+  isDeepStrictEqual(withoutLife(declared), withoutLife(reported));
+
+/** The index of the same work under another name, where it has one. */
+const isRenamed = (declared: IndexDeclaration, reported: ReportedIndex): boolean =>
+  hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
+
+async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIndex[]): Promise<void> {
+  const { collection, key, expireAfterSeconds } = index;
+  const rival = reported.find((each) => each.name === nameOf(index) || hasSameKey(index, each));
+  if (!rival) {
+    await db.collection(collection).createIndex(key, { name: nameOf(index), ...optionsOf(index) });
+  } else if (differsInLife(index, rival)) {
+    await db
+      .command({ collMod: collection, index: { name: rival.name, expireAfterSeconds } })
+      .catch((error: unknown) => {
+        // The embedded engine: there the sweep deletes, by the declaration.
+        if (!(error instanceof MongoServerError) || error.code !== commandNotFound) throw error;
+      });
+  } else if (!isRenamed(index, rival)) {
+    throw new ConfigError([
+      `the index ${rival.name} of the collection ${collection} is not as this build declares it. An index is not dropped under running processes: stop all of them, drop it, and start again.`,
+    ]);
+  }
+}
+
 /**
- * Makes the declared indexes exist as declared. One with the same name or key but other options is dropped and
- * made again; undeclared indexes are left alone. Several processes may run it at the same time.
+ * Makes the declared indexes exist. Nothing is dropped, because processes of other builds may need it; undeclared indexes are left
+ * alone. Several processes may run it at the same time.
+ * @throws ConfigError where an index with the same name or key has other options, except for how long documents are kept
  */
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
   for (const [collection, declared] of groupByCollection(declarations)) {
     const reported = await readIndexes(db, collection);
     const missing = declared.filter((index) => !reported.some((found) => isSame(index, found)));
-    for (const index of missing) {
-      const inTheWay = reported.filter(
-        ({ name, key }) =>
-          name === nameOf(index) || isDeepStrictEqual(Object.entries(key), Object.entries(index.key)),
-      );
-      for (const { name } of inTheWay) await dropIndex(db, collection, name);
-      await db.collection(collection).createIndex(index.key, { name: nameOf(index), ...optionsOf(index) });
-    }
+    for (const index of missing) await ensureIndex(db, index, reported);
   }
 };
 

@@ -18,7 +18,7 @@ describe('the schema version', () => {
     await Promise.all([requireSchema(database.db), requireSchema(database.db)]);
     await requireSchema(database.db);
     expect(await database.db.collection('meta').find().toArray()).toEqual([
-      { _id: 'schema', version: schemaVersion },
+      { _id: 'schema', version: schemaVersion, oldestBuild: expect.any(String) },
     ]);
   });
 

@@ -1,0 +1,30 @@
+import { CarefulCommand } from '../../careful-command.ts';
+import type { AdminApi } from '../../client.ts';
+
+export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
+  static override summary = 'Finish an upgrade: from then on older builds cannot use the database.';
+  static override description =
+    'Refused while a process of an older build runs. Until it is done, the build before can be started again. May be interrupted and repeated.';
+  static override examples = [
+    '<%= config.bin %> schema finish --dry-run',
+    '<%= config.bin %> schema finish --yes',
+  ];
+
+  async run() {
+    const api = await this.api();
+    const { version, known } = await api.schema.show.query();
+    const consequence =
+      version < known
+        ? `The database goes from schema version ${version} to ${known}. Builds that know only ${version} cannot be started again.`
+        : `The database has schema version ${version} already; nothing changes.`;
+    return this.confirmed({ id: String(known), consequence, live: true }, () => this.finish(api));
+  }
+
+  private async finish(api: AdminApi) {
+    for (;;) {
+      const finished = await api.schema.finish.mutate();
+      if (finished.left === 0) return this.one(finished, ['version', 'known', 'oldestBuild']);
+      this.notice(`${finished.left} documents left…`);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { AdminCommand } from '../../base-command.ts';
+
+export default class SchemaShow extends AdminCommand<typeof SchemaShow> {
+  static override summary = 'Show the schema version of the database, and how far an upgrade has come.';
+  static override examples = ['<%= config.bin %> schema show'];
+
+  async run() {
+    const schema = await (await this.api()).schema.show.query();
+    this.one(schema, ['version', 'known', 'oldestBuild']);
+    if (schema.migrations.length > 0) {
+      this.log();
+      this.many(schema.migrations, ['name', 'to', 'changed', 'done']);
+    }
+    return schema;
+  }
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+export const SchemaView = z.strictObject({
+  /** Schema version of the documents in the database: a build that knows none as new cannot use it. */
+  version: z.number().int(),
+  /** The newest schema version that the server knows. */
+  known: z.number().int(),
+  /** The oldest build that can use the database; null where it was made before builds were noted. */
+  oldestBuild: z.string().nullable(),
+  migrations: z.array(
+    z.strictObject({
+      name: z.string(),
+      /** The schema version that it leads to. */
+      to: z.number().int(),
+      changed: z.number().int(),
+      done: z.boolean(),
+    }),
+  ),
+});
+export type SchemaView = z.infer<typeof SchemaView>;
+
+export const FinishedSchema = z.strictObject({
+  ...SchemaView.shape,
+  /** Documents that are still in the form of the version before. */
+  left: z.number().int(),
+});

@@ -1,0 +1,141 @@
+import type { Collection, Db, Document, Filter } from 'mongodb';
+import { isDuplicateKey } from './failures.ts';
+
+/**
+ * A change of documents that goes on while older and newer builds run. The build that brings it reads both forms; a build of the
+ * version before has to read the new form too.
+ */
+export interface Migration {
+  name: string;
+  /** The schema version that has the new form only. */
+  to: number;
+  collection: string;
+  /** Documents in the old form; no longer matches a document that was changed. */
+  pending: Filter<Document>;
+  /** The change, as stages of an update. */
+  change: Document[];
+  /** Indexes that only older builds need: dropped when the upgrade is finished. */
+  retiredIndexes?: readonly { collection: string; name: string }[];
+}
+
+interface Progress {
+  _id: string;
+  /** The `_id` after which the present pass goes on; absent at its beginning. */
+  after?: string;
+  changed: number;
+  /** No other process works on it until then. */
+  leasedUntil: Date;
+  doneAt?: Date;
+}
+
+export interface MigrationState {
+  name: string;
+  to: number;
+  changed: number;
+  done: boolean;
+}
+
+interface Settings {
+  db: Db;
+  clock: { now(): number };
+  /** Documents that are changed by one command; default 500. */
+  pageLength?: number;
+  /** Milliseconds that one call of `work` may take; default 2 s. */
+  budget?: number;
+}
+
+const leaseTime = 60_000;
+
+/** Works through migrations page by page. Any process may take over where another one ended. */
+export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: Settings) {
+  const meta: Collection<Progress> = db.collection<Progress>('meta');
+  const idOf = ({ name }: Migration) => `migration:${name}`;
+  const documents = ({ collection }: Migration) => db.collection<{ _id: string }>(collection);
+
+  /** Undefined where another process works on it, or where it is done. */
+  async function lease(migration: Migration): Promise<Progress | undefined> {
+    const now = clock.now();
+    const free = { _id: idOf(migration), leasedUntil: { $lte: new Date(now) }, doneAt: { $exists: false } };
+    try {
+      const leased = await meta.findOneAndUpdate(
+        free,
+        { $set: { leasedUntil: new Date(now + leaseTime) }, $setOnInsert: { changed: 0 } },
+        { upsert: true, returnDocument: 'after' },
+      );
+      return leased ?? undefined;
+    } catch (error) {
+      if (isDuplicateKey(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Changes the next page; resolves to the `_id` that it ended at, undefined at the end of the pass. */
+  async function nextPage(migration: Migration, after: string | undefined) {
+    const beyond = after === undefined ? {} : { _id: { $gt: after } };
+    const found = await documents(migration)
+      .find({ $and: [migration.pending, beyond] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
+      .sort({ _id: 1 })
+      .limit(pageLength)
+      .toArray();
+    const ids = found.map(({ _id }) => _id);
+    // Asked again: another build may have changed a document since.
+    const old = { $and: [migration.pending, { _id: { $in: ids } }] } as Filter<{ _id: string }>;
+    const { modifiedCount } =
+      ids.length === 0 ? { modifiedCount: 0 } : await documents(migration).updateMany(old, migration.change);
+    return { changed: modifiedCount, endedAt: ids.length < pageLength ? undefined : ids.at(-1) };
+  }
+
+  async function work(migration: Migration): Promise<void> {
+    const leased = await lease(migration);
+    if (!leased) return;
+    const until = performance.now() + budget;
+    for (let { after } = leased; ; ) {
+      const { changed, endedAt } = await nextPage(migration, after);
+      const now = clock.now();
+      const isPaused = performance.now() >= until;
+      const leasedUntil = new Date(isPaused || endedAt === undefined ? now : now + leaseTime);
+      await meta.updateOne(
+        { _id: idOf(migration) },
+        {
+          $inc: { changed },
+          ...(endedAt === undefined
+            ? { $set: { leasedUntil, doneAt: new Date(now) }, $unset: { after: '' } }
+            : { $set: { leasedUntil, after: endedAt } }),
+        },
+      );
+      if (endedAt === undefined || isPaused) return;
+      after = endedAt;
+    }
+  }
+
+  return {
+    /** Works on each migration that is not done, for a short time. To be called again and again. */
+    async work(migrations: readonly Migration[]): Promise<void> {
+      for (const migration of migrations) await work(migration);
+    },
+
+    async states(migrations: readonly Migration[]): Promise<MigrationState[]> {
+      const found = await meta.find({ _id: { $in: migrations.map(idOf) } }).toArray();
+      return migrations.map((migration) => {
+        const progress = found.find(({ _id }) => _id === idOf(migration));
+        const { name, to } = migration;
+        return { name, to, changed: progress?.changed ?? 0, done: progress?.doneAt !== undefined };
+      });
+    },
+
+    /** How many documents are in the old form; reads whole collections. */
+    async left(migrations: readonly Migration[]): Promise<number> {
+      let left = 0;
+      for (const migration of migrations)
+        left += await documents(migration).countDocuments(migration.pending as Filter<{ _id: string }>);
+      return left;
+    },
+
+    /** Lets each be worked on from its beginning: an older build may have written the old form behind it. */
+    async again(migrations: readonly Migration[]): Promise<void> {
+      const done = { _id: { $in: migrations.map(idOf) }, doneAt: { $exists: true } };
+      await meta.updateMany(done, { $unset: { doneAt: '', after: '' } });
+    },
+  };
+}
+export type Migrator = ReturnType<typeof createMigrator>;

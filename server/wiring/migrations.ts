@@ -1,0 +1,14 @@
+import type { Migration } from '../platform/database/migrations.ts';
+import { keyCollection } from '../platform/keyring.ts';
+
+/** Changes of documents that are under way between the schema versions that this build knows, oldest first. */
+export const migrations: readonly Migration[] = [
+  {
+    // Builds of schema version 1 read the keys at start only: keys are not rotated before this is finished.
+    name: 'keys say from when on they are used',
+    to: 2,
+    collection: keyCollection,
+    pending: { activeAt: { $exists: false } },
+    change: [{ $set: { activeAt: '$createdAt' } }],
+  },
+];
