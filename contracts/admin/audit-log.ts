@@ -3,8 +3,8 @@ import { DateTime } from '../identifiers.ts';
 import { page } from './references.ts';
 
 /**
- * One change by an operator. `before` and `after` hold what changed, never a secret; a call that changed no
- * record of its own, such as sending a delivery again, has its `input` instead.
+ * One call of an operator that changed something, or tried to. `before` and `after` hold what changed, never a
+ * secret; a call that changed no record of its own, such as sending a delivery again, has its `input` instead.
  */
 export const AuditLogEntry = z.strictObject({
   id: z.string(),
@@ -12,7 +12,12 @@ export const AuditLogEntry = z.strictObject({
   operatorId: z.string(),
   operatorName: z.string(),
   action: z.string(),
+  /** A wallet and its limits have the mode in it: `ptr_…:live`. */
   target: z.string().nullable(),
+  /** `unchanged`: what was asked for was so already, and nothing moved. */
+  outcome: z.enum(['changed', 'unchanged', 'refused']),
+  /** Code of the refusal. */
+  error: z.string().nullable(),
   before: z.record(z.string(), z.unknown()).nullable(),
   after: z.record(z.string(), z.unknown()).nullable(),
   input: z.record(z.string(), z.unknown()).nullable(),
@@ -22,7 +27,7 @@ export const AuditLogEntry = z.strictObject({
 export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
 
 export const ListAuditLog = z.strictObject({
-  /** Identifier of what was changed. */
+  /** Identifier of what was changed; that of a partner includes its wallets. */
   target: z.string().min(1).max(128).optional(),
   /** Identifier or name of the operator. */
   actor: z.string().min(1).max(128).optional(),

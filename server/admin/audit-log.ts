@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import type { Actor } from '../platform/audit-entry.ts';
+import type { Actor, CallResult } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/event-draft.ts';
 import { createStage } from '../platform/group-commit.ts';
@@ -27,18 +27,46 @@ const sources = [
 ];
 
 export interface AuditLog extends Sweep {
-  /** Copies what the mutation wrote; where it changed no record that carries entries, notes the call itself. */
-  mutated(actor: Actor, input: unknown): Promise<void>;
+  /** Copies what the call wrote; where it changed no record that carries entries, or was refused, notes the call itself. */
+  called(actor: Actor, input: unknown, result: CallResult): Promise<void>;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first identifier of the input is what the call was about. */
-function targetOf(input: unknown): string | null {
+/** The first identifier of the input is what the call was about; money is filed by partner and mode. */
+function targetOf({ action }: Actor, input: unknown): string | null {
   if (!isObject(input)) return null;
   const [target] = Object.entries(input).flatMap(([name, value]) => (/(^id|Id)$/.test(name) ? [value] : []));
-  return typeof target === 'string' ? target : null;
+  if (typeof target !== 'string') return null;
+  const ofWallet =
+    /^(wallets|limits)\./.test(action) && (input['mode'] === 'test' || input['mode'] === 'live');
+  return ofWallet ? `${target}:${input['mode']}` : target;
+}
+
+/** Characters of a field of the input that an entry keeps: a logo is no use there. */
+const longestField = 1_000;
+
+/** The input as far as an entry keeps it. What was refused may be anything. */
+function kept(input: Record<string, unknown>): Record<string, unknown> {
+  const fields = Object.entries(input).filter(([name]) => /^\w{1,64}$/.test(name));
+  return Object.fromEntries(
+    fields.slice(0, 30).map(([name, value]) => {
+      const length = (JSON.stringify(value) ?? '').length;
+      return [name, length > longestField ? `(${length} characters)` : value];
+    }),
+  );
+}
+
+/** Calls whose entry is in the ledger page that they wrote, and is copied after the answer. */
+const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
+/** Calls that change no record with entries. */
+const withoutRecord = /^(deliveries|jobs)\.|^webhooks\.(test|trigger)$/;
+
+/** How a call ended that left no entry in a record. */
+function endOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {
+  if (result.outcome === 'refused') return result;
+  return withoutRecord.test(action) ? {} : { outcome: 'unchanged' };
 }
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
@@ -53,9 +81,10 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   /** Calls that could not be noted yet, by request. */
   const owed = new Map<string, NewEntry>();
 
-  /** A call that changed no record that carries entries. */
+  /** A call that was refused, or changed no record that carries entries. */
   async function note(call: NewEntry): Promise<void> {
-    if ((await store.ofRequest(call.requestId)).length === 0) await store.add([call]);
+    const stands = call.outcome !== 'refused' && (await store.ofRequest(call.requestId)).length > 0;
+    if (!stands) await store.add([call]);
     owed.delete(call.requestId);
   }
 
@@ -70,9 +99,16 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     name: 'audit log',
     sweep,
 
-    async mutated(actor, input) {
-      const what = { target: targetOf(input), ...(isObject(input) ? { input } : {}) };
-      const call = { ...actor, id: actor.requestId, at: new Date(clock.now()), ...what };
+    async called(actor, input, result) {
+      if (result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action)) return;
+      const what = { target: targetOf(actor, input), ...(isObject(input) ? { input: kept(input) } : {}) };
+      const call = {
+        ...actor,
+        id: actor.requestId,
+        at: new Date(clock.now()),
+        ...what,
+        ...endOf(actor, result),
+      };
       try {
         await sweep();
         await note(call);
@@ -89,7 +125,16 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
 }
 
 /** An entry as operators see it. */
-export function viewEntry({ _id, at, before, after, input, ...entry }: StoredEntry): AuditLogEntry {
+export function viewEntry({
+  _id,
+  at,
+  outcome,
+  error,
+  before,
+  after,
+  input,
+  ...entry
+}: StoredEntry): AuditLogEntry {
   const { operatorId, operatorName, action, target, requestId, address } = entry;
   return {
     id: _id,
@@ -98,6 +143,8 @@ export function viewEntry({ _id, at, before, after, input, ...entry }: StoredEnt
     operatorName,
     action,
     target,
+    outcome: outcome ?? 'changed',
+    error: error ?? null,
     before: before ?? null,
     after: after ?? null,
     input: input ?? null,

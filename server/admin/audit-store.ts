@@ -1,5 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import type { ErrorCode } from '../../contracts/errors.ts';
+import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { insertMissing } from '../platform/database/insert-missing.ts';
@@ -11,6 +13,9 @@ export type StoredEntry = Omit<NewEntry, 'id'> & { _id: string };
 export type NewEntry = Omit<AuditEntry, 'target'> & {
   target: string | null;
   input?: Record<string, unknown>;
+  /** Absent where the call changed something. */
+  outcome?: 'unchanged' | 'refused';
+  error?: ErrorCode;
 };
 
 interface Outbox {
@@ -26,6 +31,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { operatorId: 1, at: -1 } },
   { collection, key: { requestId: 1 } },
 ];
+
+/** What a partner's money is filed under, apart by mode. */
+const walletsOf = (target: string): string[] =>
+  target.startsWith('ptr_') && !target.includes(':') ? Mode.options.map((mode) => `${target}:${mode}`) : [];
 
 const outboxesAtOnce = 100;
 
@@ -77,7 +86,7 @@ export function createAuditStore(db: Db) {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });
       const conditions: Document[] = [
-        ...(target ? [{ target }] : []),
+        ...(target ? [{ target: { $in: [target, ...walletsOf(target)] } }] : []),
         ...(action ? [{ action }] : []),
         ...(actor ? [{ $or: [{ operatorId: actor }, { operatorName: actor }] }] : []),
         ...(since ? [{ at: { $gte: new Date(since) } }] : []),

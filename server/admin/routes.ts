@@ -14,7 +14,7 @@ const largestBody = 384 * 1024;
 interface Dependencies {
   router: AdminRouter;
   authenticate: Authenticate;
-  auditLog: Pick<AuditLog, 'mutated'>;
+  auditLog: Pick<AuditLog, 'called'>;
 }
 
 /**
@@ -42,7 +42,7 @@ export function adminRoutes({ router, authenticate, auditLog }: Dependencies): F
       requestId: req.id,
       address: req.ip,
       failed: (error) => noteFailure(req, error),
-      mutated: auditLog.mutated,
+      called: auditLog.called,
     }),
   };
 

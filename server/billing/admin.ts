@@ -122,9 +122,11 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
     refund: procedure
       .input(RefundCharge)
       .output(MovedView)
-      .mutation(async ({ input: { entryId, reason }, ctx }) =>
-        viewMoved(await manualEntries.refund(entryId, { reason, ...actBy(ctx.actor, entryId, { reason }) })),
-      ),
+      .mutation(async ({ input: { entryId, reason }, ctx }) => {
+        const { walletId: wallet } = await manualEntries.find(entryId);
+        const act = actBy(ctx.actor, entryId, { reason, wallet });
+        return viewMoved(await manualEntries.refund(entryId, { reason, ...act }));
+      }),
     entry: procedure
       .input(FindEntry)
       .output(EntryDetail)
@@ -195,9 +197,12 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
           ...(perMinute === undefined ? {} : { perMinute }),
           ...(perHour === undefined ? {} : { perHour }),
         };
-        const target = { id: wallet.partnerId, at: clock.now() };
-        const entry = auditEntry(ctx.actor, target, { before: state.caps, after });
-        await manualEntries.setCaps(walletId, after, { ...entry, id: `${ctx.actor.requestId}:${walletId}` });
+        const target = { id: walletId, at: clock.now() };
+        await manualEntries.setCaps(
+          walletId,
+          after,
+          auditEntry(ctx.actor, target, { before: state.caps, after }),
+        );
         return viewLimits(wallet, await walletOf(wallet), clock.now());
       }),
   });

@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
+
 /** Who does what: the part of an audit entry that is known before anything is done. */
 export interface Actor {
   operatorId: string;
@@ -7,6 +9,9 @@ export interface Actor {
   requestId: string;
   address: string;
 }
+
+/** How a call of an operator ended. `repeated`: it had been made before, and moved nothing now. */
+export type CallResult = { outcome: 'done'; repeated: boolean } | { outcome: 'refused'; error: ErrorCode };
 
 /** One change by an operator, written into the changed document with the change. Holds no secrets. */
 export interface AuditEntry extends Actor {

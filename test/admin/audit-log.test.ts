@@ -11,6 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
+const done = { outcome: 'done', repeated: false } as const;
 const entriesOf = (target: string) => server.api.auditLog.list.query({ target });
 
 describe('the audit log', () => {
@@ -41,19 +42,65 @@ describe('the audit log', () => {
     expect(record).not.toHaveProperty('auditAt');
   });
 
-  it('notes a call that changed nothing, and none that was refused', async () => {
+  it('marks a call that changed nothing, and one that a rule refused', async () => {
     const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
     expect(await refusal(server.api.partners.suspend.mutate({ partnerId }))).toBe('conflict');
     await server.api.partners.activate.mutate({ partnerId });
     await server.api.partners.activate.mutate({ partnerId });
-    const [repeated, , created] = await entriesOf(partnerId);
-    expect(repeated).toMatchObject({
-      action: 'partners.activate',
-      before: null,
-      after: null,
-      input: { partnerId },
-    });
-    expect(created).toMatchObject({ action: 'partners.create' });
+    const unchanged = { before: null, after: null, input: { partnerId } };
+    expect(await entriesOf(partnerId)).toMatchObject([
+      { action: 'partners.activate', outcome: 'unchanged', error: null, ...unchanged },
+      { action: 'partners.activate', outcome: 'changed', error: null },
+      { action: 'partners.suspend', outcome: 'refused', error: 'conflict', ...unchanged },
+      { action: 'partners.create', outcome: 'changed', error: null },
+    ]);
+  });
+
+  it('holds a refusal for want of a role, and no input that was not understood', async () => {
+    const { token, id: operatorId } = await server.api.operators.create.mutate({ name: 'Pat', role: 'ops' });
+    const ops = server.apiAs(token);
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const wallet = { partnerId, mode: 'live' as const };
+    const funding = { ...wallet, amount: 5_000, reference: 'INV-1' };
+    expect(await refusal(ops.wallets.fund.mutate(funding))).toBe('not_permitted');
+    expect(await refusal(ops.limits.set.mutate({ ...wallet, perMinute: -1 }))).toBe('bad_input');
+    expect(await server.api.auditLog.list.query({ actor: operatorId })).toMatchObject([
+      { action: 'wallets.fund', outcome: 'refused', error: 'not_permitted', target: `${partnerId}:live` },
+    ]);
+  });
+
+  it('tells a repeated funding from the one that moved money, by wallet and mode', async () => {
+    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const wallet = { partnerId, mode: 'live' as const };
+    const fund = (amount: number) =>
+      server.api.wallets.fund.mutate({ ...wallet, amount, reference: 'INV-1' });
+    await fund(5_000);
+    await fund(5_000);
+    expect(await refusal(fund(6_000))).toBe('conflict');
+    await server.api.limits.set.mutate({ ...wallet, perMinute: 9 });
+    const target = `${partnerId}:live`;
+    const written = () => entriesOf(target);
+    await expect.poll(async () => (await written()).length, { timeout: 10_000 }).toBe(4);
+    const [limits, ...fundings] = await written();
+    expect(limits).toMatchObject({ action: 'limits.set', outcome: 'changed', after: { perMinute: 9 } });
+    expect(fundings.map(({ outcome, error }) => [outcome, error])).toEqual([
+      ['refused', 'conflict'],
+      ['unchanged', null],
+      ['changed', null],
+    ]);
+    // By the partner, the wallets too.
+    expect(await entriesOf(partnerId)).toHaveLength(5);
+  });
+
+  it('does not hold a dry run', async () => {
+    const filter = { since: new Date(0).toISOString(), status: 'failed' as const };
+    const before = await server.api.auditLog.list.query({ action: 'deliveries.resend' });
+    await server.api.deliveries.resend.mutate({ filter, dryRun: true });
+    expect(await server.api.auditLog.list.query({ action: 'deliveries.resend' })).toEqual(before);
+    await server.api.deliveries.resend.mutate({ filter });
+    expect(await server.api.auditLog.list.query({ action: 'deliveries.resend' })).toHaveLength(
+      before.length + 1,
+    );
   });
 
   it('never holds a secret', async () => {
@@ -120,7 +167,7 @@ describe('the audit log', () => {
       const call = { ...actor, action: 'partners.create' };
       const entry = { ...call, id: `${requestId}:${id}`, at: createdAt, target: id };
       await partners.insert({ _id: id, name: 'During', status: 'pending', createdAt }, entry);
-      await auditLog.mutated(call, { name: 'During' });
+      await auditLog.called(call, { name: 'During' }, done);
       await sweep;
       return (await store.ofRequest(requestId)).length;
     });
@@ -142,7 +189,7 @@ describe('the audit log', () => {
       log: createLogger('silent'),
     });
     const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_y', address: '::1' };
-    await auditLog.mutated({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' });
+    await auditLog.called({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' }, done);
     await expect(auditLog.sweep()).rejects.toThrow('away for a moment');
     away = false;
     await Promise.all([auditLog.sweep(), auditLog.sweep()]);

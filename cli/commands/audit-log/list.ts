@@ -4,7 +4,7 @@ import { given, moment, pageFlags } from '../../flags.ts';
 import { formatValue } from '../../output/format.ts';
 
 export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
-  static override summary = 'List what operators changed, newest first.';
+  static override summary = 'List what operators changed or tried to, newest first.';
   static override examples = ['<%= config.bin %> audit-log list --target ptr_… --since 7d'];
   static override flags = {
     target: Flags.string({ description: 'only changes of this record' }),
@@ -20,9 +20,10 @@ export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
     const entries = await api.auditLog.list.query(given({ target, actor, action, since, limit, after }));
     const rows = entries.map(({ before, after, input, operatorName: operator, ...entry }) => {
       const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
-      return { ...entry, operator, change: before ? `${from} → ${to}` : to };
+      const outcome = entry.error === null ? entry.outcome : `${entry.outcome}: ${entry.error}`;
+      return { ...entry, outcome, operator, change: before ? `${from} → ${to}` : to };
     });
-    this.many(rows, ['at', 'operator', 'action', 'target', 'change']);
+    this.many(rows, ['at', 'operator', 'action', 'target', 'outcome', 'change']);
     return entries;
   }
 }

@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
-import type { Actor } from '../audit-entry.ts';
+import type { Actor, CallResult } from '../audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { mayCall } from './roles.ts';
@@ -13,8 +13,8 @@ export interface AdminContext {
   address: string;
   /** Called with what a call failed of, for its line in the log. */
   failed?: (error: ApiError) => void;
-  /** Called after each mutation that succeeded, so that none is without an entry in the audit log. */
-  mutated?: (actor: Actor, input: unknown) => Promise<void>;
+  /** Called after each mutation that succeeded or was refused, so that none is without an entry in the audit log. */
+  called?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
 }
 
 const trpc = initTRPC.context<AdminContext>().create({
@@ -73,6 +73,9 @@ const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
   return next();
 });
 
+/** Exit codes of refusals: not authorised, and refused by a rule or in conflict. */
+const refusals: ReadonlySet<number> = new Set([3, 5]);
+
 const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) => {
   const { operator, requestId, address } = ctx;
   const actor: Actor = {
@@ -83,11 +86,25 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
     address,
   };
   const result = await next({ ctx: { actor } });
-  if (result.ok && type === 'mutation') await ctx.mutated?.(actor, await getRawInput());
+  const known = type === 'mutation' ? resultOf(result) : undefined;
+  if (known) await ctx.called?.(actor, await getRawInput(), known);
   return result;
 });
+
+type Ended = { ok: true; data: unknown } | { ok: false; error: TRPCError };
+
+/** What the audit log says of a call; undefined for one that no rule refused, and for a dry run. */
+function resultOf(ended: Ended): CallResult | undefined {
+  if (ended.ok) {
+    const { dryRun, repeated } = (ended.data ?? {}) as { dryRun?: unknown; repeated?: unknown };
+    return dryRun === true ? undefined : { outcome: 'done', repeated: repeated === true };
+  }
+  const { cause } = ended.error;
+  const isRefusal = cause instanceof ApiError && refusals.has(errorTable[cause.code].exit);
+  return isRefusal ? { outcome: 'refused', error: cause.code } : undefined;
+}
 
 export const router = trpc.router;
 export const mergeRouters = trpc.mergeRouters;
 /** Every procedure of the admin API is built from this one. `ctx.actor` says who acts. */
-export const procedure = trpc.procedure.use(translated).use(permitted).use(recorded);
+export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);
