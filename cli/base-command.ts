@@ -33,6 +33,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   protected args!: ArgsOf<T>;
   #connection: Connection | undefined;
   #warned = false;
+  #environment: string | undefined;
 
   override async init(): Promise<void> {
     await super.init();
@@ -79,7 +80,22 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     const { live, profileName } = this.connection;
     const mode = (this.flags as { mode?: string }).mode;
     if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
-    return createAdminApi(this.connection);
+    return createAdminApi(this.connection, (environment) => this.learnEnvironment(environment));
+  }
+
+  /** Warns of a production server, however it was named: its first answer says what it is. */
+  protected learnEnvironment(environment: string): void {
+    this.#environment = environment;
+    if (environment === 'production') this.warnLive(`${this.connectionSource.url} (production)`);
+  }
+
+  /** The environment of the server: as an answer named it, or else asked for. */
+  protected async environment(): Promise<string> {
+    if (this.#environment === undefined) {
+      const { environment } = await (await this.api()).status.query();
+      this.learnEnvironment(environment);
+    }
+    return this.#environment ?? '';
   }
 
   /** Says, once, that what is done touches live users or money. */

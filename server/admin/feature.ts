@@ -65,7 +65,9 @@ export function createAdmin(dependencies: Dependencies): Admin {
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
   const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log, existing });
   const routes: FastifyPluginAsync = async (scope) => {
-    await scope.register(adminRoutes({ router, authenticate, auditLog }));
+    await scope.register(
+      adminRoutes({ environment: status.about.environment, router, authenticate, auditLog }),
+    );
     const { overview, backlog } = stores;
     await scope.register(opsRoutes({ authenticate, overview, backlog, metrics, clock }));
   };

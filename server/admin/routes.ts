@@ -1,5 +1,7 @@
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { StatusView } from '../../contracts/admin/status.ts';
+import { environmentHeader } from '../../contracts/environment-header.ts';
 import { type AdminContext, toTrpcError } from '../platform/admin-api/procedures.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
@@ -12,6 +14,8 @@ import type { Authenticate } from './authentication.ts';
 const largestBody = 384 * 1024;
 
 interface Dependencies {
+  /** Goes with every answer to an operator, so that `svcadmin` can warn of a live server. */
+  environment: StatusView['environment'];
   router: AdminRouter;
   authenticate: Authenticate;
   auditLog: Pick<AuditLog, 'called'>;
@@ -21,10 +25,17 @@ interface Dependencies {
  * The admin API at `/trpc`. To be registered as a plugin of its own: tRPC replaces the JSON parser of its scope.
  * One request carries one procedure, so that a request id names one change.
  */
-export function adminRoutes({ router, authenticate, auditLog }: Dependencies): FastifyPluginAsync {
+export function adminRoutes({
+  environment,
+  router,
+  authenticate,
+  auditLog,
+}: Dependencies): FastifyPluginAsync {
   async function identify(request: FastifyRequest, reply: FastifyReply): Promise<AdminContext['operator']> {
     try {
-      return await authenticate(request.headers.authorization, request.ip);
+      const operator = await authenticate(request.headers.authorization, request.ip);
+      void reply.header(environmentHeader, environment);
+      return operator;
     } catch (thrown) {
       const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
       if (!(error instanceof ApiError)) throw error;

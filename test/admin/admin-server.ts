@@ -55,8 +55,12 @@ export interface AdminServer {
   close: () => Promise<void>;
 }
 
+interface Settings {
+  environment?: 'development' | 'production';
+}
+
 /** The real admin listener with the real features behind it; webhooks go to localhost. */
-export async function startAdminServer(): Promise<AdminServer> {
+export async function startAdminServer({ environment = 'development' }: Settings = {}): Promise<AdminServer> {
   const database = await freshDatabase({ keep: true });
   await ensureIndexes(database.db, indexes);
   const log = createLogger('silent');
@@ -141,7 +145,7 @@ export async function startAdminServer(): Promise<AdminServer> {
     firstToken,
     metrics,
     status: {
-      about: { version: '0.8.0', contract: '0.8.0', environment: 'development', baseUrl: 'http://localhost' },
+      about: { version: '0.8.0', contract: '0.8.0', environment, baseUrl: 'http://localhost' },
       readQueue: webhooks.deliveries.queue,
       readProcesses: processes.list,
     },
