@@ -1,19 +1,9 @@
 import { type Command, Flags } from '@oclif/core';
 import { AdminCommand } from './base-command.ts';
-import { CommandError, exits, usageError } from './failure.ts';
+import { confirmation, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
 import { isInteractive } from './output/terminal.ts';
 
-/** What is about to be done, in words for the person who confirms it. */
-export interface Intent {
-  /** What the person types to confirm. */
-  id: string;
-  /** A sentence: what happens, what breaks, and when. */
-  consequence: string;
-  /** Money or traffic of live users is touched. */
-  live: boolean;
-}
-
-/** A command that destroys, rotates or moves live money: asks first, and can say what it would do. */
+/** A command that stops or changes a partner, destroys, rotates or moves money: says what it will do, and asks. */
 export abstract class CarefulCommand<T extends typeof Command> extends AdminCommand<T> {
   static override baseFlags = {
     ...AdminCommand.baseFlags,
@@ -38,12 +28,19 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
    * @throws CommandError exit 2 off a terminal without --yes, exit 1 where the person does not confirm
    */
   protected async confirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
+    const { id, consequence, live, care = 'always' } = intent;
     if (this.isDryRun) {
-      this.log(`Would do: ${intent.consequence}`);
-      return { dryRun: true, id: intent.id, would: intent.consequence };
+      this.log(`Would do: ${consequence}`);
+      return { dryRun: true, id, would: consequence };
     }
-    if (intent.live) this.warnLive(intent.id);
-    if (!this.safety.yes) await ask(intent);
+    const production = (await this.environment()) === 'production';
+    if (live) this.warnLive(id);
+    const interactive = isInteractive();
+    const yes = this.safety.yes === true;
+    const step = confirmation({ care, live, yes, interactive, production });
+    if (step === 'refuse') refuseUnattended(intent);
+    if (step === 'ask') await confirmById(intent);
+    else if (!this.jsonEnabled()) this.notice(consequence);
     return act();
   }
 }
@@ -52,18 +49,4 @@ export interface DryRun {
   dryRun: true;
   id: string;
   would: string;
-}
-
-async function ask({ id, consequence }: Intent): Promise<void> {
-  if (!isInteractive())
-    throw usageError('This needs --yes without a terminal; nothing was done', consequence);
-  process.stderr.write(`${consequence}\n`);
-  const { input } = await import('@inquirer/prompts');
-  const typed = await input({ message: `Type ${id} to go on:` }, { output: process.stderr }).catch(() => '');
-  if (typed.trim() === id) return;
-  throw new CommandError({
-    code: 'not_confirmed',
-    message: 'Not confirmed; nothing was done',
-    exit: exits.failure,
-  });
 }

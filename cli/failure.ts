@@ -10,6 +10,8 @@ export const exits = {
   refused: 5,
   rateLimited: 6,
   unreachable: 7,
+  /** Ctrl-C at a question: 128 and the number of SIGINT. */
+  cancelled: 130,
 } as const;
 export type Exit = (typeof exits)[keyof typeof exits];
 
@@ -17,6 +19,7 @@ export type Exit = (typeof exits)[keyof typeof exits];
 type LocalCode =
   | 'usage'
   | 'not_confirmed'
+  | 'cancelled'
   | 'no_token'
   | 'unreachable'
   | 'not_the_admin_api'
@@ -134,5 +137,6 @@ export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }:
 /** The lines of a failure for a person, or one line of JSON for a program; both belong on stderr. */
 export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
   if (json) return JSON.stringify({ error: { code, message, ...(hint && { hint }) } });
+  if (code === 'cancelled') return message;
   return [`Error: ${message}${isErrorCode(code) ? ` (${code})` : ''}`, ...(hint ? [hint] : [])].join('\n');
 }

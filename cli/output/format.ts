@@ -25,7 +25,7 @@ export function harmless(text: string): string {
 }
 
 /** `oldestDueAt` as `oldest due at`. */
-const plain = (name: string): string => name.replace(/([A-Z])/g, ' $1').toLowerCase();
+export const plain = (name: string): string => name.replace(/([A-Z])/g, ' $1').toLowerCase();
 
 /** A value as a person reads it: times local, money in dollars, nothing as `-`. */
 export function formatValue(name: string, value: unknown): string {

@@ -183,6 +183,10 @@ function endpointProcedures(keys: Keys, endpoints: Endpoints) {
         const { key, signingSecret } = await endpoints.set(input, ctx.actor);
         return { ...viewEndpoint(key), signingSecret };
       }),
+    changeUrl: procedure
+      .input(SetEndpoint)
+      .output(EndpointView)
+      .mutation(async ({ input, ctx }) => viewEndpoint(await endpoints.changeUrl(input, ctx.actor))),
     unset: procedure
       .input(KeyReference)
       .output(EndpointView)

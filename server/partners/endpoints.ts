@@ -21,6 +21,9 @@ export interface FreshEndpoint {
   signingSecret: string;
 }
 
+const withoutUrl = (keyId: string) =>
+  new ApiError('conflict', { description: `API key ${keyId} has no webhook URL, and no signing secret` });
+
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The webhook endpoint of an API key (interface 5.5). All methods throw ApiError. */
@@ -71,10 +74,27 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
     /** The old secret ends at once, also for attempts still to come. */
     rotateSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
       const sameUrl = ({ webhook }: ApiKey): string => {
-        if (!webhook) throw new ApiError('conflict', { description: `API key ${keyId} has no webhook URL` });
+        if (!webhook) throw withoutUrl(keyId);
         return webhook.url;
       };
       return save(keyId, sameUrl, actor);
+    },
+
+    /** Another URL, and the signing secret that the receiver has already. @throws ApiError conflict without a URL */
+    changeUrl({ keyId, url }: { keyId: string; url: string }, actor: Actor): Promise<ApiKey> {
+      return store.change(keyId, (current) => {
+        assertActive(current);
+        assertUrl(url, current.mode);
+        const { webhook } = current;
+        if (!webhook) throw withoutUrl(keyId);
+        if (webhook.url === url) return undefined;
+        const at = clock.now();
+        const difference = { before: { url: webhook.url }, after: { url } };
+        return {
+          set: { webhook: { ...webhook, url, setAt: new Date(at) } },
+          entry: auditEntry(actor, { id: keyId, at }, difference),
+        };
+      });
     },
 
     unset(keyId: string, actor: Actor): Promise<ApiKey> {

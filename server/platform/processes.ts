@@ -1,10 +1,10 @@
 import { hostname } from 'node:os';
 import type { Db } from 'mongodb';
-import { version } from './build.ts';
 import type { Clock } from './clock.ts';
 import type { IndexDeclaration } from './database/indexes.ts';
 import { schemaVersion } from './database/schema.ts';
 import { randomRequestId } from './ids.ts';
+import { version } from './version.ts';
 
 /** A process of the service as its heartbeats show it. */
 export interface ProcessRecord {

@@ -13,7 +13,6 @@ import { createTokenExchange } from '../oauth/token.ts';
 import { createUserinfo } from '../oauth/userinfo.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import { createPartnersStores } from '../partners/store.ts';
-import { version } from '../platform/build.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/connect.ts';
@@ -27,8 +26,8 @@ import { createRecordStore } from '../platform/records.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
 import type { Sealing } from '../platform/sealing.ts';
-import { version } from '../platform/version.ts';
 import { createUpgrade } from '../platform/upgrade.ts';
+import { version } from '../platform/version.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { createCallerAuthentication } from '../storefront/caller.ts';
 import { createStorefrontExchange } from '../storefront/exchange.ts';
@@ -89,8 +88,19 @@ export function createStores(db: Database['db'], patient = db) {
 
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
-  const { config, db, patient, clock, keyring, sealing, processes, logger, processMetrics, adminToken, ownPorts } =
-    foundation;
+  const {
+    config,
+    db,
+    patient,
+    clock,
+    keyring,
+    sealing,
+    processes,
+    logger,
+    processMetrics,
+    adminToken,
+    ownPorts,
+  } = foundation;
   const { stores: replaced } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });

@@ -81,6 +81,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'webhooks.relay': ['yes', 'no'],
   'webhooks.rotateSecret': ['yes', 'no'],
   'webhooks.set': ['yes', 'no'],
+  'webhooks.changeUrl': ['yes', 'no'],
   'webhooks.show': ['yes', 'yes'],
   'webhooks.test': ['yes', 'no'],
   'webhooks.trigger': ['yes', 'no'],

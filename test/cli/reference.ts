@@ -17,8 +17,16 @@ With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in
 stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local, money is in dollars, and lists are
 tab-separated when piped.
 
-Commands that destroy, rotate or move live money ask for the id to be typed; without a terminal they need \`--yes\`. All of
-those have \`--dry-run\`. Commands that make a secret show it once; \`--out-file FILE\` writes it to a new file (0600) instead.
+Careful commands stop or change a partner, destroy, rotate or move money. They say what changes and for how many, and ask for the
+id to be typed. \`--yes\` skips the question, \`--dry-run\` changes nothing. Without a terminal and without \`--yes\`:
+
+| command | production server | other servers |
+|---|---|---|
+| \`clients disable\`, \`clients update\`, \`deliveries cancel\`, \`deliveries resend\` with a filter, \`enrollments block\`, \`limits set\`, \`partners suspend\`, \`prices set\`, \`webhooks set\` where a URL stands | refused (exit 2) where live users or money are touched; test mode goes on | goes on, and says on stderr what changes |
+| all others that ask | refused (exit 2) | refused (exit 2) |
+
+A red \`LIVE\` line on stderr stands first where a command talks to a production server or acts in live mode. Commands that make a
+secret show it once; \`--out-file FILE\` writes it to a new file (0600) instead.
 
 | exit code | meaning |
 |--:|---|
@@ -30,6 +38,7 @@ those have \`--dry-run\`. Commands that make a secret show it once; \`--out-file
 | 5 | refused by a rule, or in conflict with the state of the record |
 | 6 | rate limited |
 | 7 | the server cannot be reached |
+| 130 | cancelled by Ctrl-C at a question; nothing was done |
 `;
 
 function usage({ id, args }: Command.Loadable): string {

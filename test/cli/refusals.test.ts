@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../../server/billing/audit/checkpoint-store.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { carefulSince } from './careful-cases.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { loadCommands } from './reference.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
@@ -87,7 +88,7 @@ describe('exit codes', () => {
   });
 });
 
-/** What each command that asks first is called with. A careful command without a line here fails the test below. */
+/** What each command that always asks is called with. One without a line here, or in careful-cases.ts, fails the test below. */
 const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'clients rotate-secret': ({ client }) => [client],
   'integrations disable': ({ integration }) => [integration],
@@ -178,22 +179,28 @@ describe('what destroys, rotates or moves live money', async () => {
     .map(({ id }) => id.replaceAll(':', ' '));
 
   it('is all tested here', () => {
-    expect(asking).toEqual(Object.keys(careful));
+    expect(asking).toEqual([...Object.keys(careful), ...Object.keys(carefulSince)].sort());
   });
 
-  it.each(asking)('%s does nothing off a terminal without --yes, nor with --dry-run', async (name) => {
-    const ids = await oneOfEach();
-    const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
-    const changes = () => server.database.db.collection('auditLog').countDocuments();
-    const before = await changes();
-    const [refusal, dry] = await Promise.all([svcadmin.run(command), svcadmin.json(...command, '--dry-run')]);
-    expect(refusal).toMatchObject({ code: 2, stdout: '' });
-    expect(refusal.stderr).toContain('--yes');
-    expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
-    expect(await changes()).toBe(before);
-    expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
-    expect(await changes()).toBeGreaterThan(before);
-  });
+  it.each(Object.keys(careful))(
+    '%s does nothing off a terminal without --yes, nor with --dry-run',
+    async (name) => {
+      const ids = await oneOfEach();
+      const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
+      const changes = () => server.database.db.collection('auditLog').countDocuments();
+      const before = await changes();
+      const [refusal, dry] = await Promise.all([
+        svcadmin.run(command),
+        svcadmin.json(...command, '--dry-run'),
+      ]);
+      expect(refusal).toMatchObject({ code: 2, stdout: '' });
+      expect(refusal.stderr).toContain('--yes');
+      expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
+      expect(await changes()).toBe(before);
+      expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
+      expect(await changes()).toBeGreaterThan(before);
+    },
+  );
 
   it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
     const { id } = await server.api.partners.create.mutate({ name: 'Acme' });

@@ -1,14 +1,19 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
 
-export default class ClientsDisable extends AdminCommand<typeof ClientsDisable> {
+export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable> {
   static override summary = 'Disable a client until it is enabled again.';
-  static override description = 'New sessions are refused with 400, exchanges with 403 client_inactive.';
+  static override description =
+    'New sessions are refused with 400, exchanges with 403 client_inactive. A test client is disabled without a question.';
   static override examples = ['<%= config.bin %> clients disable cli_…'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
 
   async run() {
     const api = await this.api();
-    return this.one(await api.clients.disable.mutate({ clientId: this.args.client }));
+    const { id, name, mode, partnerId } = await api.clients.show.query({ clientId: this.args.client });
+    const consequence = `The ${mode} client ${name} (${id}) of ${partnerId} stops until it is enabled again: new sessions get 400, exchanges 403.`;
+    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
+      this.one(await api.clients.disable.mutate({ clientId: id })),
+    );
   }
 }

@@ -1,15 +1,17 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
 import { usageError } from '../../failure.ts';
 import { given, words } from '../../flags.ts';
+import { changes } from '../../previews.ts';
 
 /** 0 is "back to the default". */
 const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
 const unlessDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;
 
-export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
+export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> {
   static override summary = 'Change a client. What is not given stays as it is.';
+  static override description = 'A test client is changed without a question.';
   static override examples = ['<%= config.bin %> clients update cli_… --claims "age_18_plus country"'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {
@@ -47,7 +49,7 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
 
   async run() {
     const { name, key, claims, source } = this.flags;
-    const changes = given({
+    const wanted = given({
       name,
       keyId: key,
       redirectUris: this.flags['redirect-uri'],
@@ -60,8 +62,13 @@ export default class ClientsUpdate extends AdminCommand<typeof ClientsUpdate> {
       tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
     });
-    if (Object.keys(changes).length === 0) throw usageError('Nothing to change was given');
+    if (Object.keys(wanted).length === 0) throw usageError('Nothing to change was given');
     const api = await this.api();
-    return this.one(await api.clients.update.mutate({ clientId: this.args.client, ...changes }));
+    const client = await api.clients.show.query({ clientId: this.args.client });
+    const { id, name: called, mode } = client;
+    const consequence = `The ${mode} client ${called} (${id}) changes: ${changes(client, wanted)}.`;
+    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
+      this.one(await api.clients.update.mutate({ clientId: id, ...wanted })),
+    );
   }
 }

@@ -1,13 +1,17 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import type { AdminApi } from '../../client.ts';
 import { usageError } from '../../failure.ts';
 import { given, requireOrder } from '../../flags.ts';
 import { eventFilters } from '../../flags-events.ts';
+import { count } from '../../previews.ts';
 
-export default class DeliveriesResend extends AdminCommand<typeof DeliveriesResend> {
+type Resent = Awaited<ReturnType<AdminApi['deliveries']['resend']['mutate']>>;
+
+export default class DeliveriesResend extends CarefulCommand<typeof DeliveriesResend> {
   static override summary = 'Send deliveries again: those named, or those that a filter finds.';
   static override description =
-    'A new series of attempts with the same event_id; receivers that count by it are not confused. By filter, events that arrived otherwise are left out.';
+    'A new series of attempts with the same event_id; receivers that count by it are not confused. By filter, events that arrived otherwise are left out, and a question shows how many there are.';
   static override examples = [
     '<%= config.bin %> deliveries resend dlv_…',
     '<%= config.bin %> deliveries resend --key key_… --since 24h --dry-run',
@@ -20,7 +24,6 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
       default: 'failed',
     }),
     after: Flags.string({ description: 'with a filter: go on after this delivery, as told' }),
-    'dry-run': Flags.boolean({ description: 'only say which would be sent' }),
   };
 
   async run() {
@@ -29,14 +32,31 @@ export default class DeliveriesResend extends AdminCommand<typeof DeliveriesRese
     const named = deliveryIds.length > 0;
     if (named === (since !== undefined)) throw usageError('Name deliveries, or give a filter with --since');
     const filter = given({ partnerId: partner, keyId: key, mode, event, since, until, after });
-    const dryRun = this.flags['dry-run'];
     requireOrder(since, until);
     const api = await this.api();
     const wanted = named ? { deliveryIds } : { filter: { ...filter, since: since ?? '', status } };
-    const resent = await api.deliveries.resend.mutate({ ...wanted, dryRun });
-    this.notice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${resent.deliveries.length}`);
-    this.many(resent.deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf']);
-    if (resent.after) this.notice(`There are more: go on with the same filter and --after ${resent.after}`);
-    return resent.deliveries;
+    if (named && !this.isDryRun) return this.#show(await api.deliveries.resend.mutate(wanted));
+    const found = await api.deliveries.resend.mutate({ ...wanted, dryRun: true });
+    if (this.isDryRun || found.deliveries.length === 0) return this.#show(found);
+    const { deliveries } = found;
+    const keys = new Set(deliveries.map(({ keyId }) => keyId)).size;
+    const live = deliveries.filter((delivery) => delivery.mode === 'live').length;
+    const total = String(deliveries.length);
+    const consequence = `${count(deliveries.length, 'event')} (${live} live) of ${count(keys, 'API key')} are sent again${found.after ? ', and there are more' : ''}.`;
+    const id = key ?? partner ?? total;
+    return this.confirmed({ id, consequence, live: live > 0, care: 'attended' }, async () =>
+      // Those that were shown, and not what a filter finds by now.
+      this.#show({
+        ...(await api.deliveries.resend.mutate({ deliveryIds: deliveries.map((one) => one.id) })),
+        after: found.after,
+      }),
+    );
+  }
+
+  #show({ deliveries, dryRun, after }: Resent) {
+    this.notice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${deliveries.length}`);
+    this.many(deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf']);
+    if (after) this.notice(`There are more: go on with the same filter and --after ${after}`);
+    return deliveries;
   }
 }

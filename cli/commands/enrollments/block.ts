@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
 
-export default class EnrollmentsBlock extends AdminCommand<typeof EnrollmentsBlock> {
+export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsBlock> {
   static override summary = 'Block an enrollment: exchanges of its codes are refused.';
   static override examples = ['<%= config.bin %> enrollments block enr_… --reason "reported by the partner"'];
   static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
@@ -11,7 +11,11 @@ export default class EnrollmentsBlock extends AdminCommand<typeof EnrollmentsBlo
 
   async run() {
     const api = await this.api();
-    const wanted = { enrollmentId: this.args.enrollment, reason: this.flags.reason };
-    return this.one(await api.enrollments.block.mutate(wanted));
+    const found = await api.enrollments.show.query({ enrollmentId: this.args.enrollment });
+    const { id, mode, clientId, sub } = found;
+    const consequence = `The ${mode} user ${sub} is refused at ${clientId} until ${id} is unblocked: exchanges of its codes get 403.`;
+    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
+      this.one(await api.enrollments.block.mutate({ enrollmentId: id, reason: this.flags.reason })),
+    );
   }
 }

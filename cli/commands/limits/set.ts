@@ -1,9 +1,11 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
 import { usageError } from '../../failure.ts';
 import { given, mode } from '../../flags.ts';
+import { formatValue } from '../../output/format.ts';
+import { changes } from '../../previews.ts';
 
-export default class LimitsSet extends AdminCommand<typeof LimitsSet> {
+export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
   static override summary = 'Set how many billable events a partner may make in a minute and an hour.';
   static override examples = [
     '<%= config.bin %> limits set ptr_… --mode live --per-minute 300 --per-hour 5000',
@@ -19,8 +21,10 @@ export default class LimitsSet extends AdminCommand<typeof LimitsSet> {
     const caps = given({ perMinute: this.flags['per-minute'], perHour: this.flags['per-hour'] });
     if (Object.keys(caps).length === 0) throw usageError('Give --per-minute, --per-hour or both');
     const api = await this.api();
-    return this.one(
-      await api.limits.set.mutate({ partnerId: this.args.partner, mode: this.flags.mode, ...caps }),
-    );
+    const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
+    const { used, ...limits } = await api.limits.show.query(wallet);
+    const consequence = `Spend limits of the ${wallet.mode} wallet of ${wallet.partnerId}: ${changes(limits, caps)}. Used now: ${formatValue('used', used)}.`;
+    const intent = { id: wallet.partnerId, consequence, live: wallet.mode === 'live', care: 'live' } as const;
+    return this.confirmed(intent, async () => this.one(await api.limits.set.mutate({ ...wallet, ...caps })));
   }
 }

@@ -1,15 +1,26 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import { servingOf } from '../../previews.ts';
 
-export default class PartnersSuspend extends AdminCommand<typeof PartnersSuspend> {
+export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspend> {
   static override summary = 'Suspend a partner until it is activated again.';
   static override description =
     'Its clients and keys stop serving, and its webhooks are skipped; nothing is lost.';
-  static override examples = ['<%= config.bin %> partners suspend ptr_…'];
+  static override examples = [
+    '<%= config.bin %> partners suspend ptr_… --dry-run',
+    '<%= config.bin %> partners suspend ptr_…',
+  ];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 
   async run() {
     const api = await this.api();
-    return this.one(await api.partners.suspend.mutate({ partnerId: this.args.partner }));
+    const { id, name, status } = await api.partners.show.query({ partnerId: this.args.partner });
+    const suspend = async () => this.one(await api.partners.suspend.mutate({ partnerId: id }));
+    if (status !== 'active' && !this.isDryRun) return suspend();
+    const consequence =
+      status === 'active'
+        ? `${name} (${id}) stops in test and live mode until it is activated again: ${await servingOf(api, id)}.`
+        : `Nothing stops: ${name} (${id}) is ${status}.`;
+    return this.confirmed({ id, consequence, live: true, care: 'attended' }, suspend);
   }
 }

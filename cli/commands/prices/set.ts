@@ -1,7 +1,8 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+import { changes } from '../../previews.ts';
 
-export default class PricesSet extends AdminCommand<typeof PricesSet> {
+export default class PricesSet extends CarefulCommand<typeof PricesSet> {
   static override summary = 'Set what one billable event of a kind costs a partner.';
   static override examples = ['<%= config.bin %> prices set ptr_… --kind token --cents 40'];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
@@ -16,6 +17,11 @@ export default class PricesSet extends AdminCommand<typeof PricesSet> {
   async run() {
     const { kind, cents } = this.flags;
     const api = await this.api();
-    return this.one(await api.prices.set.mutate({ partnerId: this.args.partner, kind, cents }));
+    const partnerId = this.args.partner;
+    const prices = await api.prices.show.query({ partnerId });
+    const consequence = `Every charge of ${partnerId} from now on, test and live: ${changes(prices, { [kind]: cents })} USD.`;
+    return this.confirmed({ id: partnerId, consequence, live: true, care: 'attended' }, async () =>
+      this.one(await api.prices.set.mutate({ partnerId, kind, cents })),
+    );
   }
 }

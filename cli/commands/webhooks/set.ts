@@ -1,17 +1,33 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { CarefulCommand } from '../../careful-command.ts';
 import { outFile } from '../../flags.ts';
 
-export default class WebhooksSet extends AdminCommand<typeof WebhooksSet> {
-  static override summary = 'Send the events of an API key to a URL. Makes a new signing secret, shown once.';
+interface Change {
+  /** Mode and id of the key. */
+  key: string;
+  present: string | null;
+  url: string;
+  keepSecret: boolean;
+}
+
+export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
+  static override summary =
+    'Send the events of an API key to a URL. Makes a new signing secret, shown once, unless --keep-secret.';
   static override description =
-    'The server is found by SVCADMIN_URL, a profile or --server: here, --url is where events go.';
-  static override examples = ['<%= config.bin %> webhooks set key_… --url https://partner.example/hooks'];
+    'Where the key has a URL already, a question comes first. The server is found by SVCADMIN_URL, a profile or --server: here, --url is where events go.';
+  static override examples = [
+    '<%= config.bin %> webhooks set key_… --url https://partner.example/hooks',
+    '<%= config.bin %> webhooks set key_… --url https://partner.example/v2/hooks --keep-secret',
+  ];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
   static override flags = {
     url: Flags.string({
       description: 'where events go: https, for a test key also http://localhost',
       required: true,
+    }),
+    'keep-secret': Flags.boolean({
+      description: 'another URL, and the signing secret that the receiver has already',
+      exclusive: ['out-file'],
     }),
     server: Flags.string({
       description: 'address of the admin listener (SVCADMIN_URL)',
@@ -25,9 +41,26 @@ export default class WebhooksSet extends AdminCommand<typeof WebhooksSet> {
   }
 
   async run() {
+    const { url, 'keep-secret': keepSecret } = this.flags;
     const api = await this.api();
-    return this.withSecret('signingSecret', () =>
-      api.webhooks.set.mutate({ keyId: this.args.key, url: this.flags.url }),
-    );
+    const { keyId, mode, url: present } = await api.webhooks.show.query({ keyId: this.args.key });
+    const set = async () =>
+      keepSecret
+        ? this.one(await api.webhooks.changeUrl.mutate({ keyId, url }))
+        : this.withSecret('signingSecret', () => api.webhooks.set.mutate({ keyId, url }));
+    if (present === null && !this.isDryRun) return set();
+    const consequence = describe({ key: `${mode} key ${keyId}`, present, url, keepSecret });
+    return this.confirmed({ id: keyId, consequence, live: mode === 'live', care: 'attended' }, set);
   }
+}
+
+function describe({ key, present, url, keepSecret }: Change): string {
+  if (present === null)
+    return keepSecret
+      ? `Nothing changes: the ${key} has no URL, and no signing secret to keep.`
+      : `Events of the ${key} go to ${url}, signed with a new secret.`;
+  const secret = keepSecret
+    ? 'The signing secret stays.'
+    : 'They are signed with a new secret: a receiver that has the present one refuses them (--keep-secret keeps it).';
+  return `Events of the ${key}, and attempts still to come, go to ${url} instead of ${present}. ${secret}`;
 }

@@ -39,6 +39,7 @@ export const permissions: Readonly<Record<string, Row>> = {
   'integrations.disable': support,
   'webhooks.show': everyRole,
   'webhooks.set': support,
+  'webhooks.changeUrl': support,
   'webhooks.unset': support,
   'webhooks.rotateSecret': support,
   'webhooks.test': support,

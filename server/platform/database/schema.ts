@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { version as build } from '../build.ts';
 import { ConfigError } from '../config.ts';
+import { version as build } from '../version.ts';
 import { isDuplicateKey } from './failures.ts';
 
 /** The newest version of the documents that this build reads and writes; it reads the one before as well. */

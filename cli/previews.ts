@@ -1,0 +1,41 @@
+import type { AdminApi } from './client.ts';
+import { formatValue, plain } from './output/format.ts';
+
+/** The longest list that the server gives at a time. */
+const mostListed = 500;
+
+/** `1 client`, `3 clients`, `500 or more clients`. */
+export function count(number: number, noun: string): string {
+  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return `${number}${number >= mostListed ? ' or more' : ''} ${number === 1 ? noun : plural}`;
+}
+
+interface Kept {
+  mode: 'test' | 'live';
+}
+
+/** `3 clients (2 live)`. */
+const withLive = (found: readonly Kept[], noun: string): string =>
+  `${count(found.length, noun)} (${found.filter(({ mode }) => mode === 'live').length} live)`;
+
+/** What serves for a partner and stops with it. */
+export async function servingOf(api: AdminApi, partnerId: string): Promise<string> {
+  const wanted = { partnerId, status: 'active', limit: mostListed } as const;
+  const [clients, keys, deliveries] = await Promise.all([
+    api.clients.list.query(wanted),
+    api.keys.list.query(wanted),
+    api.deliveries.list.query({ partnerId, status: 'pending', limit: mostListed }),
+  ]);
+  const waiting = count(deliveries.length, 'pending delivery');
+  return `${withLive(clients, 'client')}, ${withLive(keys, 'API key')} and ${waiting}`;
+}
+
+/** `per minute 60 → 300, per hour stays 1000`: what is given, beside what is now. */
+export function changes<V extends object>(before: V, after: Partial<V>): string {
+  return (Object.keys(after) as (keyof V & string)[])
+    .map((name) => {
+      const [from, to] = [before[name], after[name]].map((value) => formatValue(name, value));
+      return from === to ? `${plain(name)} stays ${from}` : `${plain(name)} ${from} → ${to}`;
+    })
+    .join(', ');
+}

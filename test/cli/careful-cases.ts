@@ -1,0 +1,89 @@
+import { expect } from 'vitest';
+import { randomId } from '../../server/platform/ids.ts';
+import { createUserStore } from '../../server/verification/people/user-store.ts';
+import type { AdminServer } from '../admin/admin-server.ts';
+
+type Case = (server: AdminServer) => Promise<string[]>;
+
+const redirectUris = ['https://shop.example/'];
+
+async function livePartner({ api }: AdminServer) {
+  const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
+  await api.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'live' });
+  return { partnerId, keyId };
+}
+
+async function liveClient(server: AdminServer): Promise<string> {
+  const owner = await livePartner(server);
+  const { id } = await server.api.clients.create.mutate({
+    ...owner,
+    name: 'Shop',
+    redirectUris,
+    claims: ['country'],
+  });
+  return id;
+}
+
+/** A delivery that waits for its second attempt, of a key that is made a live one afterwards. */
+async function liveDelivery({ api, database }: AdminServer, change: Record<string, unknown> = {}) {
+  const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
+  await api.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
+  await api.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  const { id } = await api.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const attempted = async () => {
+    const { status, attempts } = await api.deliveries.show.query({ deliveryId: id });
+    return [status, attempts.length];
+  };
+  await expect.poll(attempted, { timeout: 20_000 }).toEqual(['pending', 1]);
+  const deliveries = database.db.collection<{ _id: string }>('deliveries');
+  await deliveries.updateOne({ _id: id }, { $set: { mode: 'live', ...change } });
+  return { id, keyId };
+}
+
+async function liveEnrollment(server: AdminServer): Promise<string> {
+  const { partnerId, keyId } = await livePartner(server);
+  const { db } = server.database;
+  const _id = randomId('enrollment');
+  const createdAt = new Date();
+  const { user } = await createUserStore(db).meet({ identity: _id, mode: 'live', createdAt });
+  await db.collection<{ _id: string }>('enrollments').insertOne({
+    ...{ _id, partnerId, keyId, clientId: randomId('client'), mode: 'live', userId: user._id },
+    ...{
+      sub: 'a-subject',
+      status: 'active',
+      consentedClaims: [],
+      firstSession: 'ses_1',
+      createdAt,
+      audit: [],
+    },
+  } as never);
+  return _id;
+}
+
+/** Commands that had no question in 0.8.0, each with arguments that touch live users or money. */
+export const carefulSince: Record<string, Case> = {
+  'clients disable': async (server) => [await liveClient(server)],
+  'clients update': async (server) => [await liveClient(server), '--name', 'Wine'],
+  'deliveries cancel': async (server) => [(await liveDelivery(server)).id],
+  'deliveries resend': async (server) => {
+    const { keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
+    return ['--key', keyId, '--since', '1h'];
+  },
+  'enrollments block': async (server) => [await liveEnrollment(server), '--reason', 'a report'],
+  'limits set': async (server) => {
+    const { partnerId } = await livePartner(server);
+    return [partnerId, '--mode', 'live', '--per-minute', '9'];
+  },
+  'partners suspend': async (server) => [(await livePartner(server)).partnerId],
+  'prices set': async (server) => {
+    const { partnerId } = await livePartner(server);
+    return [partnerId, '--kind', 'token', '--cents', '40'];
+  },
+  'webhooks set': async (server) => {
+    const { keyId } = await livePartner(server);
+    await server.api.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    return [keyId, '--url', 'https://two.example/'];
+  },
+};
