@@ -11,6 +11,8 @@ export type Action =
   | { do: 'lose-request' }
   /** The database gets it when it is released; until then the driver meets a broken connection. */
   | { do: 'hold' }
+  /** The database gets it when it is released; the driver waits. */
+  | { do: 'pause' }
   /** The database gets it a second time, so many milliseconds after the first; the driver gets one reply. */
   | { do: 'double'; after: number }
   /** Milliseconds. */
@@ -27,6 +29,7 @@ export function actionTitle(action: Action): string {
     case 'delay-reply':
       return `${action.do} by ${action.by} ms`;
     case 'hold':
+    case 'pause':
     case 'kill':
     case 'lose-reply':
     case 'lose-request':
@@ -64,16 +67,25 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
 
   const forward = (message: Buffer) => up.destroyed || up.write(message);
 
+  /** @returns what sends it on; resolves when the database has answered */
+  function keep(message: Buffer): () => Promise<void> {
+    return () =>
+      new Promise((resolve) => {
+        const done = () => {
+          up.off('close', done);
+          resolve();
+        };
+        answered.set(requestIdOf(message), done);
+        up.once('close', done);
+        if (up.destroyed) done();
+        else up.write(message);
+      });
+  }
+
   function hold(message: Buffer): () => Promise<void> {
     detached = true;
     down.destroy();
-    return () =>
-      new Promise((resolve) => {
-        answered.set(requestIdOf(message), resolve);
-        up.once('close', () => resolve());
-        if (up.destroyed) resolve();
-        else up.write(message);
-      });
+    return keep(message);
   }
 
   function copy(message: Buffer, after: number): void {
@@ -91,6 +103,8 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
         break;
       case 'hold':
         return hold(message);
+      case 'pause':
+        return keep(message);
       case 'lose-request':
         down.destroy();
         return undefined;

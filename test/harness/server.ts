@@ -54,6 +54,8 @@ interface Settings {
   env?: Record<string, string>;
   clock?: DatabaseClock;
   replacements?: Replacements;
+  /** The address by which the server reaches its database, from that of the database. */
+  through?: (uri: string) => string;
   /** Called with each command that the server sends to its database. */
   onCommand?: (event: CommandStartedEvent) => void;
   logger?: Logger;
@@ -67,6 +69,7 @@ export async function startTestServer({
   env = {},
   clock,
   replacements = {},
+  through = (uri) => uri,
   onCommand,
   logger,
 }: Settings = {}) {
@@ -78,7 +81,7 @@ export async function startTestServer({
     SVC_DATA_DIR: dataDir,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_LOG_LEVEL: 'silent',
-    MONGODB_URI: onCommand ? `${database.uri}?monitorCommands=true` : database.uri,
+    MONGODB_URI: through(onCommand ? `${database.uri}?monitorCommands=true` : database.uri),
     ...env,
   });
   const injected = clock ? { clock: () => clock } : {};

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startProxy } from '../../faults/proxy.ts';
+import {
+  createPartner,
+  post,
+  type TestPartner,
+  tokenForm,
+  type Visit,
+  visit,
+} from '../../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+
+// Two servers on one database. The first one's flow, or the second one's command of support, is paused before each of its
+// database commands in turn; the other one then goes from beginning to end, and the paused one goes on.
+
+type Proxy = Awaited<ReturnType<typeof startProxy>>;
+interface Side {
+  server: TestServer;
+  proxy: Proxy;
+}
+
+const clock = manualClock();
+const collections = ['users', 'enrollments', 'sessions'];
+/** More than any of them sends. */
+const mostCommands = 40;
+/** Milliseconds. */
+const secondLook = 61_000;
+const settleWithin = 10_000;
+
+let flows: Side;
+let support: Side;
+
+/** The first side makes the database; the second one uses the same. */
+async function startSide(uri?: string): Promise<Side> {
+  const engine = new URL(inject('mongodbUri'));
+  const proxy = await startProxy(Number(engine.port));
+  const through = (own: string) => {
+    const address = new URL(uri ?? own);
+    address.port = String(proxy.port);
+    return address.href;
+  };
+  const env = { SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), SVC_STARTS_PER_MINUTE: '100000' };
+  const server = await startTestServer({ clock, env, through, replacements: { sweepsByHand: true } });
+  return { server, proxy };
+}
+
+beforeAll(async () => {
+  flows = await startSide();
+  support = await startSide(flows.server.uri);
+});
+afterAll(async () => {
+  for (const side of [support, flows]) {
+    await side?.server.stop();
+    await side?.proxy.close();
+  }
+});
+
+const db = () => flows.server.db;
+
+/** Pauses `side` before its `hit`-th command of `work`, and does `other` there. @returns undefined where it has fewer */
+async function pausedAt<T, O>(
+  { proxy }: Side,
+  { hit, work, other }: { hit: number; work: () => Promise<T>; other: () => Promise<O> },
+): Promise<{ worked: T; other: O } | undefined> {
+  const isOfFlow = { matches: ({ collection }: { collection: string }) => collections.includes(collection) };
+  const paused = proxy.arm([{ ...isOfFlow, action: { do: 'pause' } }], hit);
+  const working = work();
+  working.catch(() => undefined);
+  const isPaused = await Promise.race([
+    paused.met.then(() => true),
+    working.then(
+      () => false,
+      () => false,
+    ),
+  ]);
+  proxy.disarm();
+  if (!isPaused) {
+    await working;
+    return undefined;
+  }
+  try {
+    const done = await other();
+    await paused.release();
+    return { worked: await working, other: done };
+  } finally {
+    await paused.release();
+  }
+}
+
+/** Waits until nothing of the flows is left to an outbox. */
+async function settled(): Promise<void> {
+  const due = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
+  const left = async () => {
+    await flows.server.sweep();
+    const counts = ['sessions', 'enrollments'].map((name) => db().collection(name).countDocuments(due));
+    return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  };
+  clock.advance(6_000);
+  await expect.poll(left, { timeout: settleWithin }).toBe(0);
+}
+
+async function exchange(
+  partner: TestPartner,
+  { code, codeVerifier }: Visit,
+): Promise<{ refused?: string | undefined; sub?: string }> {
+  const answer = await post(
+    `${flows.server.baseUrl}/api/oauth/token`,
+    tokenForm(partner, { code, codeVerifier }),
+  );
+  const body = (await answer.json()) as { access_token?: string; error?: string };
+  if (body.access_token === undefined) return { refused: body.error };
+  const headers = { authorization: `Bearer ${body.access_token}` };
+  const told = await fetch(`${flows.server.baseUrl}/api/oauth/userinfo`, { headers });
+  return (await told.json()) as { sub?: string };
+}
+
+interface Person {
+  userId: string;
+  enrollmentId: string;
+  sub: string;
+}
+
+/** A user who is enrolled with this partner. */
+async function enrolled(partner: TestPartner): Promise<Person> {
+  await visit(flows.server, partner);
+  const enrollment = await db()
+    .collection<{ _id: string; userId: string; sub: string }>('enrollments')
+    .findOne({ partnerId: partner.partnerId });
+  if (!enrollment) throw new Error('the user has no enrollment');
+  return { userId: enrollment.userId, enrollmentId: enrollment._id, sub: enrollment.sub };
+}
+
+/** What refers to nothing, or stands twice. */
+async function inconsistencies({ partnerId }: TestPartner): Promise<string[]> {
+  const of = <T extends { _id: string }>(name: string) =>
+    db()
+      .collection<T>(name)
+      .find({ partnerId } as never)
+      .toArray();
+  const [sessions, enrollments, events] = await Promise.all([
+    of<{ _id: string; status: string; userId?: string; enrollmentId?: string }>('sessions'),
+    of<{ _id: string; userId: string; firstSession: string }>('enrollments'),
+    of<{ _id: string; type: string; body: string }>('events'),
+  ]);
+  const users = await db().collection<{ _id: string }>('users').distinct('_id');
+  const complete = sessions.filter(({ status, userId }) => status === 'complete' && userId !== undefined);
+  const created = events.filter(({ type }) => type === 'enrollment.created').map(({ body }) => body);
+  return [
+    ...complete.filter(({ userId = '' }) => !users.includes(userId)).map(() => 'a session without its user'),
+    ...complete
+      .filter(({ enrollmentId }) => !enrollments.some(({ _id }) => _id === enrollmentId))
+      .map(() => 'a session without its enrollment'),
+    ...enrollments
+      .filter(({ userId }) => !users.includes(userId))
+      .map(() => 'an enrollment without its user'),
+    ...enrollments
+      .map(({ _id }) => created.filter((body) => body.includes(_id)).length)
+      .filter((count) => count !== 1)
+      .map((count) => `${count} events enrollment.created`),
+    ...(new Set(enrollments.map(({ userId }) => userId)).size === enrollments.length
+      ? []
+      : ['a user enrolled twice']),
+  ];
+}
+
+/** Collections that name the person; the audit log says whom an operator has erased. */
+async function tracesOf({ userId, sub }: Person): Promise<string[]> {
+  const names = (await db().listCollections().toArray())
+    .map(({ name }) => name)
+    .filter((name) => name !== 'auditLog');
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const text = JSON.stringify(await db().collection(name).find().toArray());
+      return [userId, sub].some((one) => text.includes(one)) ? [name] : [];
+    }),
+  );
+  return found.flat();
+}
+
+const erase = ({ userId }: Person) => support.server.admin.users.erase.mutate({ userId });
+const block = ({ enrollmentId }: Person) =>
+  support.server.admin.enrollments.block.mutate({ enrollmentId, reason: 'reported' });
+
+type Command = (person: Person) => Promise<unknown>;
+interface Run {
+  partner: TestPartner;
+  person: Person;
+  visited: Visit;
+}
+
+/** Both ways around, before each command; @returns how often each was paused */
+async function eachInterleaving(command: Command, judge: (run: Run) => Promise<void>) {
+  const runs = { flow: 0, command: 0 };
+  for (const paused of ['flow', 'command'] as const) {
+    for (let hit = 1; hit <= mostCommands; hit += 1) {
+      const partner = await createPartner(flows.server);
+      const person = await enrolled(partner);
+      const flow = () => visit(flows.server, partner);
+      const run =
+        paused === 'flow'
+          ? await pausedAt(flows, { hit, work: flow, other: () => command(person) }).then(
+              (both) => both?.worked,
+            )
+          : await pausedAt(support, { hit, work: () => command(person), other: flow }).then(
+              (both) => both?.other,
+            );
+      if (!run) break;
+      runs[paused] += 1;
+      try {
+        await judge({ partner, person, visited: run });
+      } catch (error) {
+        throw new Error(`paused before command ${hit} of the ${paused}: ${(error as Error).message}`, {
+          cause: error,
+        });
+      }
+    }
+  }
+  return runs;
+}
+
+describe('a hosted flow and a command of support that interleave', () => {
+  it('a user who is erased: no trace is left, no code of theirs is honoured, nothing refers to nothing', async () => {
+    const runs = await eachInterleaving(erase, async ({ partner, person, visited }) => {
+      const granted = visited.code ? await exchange(partner, visited) : undefined;
+      expect(granted?.sub).not.toBe(person.sub);
+      await settled();
+      clock.advance(secondLook);
+      await flows.server.sweep();
+      await flows.server.sweep();
+      expect(await tracesOf(person)).toEqual([]);
+      expect(await inconsistencies(partner)).toEqual([]);
+    });
+    expect(runs.flow).toBeGreaterThanOrEqual(10);
+    expect(runs.command).toBeGreaterThanOrEqual(5);
+  }, 240_000);
+
+  it('an enrollment that is blocked: the flow completes, and the exchange is refused', async () => {
+    const runs = await eachInterleaving(block, async ({ partner, visited }) => {
+      expect(visited.code).toMatch(/^svc_code_/);
+      expect(await exchange(partner, visited)).toEqual({ refused: 'access_denied' });
+      await settled();
+      expect(await inconsistencies(partner)).toEqual([]);
+    });
+    expect(runs.flow).toBeGreaterThanOrEqual(10);
+    expect(runs.command).toBeGreaterThanOrEqual(2);
+  }, 240_000);
+});
