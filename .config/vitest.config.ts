@@ -2,7 +2,9 @@ import { defineConfig } from 'vitest/config';
 import { isolated, slow } from './test-tiers.ts';
 
 const root = new URL('..', import.meta.url).pathname;
-const shared = { root, testTimeout: 30_000, hookTimeout: 30_000 };
+// What is built is imported as Node does it.
+const server = { deps: { external: [/\/dist\//] } };
+const shared = { root, server, disableConsoleIntercept: true, testTimeout: 30_000, hookTimeout: 30_000 };
 const project = (name: string, settings: { include: string[]; exclude?: string[]; isolate?: boolean }) => ({
   test: { ...shared, name, ...settings },
 });
@@ -11,7 +13,6 @@ export default defineConfig({
   test: {
     root,
     globalSetup: ['test/harness/engine.ts'],
-    disableConsoleIntercept: true,
     maxWorkers: 2,
     projects: [
       project('quick', {

@@ -4,20 +4,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { firstToken } from '../admin/admin-server.ts';
+import { runInProcess } from './run-in-process.ts';
 
 export const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
 
-export interface Ended {
+interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
+type Run = (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
+
 export interface CommandLine {
   /** An empty directory: no local server's token is found from here. */
   cwd: string;
   env: Record<string, string>;
-  run: (args: string[], options?: { input?: string; env?: Record<string, string> }) => Promise<Ended>;
+  run: Run;
+  /** As `run`, in a process of its own. */
+  start: Run;
   /** Runs with `--json`, expects exit 0, and gives the value. */
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
 }
@@ -34,7 +39,10 @@ export async function commandLine(url: string, token: string | undefined = first
     ...(token ? { SVCADMIN_TOKEN: token } : {}),
   };
 
-  const run: CommandLine['run'] = (args, { input = '', env: more = {} } = {}) =>
+  const run: Run = (args, { input = '', env: more = {} } = {}) =>
+    runInProcess(args, { cwd, env: { ...env, ...more }, input });
+
+  const start: Run = (args, { input = '', env: more = {} } = {}) =>
     new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [executable, ...args], { cwd, env: { ...env, ...more } });
       let [stdout, stderr] = ['', ''];
@@ -52,6 +60,7 @@ export async function commandLine(url: string, token: string | undefined = first
     cwd,
     env,
     run,
+    start,
     async json<T>(...args: string[]) {
       const { code, stdout, stderr } = await run([...args, '--json']);
       if (code !== 0) throw new Error(`svcadmin ${args.join(' ')} exited ${code}: ${stderr}`);

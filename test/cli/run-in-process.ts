@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { runCommandLine } from '../../cli/command-line.ts';
+
+const built = fileURLToPath(new URL('../../dist/cli/command-line.js', import.meta.url));
+
+export interface Context {
+  cwd: string;
+  env: Record<string, string>;
+  input: string;
+}
+
+type Written = (error?: Error | null) => void;
+
+/** Keeps what is written to a stream of this process. `console` writes to it too. */
+function capture(stream: NodeJS.WriteStream) {
+  const original = stream.write;
+  let text = '';
+  stream.write = (chunk: Uint8Array | string, ...rest: (string | Written | undefined)[]): boolean => {
+    text += chunk.toString();
+    for (const each of rest) if (typeof each === 'function') each();
+    return true;
+  };
+  return {
+    text: () => text,
+    restore: () => {
+      stream.write = original;
+    },
+  };
+}
+
+/** Gives this process an input. */
+function replaceInput(input: string): () => void {
+  const original = Object.getOwnPropertyDescriptor(process, 'stdin');
+  const value = Readable.from(input === '' ? [] : [Buffer.from(input)]);
+  Object.defineProperty(process, 'stdin', { value, configurable: true });
+  return () => {
+    if (original) Object.defineProperty(process, 'stdin', original);
+  };
+}
+
+/** In place, so that a change of the time zone is noticed. */
+function setEnvironment(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
+}
+
+async function runAlone(args: string[], { cwd, env, input }: Context) {
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  const restoreInput = replaceInput(input);
+  const before = { env: { ...process.env }, cwd: process.cwd(), exitCode: process.exitCode };
+  process.chdir(cwd);
+  setEnvironment(env);
+  process.exitCode = undefined;
+  try {
+    const module = (await import(pathToFileURL(built).href)) as { runCommandLine: typeof runCommandLine };
+    const code = await module.runCommandLine(args);
+    return { code, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    stdout.restore();
+    stderr.restore();
+    restoreInput();
+    setEnvironment(before.env);
+    process.chdir(before.cwd);
+    process.exitCode = before.exitCode;
+  }
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs the built command line in this process, which for the time being has another environment, directory and streams:
+ * one after another, therefore.
+ */
+export function runInProcess(args: string[], context: Context): ReturnType<typeof runAlone> {
+  const run = last.then(() => runAlone(args, context));
+  last = run.catch(() => undefined);
+  return run;
+}
