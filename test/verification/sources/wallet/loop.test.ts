@@ -95,3 +95,16 @@ describe.each(testWalletSources.map(({ name }) => name))('the loop with %s', (so
     expect(again.html).toContain('not open any more');
   });
 });
+
+it('leaves the words of refusals as they are', async () => {
+  const refusal = async () => {
+    const headers = { 'content-type': 'application/json' };
+    const url = `${service.baseUrl}/api/oauth/token`;
+    return (await fetch(url, { method: 'POST', headers, body: '[]' })).json();
+  };
+  const before = await refusal();
+  const [source] = partners.keys();
+  const { act } = await ask(source ?? '');
+  await act('present');
+  expect(await refusal()).toEqual(before);
+});
