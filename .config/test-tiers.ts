@@ -16,7 +16,7 @@ export const slow = [
   'test/cli/{completion,terminal}.test.ts',
 ];
 
-/** Quick files that replace globals, and so need a process of their own. The others share two. */
+/** Quick files that replace globals, and so need a process of their own. The others share some. */
 export const isolated = [
   'test/billing/exchange-faults.test.ts',
   'test/platform/clock.test.ts',
@@ -26,3 +26,6 @@ export const isolated = [
   'test/verification/people/claims-snapshot.test.ts',
   'test/verification/start-limit.test.ts',
 ];
+
+/** Quick files that load the built command line into their process: its copies of the schemas are not to meet the source's. */
+export const builtCode = ['test/cli/**/*.test.ts', 'test/storefront/integrations.test.ts'];

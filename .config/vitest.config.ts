@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { isolated, slow } from './test-tiers.ts';
+import { builtCode, isolated, slow } from './test-tiers.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 // What is built is imported as Node does it.
@@ -17,9 +17,10 @@ export default defineConfig({
     projects: [
       project('quick', {
         include: ['test/**/*.test.ts'],
-        exclude: [...slow, ...isolated],
+        exclude: [...slow, ...isolated, ...builtCode],
         isolate: false,
       }),
+      project('quick-cli', { include: builtCode, exclude: slow, isolate: false }),
       project('quick-isolated', { include: isolated }),
       project('slow', { include: slow }),
     ],
