@@ -12,6 +12,8 @@ export const slow = [
   'test/embedded-database/embedded.test.ts',
   // Starts of the built server.
   'test/platform/{admin-url,first-use,greeting,health-listener,restore,roll-out,start-fault,stop}.test.ts',
+  // Processor time is measured.
+  'test/platform/longest-input.test.ts',
   // A terminal and a shell.
   'test/cli/{completion,terminal}.test.ts',
 ];

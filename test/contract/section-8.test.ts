@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import type { TestPartner } from '../harness/partner.ts';
 import { codeFor, fields } from '../storefront/shop.ts';
-import type { Answer } from './conformance.ts';
 import { receive } from './hooks.ts';
+import { expectPerMinute, limitsOf, retryAfter, spender, statuses } from './limits.ts';
 import { row } from './row.ts';
 import { hour, minute, startWorld, type World } from './world.ts';
 
@@ -14,88 +13,22 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.next());
 
-const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
-const retryAfter = ({ headers }: Answer) => Number(headers.get('retry-after'));
-
-/** `count` calls, some at a time. */
-async function many(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  while (answers.length < count) {
-    const size = Math.min(50, count - answers.length);
-    const from = answers.length;
-    answers.push(...(await Promise.all(Array.from({ length: size }, (_, index) => call(from + index)))));
-  }
-  return answers;
-}
-
-/** The limit lets exactly `limit` calls pass in a minute, tells how long to wait, and then lets pass again. */
-async function expectPerMinute(limit: number, call: () => Promise<Answer>, passes: number): Promise<void> {
-  world.clock.advance(17_000);
-  expect(new Set(statuses(await many(limit, call)))).toEqual(new Set([passes]));
-  const over = await call();
-  expect(over.status).toBe(429);
-  expect(retryAfter(over)).toBe(43);
-  world.clock.advance(42_999);
-  expect(retryAfter(await call())).toBe(1);
-  world.clock.advance(1);
-  expect((await call()).status).toBe(passes);
-}
-
-/** A partner with an enrolled user, whose claims are asked for again and again: each time is a billable event. */
-async function spender(funds: number) {
-  const partner = await world.partner({ funds });
-  await world.visit(partner, 'adult', 'age_18_plus');
-  const body = { enrollment_id: await world.enrollment(partner), claims: ['age_18_plus'] };
-  let asked = 0;
-  const spend = () => {
-    asked += 1;
-    return world.checkbox(partner, body, `request-${asked}`);
-  };
-  return { partner, spend };
-}
-const limitsOf = ({ partnerId }: TestPartner) => ({ partnerId, mode: 'test' as const });
-
 describe('limits', () => {
   row('8 Session query', async () => {
     const { apiKey } = await world.partner();
-    await expectPerMinute(60, () => world.session('ses_x', `Bearer ${apiKey}`), 404);
+    await expectPerMinute(world, 60, { call: () => world.session('ses_x', `Bearer ${apiKey}`), passes: 404 });
   });
   row('8 Token endpoint', async () => {
     const partner = await world.partner({ client: { tokenRequestsPerMinute: undefined } });
     const unused = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43), state: '', end: new URL('http://x') };
-    await expectPerMinute(30, () => world.exchange(partner, unused), 400);
+    await expectPerMinute(world, 30, { call: () => world.exchange(partner, unused), passes: 400 });
   });
   row('8 Partner spend, per minute', async () => {
-    const { partner, spend } = await spender(10_000);
+    const { partner, spend } = await spender(world, 10_000);
     expect(await world.admin.limits.show.query(limitsOf(partner))).toMatchObject({ perMinute: 60 });
     world.next();
-    await expectPerMinute(60, spend, 200);
+    await expectPerMinute(world, 60, { call: spend, passes: 200 });
     expect(await world.balance(partner)).toBe(10_000 - 61 * 50);
-  });
-  row('8 Partner spend, per hour', async () => {
-    const { partner, spend } = await spender(100_000);
-    expect(await world.admin.limits.show.query(limitsOf(partner))).toMatchObject({ perHour: 1000 });
-    await world.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 5000 });
-    world.next(hour);
-    world.clock.advance(20 * minute);
-    expect(new Set(statuses(await many(1000, spend)))).toEqual(new Set([200]));
-    world.clock.advance(10 * minute);
-    const over = await spend();
-    expect(over).toMatchObject({ status: 429, body: { error: 'Spend limit exceeded: hour bucket' } });
-    expect(retryAfter(over)).toBe(1800);
-    world.next(hour);
-    expect((await spend()).status).toBe(200);
-    expect(await world.balance(partner)).toBe(100_000 - 1001 * 50);
-  });
-  row('8 Webhook response time', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner, () => undefined);
-    await world.visit(partner);
-    const type = 'verification.session.completed';
-    await hooks.event(type);
-    const attempt = async () => (await hooks.delivery(type))?.attempts[0];
-    await expect.poll(async () => (await attempt())?.error, { timeout: 20_000 }).toBe('timeout');
-    expect((await attempt())?.durationMs).toBeGreaterThanOrEqual(9_900);
   });
   row('8 Webhook attempts', async () => {
     const partner = await world.partner();
@@ -184,7 +117,7 @@ describe('rules', () => {
     expect((await world.storefront(shop, next)).status).toBe(200);
   });
   row('8 rule 2', async () => {
-    const { partner, spend } = await spender(10_000);
+    const { partner, spend } = await spender(world, 10_000);
     await world.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 1 });
     world.next();
     // One at the end of a minute and one at the beginning of the next: the windows are the wall clock's.
@@ -194,7 +127,7 @@ describe('rules', () => {
     expect(statuses([await spend(), await spend()])).toEqual([200, 429]);
   });
   row('8 rule 3', async () => {
-    const { partner, spend } = await spender(10_000);
+    const { partner, spend } = await spender(world, 10_000);
     await world.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 1, perHour: 2 });
     world.next(hour);
     await spend();
@@ -208,7 +141,7 @@ describe('rules', () => {
     expect(retryAfter(both)).toBe(3600 - 90);
   });
   row('8 rule 4', async () => {
-    const { partner, spend } = await spender(0);
+    const { partner, spend } = await spender(world, 0);
     expect((await spend()).status).toBe(402);
     await world.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 0 });
     // Caps come before the balance, and neither moves money.
@@ -228,10 +161,10 @@ describe('rules', () => {
     const partner = await world.partner();
     const bearer = `Bearer ${await world.token(partner)}`;
     world.next();
-    await expectPerMinute(120, () => world.userinfo(bearer), 200);
+    await expectPerMinute(world, 120, { call: () => world.userinfo(bearer), passes: 200 });
     const shop = await world.shop();
     world.next();
-    await expectPerMinute(60, () => world.storefront(shop, {}), 400);
+    await expectPerMinute(world, 60, { call: () => world.storefront(shop, {}), passes: 400 });
   });
   row('8 rule 7', async () => {
     const partner = await world.partner();

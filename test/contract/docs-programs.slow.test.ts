@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderEnv } from '../../cli/onboarding.ts';
+import { createPartner, redirectUri, visit } from '../harness/partner.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { createBrowser, passFlow } from '../journey/browser.ts';
+import { codeFor, createShop, shopDomain } from '../storefront/shop.ts';
+import { codeBlocks, fileBlock } from './markdown.ts';
+import { freePort, hasProgram, start, workspace } from './programs.ts';
+
+const repository = fileURLToPath(new URL('../../', import.meta.url));
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+function save(directory: string, file: string, text: string): void {
+  mkdirSync(dirname(join(directory, file)), { recursive: true });
+  writeFileSync(join(directory, file), text);
+}
+
+describe('docs/quickstart.md', () => {
+  const blocks = codeBlocks('quickstart.md');
+  /** A directory with the files of the page, typed as they stand; only the port is another. */
+  async function follow() {
+    const [cwd, port] = [workspace(), await freePort()];
+    // Another test may use the port of the page.
+    const adapted = (text: string) => text.replaceAll('3000', String(port));
+    for (const { file, code } of blocks) if (file) save(cwd, file, adapted(code));
+    return { cwd, port, adapted };
+  }
+  type Place = Awaited<ReturnType<typeof follow>>;
+
+  /** Starts the application of the page, and is its user. */
+  async function use({ cwd, port, adapted }: Place, file: string, events: readonly string[]) {
+    const { code = '' } =
+      blocks.find(({ role, code: text }) => role === 'start' && text.includes(file)) ?? {};
+    const app = await start(['bash', '-euc', adapted(code)], { cwd, env: { TMPDIR: cwd }, port });
+    const visit = async (person: string) => {
+      const begin = await fetch(`http://localhost:${port}/`, { redirect: 'manual' });
+      const cookie = begin.headers.get('set-cookie')?.split(';')[0] ?? '';
+      const location = begin.headers.get('location') ?? '';
+      return { end: await passFlow(createBrowser(server.baseUrl), location, person), headers: { cookie } };
+    };
+    for (const event of events) {
+      const { end, headers } = await visit('adult');
+      expect((await fetch(end)).status).toBe(400);
+      const page = await fetch(end, { headers });
+      expect(await page.json()).toMatchObject({ claims: { age_18_plus: true, country: 'DE' } });
+      if (event) await expect.poll(app.lines, { timeout: 10_000 }).toContain(`event ${event}`);
+      expect((await fetch(end, { headers })).status).toBe(400);
+    }
+    const { end, headers } = await visit('rejected');
+    expect(await (await fetch(end, { headers })).text()).toBe('Not verified: verification_failed');
+    const forged = await fetch(`http://localhost:${port}/hooks`, {
+      method: 'POST',
+      headers: { 'x-svc-signature': `sha256=${'0'.repeat(64)}` },
+      body: '{}',
+    });
+    expect(forged.status).toBe(401);
+  }
+
+  const applications = [
+    { file: 'app.mjs', program: 'node' },
+    { file: 'app.py', program: 'python3' },
+    { file: 'app.php', program: 'php' },
+  ];
+
+  it.for(applications)(
+    'leads to the first claim with $file, typed as it stands',
+    { timeout: 60_000 },
+    async ({ file, program }, { skip }) => {
+      if (!hasProgram(program)) skip(`this machine has no ${program}`);
+      const place = await follow();
+      const { cwd, adapted } = place;
+      symlinkSync(join(repository, 'cli'), join(cwd, 'cli'));
+      const env = { ...process.env, SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
+      for (const { role, code } of blocks)
+        if (role === 'run') await promisify(execFile)('bash', ['-euc', adapted(code)], { cwd, env });
+      await use(place, file, ['enrollment.created', 'vae.resolved']);
+    },
+  );
+
+  it.for(applications)(
+    'leads there with $file and a file by support alone, without this repository and without webhooks',
+    { timeout: 60_000 },
+    async ({ file, program }, { skip }) => {
+      if (!hasProgram(program)) skip(`this machine has no ${program}`);
+      const place = await follow();
+      const redirectUris = [`http://localhost:${place.port}/callback`];
+      const { clientId, clientSecret, apiKey } = await createPartner(server, { client: { redirectUris } });
+      const sent = {
+        SVC_BASE_URL: server.baseUrl,
+        SVC_CLIENT_ID: clientId,
+        SVC_CLIENT_SECRET: clientSecret,
+        SVC_API_KEY: apiKey,
+        SVC_REDIRECT_URI: redirectUris[0] ?? '',
+      };
+      save(place.cwd, 'my-shop/.env', renderEnv(sent).join('\n'));
+      await use(place, file, ['']);
+    },
+  );
+});
+
+describe('docs/webhooks.md', () => {
+  it.for([
+    { file: 'receiver.mjs', command: ['node', 'receiver.mjs'], version: '--version' },
+    { file: 'receiver.py', command: ['python3', 'receiver.py'], version: '--version' },
+    { file: 'receiver.php', command: ['php', '-S', '127.0.0.1:PORT', 'receiver.php'], version: '--version' },
+    { file: 'receiver.go', command: ['go', 'run', 'receiver.go'], version: 'version' },
+  ])('$file takes a real delivery once, and nothing else', async ({ file, command, version }, { skip }) => {
+    const code = fileBlock('webhooks.md', file);
+    if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
+    const [cwd, port] = [workspace(), await freePort()];
+    save(cwd, file, code);
+    const partner = await createPartner(server);
+    const url = `http://localhost:${port}/hooks`;
+    const { keyId, partnerId } = partner;
+    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId, url });
+    // What a program leaves behind, such as a compiler's cache, goes with the workspace.
+    const litter = { TMPDIR: cwd, GOCACHE: join(cwd, 'go'), GOPROXY: 'off' };
+    const env = { ...litter, SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
+    const whole = command.map((part) => part.replace('PORT', String(port)));
+    const receiver = await start(whole, { cwd, env, port });
+
+    await visit(server, partner);
+    const list = () => server.admin.deliveries.list.query({ partnerId });
+    const delivered = async () => (await list()).filter(({ status }) => status === 'delivered').length;
+    await expect.poll(delivered, { timeout: 10_000 }).toBe(2);
+    const [first] = await list();
+    await server.admin.deliveries.resend.mutate({ deliveryIds: [first?.id ?? ''] });
+    await expect.poll(delivered, { timeout: 10_000 }).toBe(3);
+    const printed = () => receiver.lines().filter((line) => / evt_/.test(line));
+    await expect.poll(() => printed().length).toBe(2);
+    for (const { event, eventId } of await list()) expect(printed()).toContain(`${event} ${eventId}`);
+
+    const forged = { 'x-svc-signature': `sha256=${'0'.repeat(64)}` };
+    for (const headers of [{}, forged, { 'x-svc-signature': 'sha256=' }])
+      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401);
+  });
+});
+
+describe('docs/storefront.md', () => {
+  const caller = {
+    mjs: `import { exchange } from './exchange.mjs';
+      const [account, fields] = JSON.parse(process.argv[2]);
+      console.log(JSON.stringify(await exchange(account, fields)));`,
+    py: `import json, sys
+from exchange import exchange
+account, fields = json.loads(sys.argv[1])
+status, body = exchange(account["baseUrl"], account["integrationId"], account["integrationSecret"], fields)
+print(json.dumps({"status": status, "body": body}))`,
+    php: `<?php
+require 'exchange.php';
+[$account, $fields] = json_decode($argv[1], true);
+[$status, $body] = exchange($account['baseUrl'], $account['integrationId'], $account['integrationSecret'], $fields);
+echo json_encode(['status' => $status, 'body' => $body]);`,
+  };
+
+  it.for([
+    ['node', 'mjs'],
+    ['python3', 'py'],
+    ['php', 'php'],
+  ] as const)('has a call in %s that exchanges a code', async ([program, ending], { skip }) => {
+    if (!hasProgram(program)) skip(`this machine has no ${program}`);
+    const cwd = workspace();
+    save(cwd, `exchange.${ending}`, fileBlock('storefront.md', `exchange.${ending}`));
+    save(cwd, `caller.${ending}`, caller[ending]);
+    const shop = await createShop(server);
+    const exchange = async (code: string) => {
+      const account = { baseUrl: server.baseUrl, ...shop };
+      const fields = { code, redirect_uri: redirectUri, shop_domain: shopDomain, customer_id: '40217' };
+      const argument = JSON.stringify([account, fields]);
+      const { stdout } = await promisify(execFile)(program, [`caller.${ending}`, argument], { cwd });
+      const answer: unknown = JSON.parse(stdout);
+      return answer;
+    };
+    const code = await codeFor(server, shop);
+    const first = await exchange(code);
+    expect(first).toMatchObject({ status: 200, body: { verified: true } });
+    // Sent again, it is the same bytes.
+    expect(await exchange(code)).toEqual(first);
+    expect(await exchange('svc_code_unknown')).toMatchObject({ status: 404, body: { success: false } });
+  });
+});

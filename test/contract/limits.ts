@@ -1,0 +1,49 @@
+import { expect } from 'vitest';
+import type { TestPartner } from '../harness/partner.ts';
+import type { Answer } from './conformance.ts';
+import type { World } from './world.ts';
+
+export const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
+export const retryAfter = ({ headers }: Answer) => Number(headers.get('retry-after'));
+
+/** `count` calls, some at a time. */
+export async function many(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  while (answers.length < count) {
+    const size = Math.min(50, count - answers.length);
+    const from = answers.length;
+    answers.push(...(await Promise.all(Array.from({ length: size }, (_, index) => call(from + index)))));
+  }
+  return answers;
+}
+
+/** The limit lets exactly `limit` calls pass in a minute, tells how long to wait, and then lets pass again. */
+export async function expectPerMinute(
+  world: World,
+  limit: number,
+  { call, passes }: { call: () => Promise<Answer>; passes: number },
+): Promise<void> {
+  world.clock.advance(17_000);
+  expect(new Set(statuses(await many(limit, call)))).toEqual(new Set([passes]));
+  const over = await call();
+  expect(over.status).toBe(429);
+  expect(retryAfter(over)).toBe(43);
+  world.clock.advance(42_999);
+  expect(retryAfter(await call())).toBe(1);
+  world.clock.advance(1);
+  expect((await call()).status).toBe(passes);
+}
+
+/** A partner with an enrolled user, whose claims are asked for again and again: each time is a billable event. */
+export async function spender(world: World, funds: number) {
+  const partner = await world.partner({ funds });
+  await world.visit(partner, 'adult', 'age_18_plus');
+  const body = { enrollment_id: await world.enrollment(partner), claims: ['age_18_plus'] };
+  let asked = 0;
+  const spend = () => {
+    asked += 1;
+    return world.checkbox(partner, body, `request-${asked}`);
+  };
+  return { partner, spend };
+}
+export const limitsOf = ({ partnerId }: TestPartner) => ({ partnerId, mode: 'test' as const });
