@@ -135,6 +135,15 @@ describe('judge and admit, over any sequence', () => {
     );
   });
 
+  it.each(['funding', 'adjustment', 'refund'] as const)(
+    'leave the spend windows as they are after a %s',
+    (kind) => {
+      const before = wallet({ minute: used(noon, 3), hour: used(noon, 5) });
+      const { minute, hour, balance } = admit(before, { kind, amount: 50 }, noon + 1);
+      expect([minute, hour, balance]).toEqual([before.minute, before.hour, before.balance + 50]);
+    },
+  );
+
   it('count each window from its own charges', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 40 }), (waits) => {

@@ -2,8 +2,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../server/demo/demo.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
-import { freePort } from '../verification/sources/oidc-site.ts';
 import { accessibilityFaults } from './axe.ts';
 import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor } from './chromium.ts';
 

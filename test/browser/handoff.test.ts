@@ -1,7 +1,7 @@
 import { type Browser, devices } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { freePort } from '../verification/sources/oidc-site.ts';
 import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';

@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
 import type { TestServer } from '../harness/server.ts';
 import { startHostileProvider } from '../verification/sources/hostile-provider.ts';
-import { freePort, startWithSources } from '../verification/sources/oidc-site.ts';
+import { startWithSources } from '../verification/sources/oidc-site.ts';
 import { clientId, clientSecret, startProvider } from '../verification/sources/provider.ts';
 import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';

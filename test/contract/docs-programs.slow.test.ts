@@ -5,12 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEnv } from '../../cli/onboarding.ts';
+import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, visit } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { codeFor, createShop, shopDomain } from '../storefront/shop.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
-import { freePort, hasProgram, start, workspace } from './programs.ts';
+import { hasProgram, start, workspace } from './programs.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 let server: TestServer;

@@ -2,11 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { startReceiver } from '../../server/demo/receiver.ts';
+import { freePort } from '../harness/free-port.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { fields } from '../storefront/shop.ts';
 import { isSigned, receive } from './hooks.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
-import { freePort, start, workspace } from './programs.ts';
+import { start, workspace } from './programs.ts';
 import { row } from './row.ts';
 import { minute, startWorld, type World } from './world.ts';
 

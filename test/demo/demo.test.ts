@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../server/demo/demo.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { freePort } from '../verification/sources/oidc-site.ts';
 
 let service: TestServer;
 let demo: Demo;

@@ -1,24 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { startEmbedded } from '../../embedded-database/embedded.ts';
 import { failCommandsOfEndedConnections } from '../../server/platform/database/ended-connections.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { freePort } from '../harness/free-port.ts';
 import { startProxy } from './proxy.ts';
 import { startReceiver } from './receiver.ts';
 import { retry } from './retry.ts';
 
 failCommandsOfEndedConnections();
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 interface Ports {
   http: number;

@@ -1,6 +1,7 @@
 import { newVisit, startUrl } from '../journey/pkce.ts';
-import { freePort, openPages } from '../verification/sources/oidc-site.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
 import { clientId, clientSecret, signIn, startProvider } from '../verification/sources/provider.ts';
+import { freePort } from './free-port.ts';
 import { createPartner } from './partner.ts';
 import { startTestServer, type TestServer } from './server.ts';
 

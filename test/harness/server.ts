@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
@@ -10,6 +9,7 @@ import { createLogger, type Logger } from '../../server/platform/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freshDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
 
 /** A clock that a test sets; it starts at the machine's time. */
 export interface ManualClock extends DatabaseClock {
@@ -38,14 +38,6 @@ export function manualClock(start = Date.now()): ManualClock {
       trusted = false;
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';

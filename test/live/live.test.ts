@@ -3,10 +3,10 @@ import { createServer } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPost } from '../../server/webhooks/egress/post.ts';
 import { isSigned } from '../contract/hooks.ts';
+import { freePort } from '../harness/free-port.ts';
 import { startWithBank, verifyAtBank } from '../harness/openid.ts';
 import { createPartner, post, redirectUri as testRedirectUri } from '../harness/partner.ts';
 import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
-import { freePort } from '../verification/sources/oidc-site.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
 const redirectUri = 'https://shop.example/callback';

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
-import { freePort } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
 

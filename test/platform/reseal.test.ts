@@ -10,11 +10,12 @@ import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { commandLine } from '../cli/svcadmin.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { createReceiver, listen } from '../webhooks/receiver.ts';
-import { endOf, freePort, spawnServer } from './server-process.ts';
+import { endOf, spawnServer } from './server-process.ts';
 
 const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base64'));
 const onlyOld = `${old}`;

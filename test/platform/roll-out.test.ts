@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
+import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
-import { endOf, freePort, spawnServer } from './server-process.ts';
+import { endOf, spawnServer } from './server-process.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
 

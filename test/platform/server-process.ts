@@ -1,28 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { expect, onTestFinished } from 'vitest';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
 
 /** A database whose server was killed is still letting go of its files. */
 const removal = { recursive: true, force: true, maxRetries: 30, retryDelay: 100 };
 
 const program = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Runs the built server with just these variables; for starts that are to fail, too. */
 export function spawnServer(env: Record<string, string>): { child: ChildProcess; output: () => string } {

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { endOf, freePort, spawnServer } from './server-process.ts';
+import { freePort } from '../harness/free-port.ts';
+import { endOf, spawnServer } from './server-process.ts';
 
 it.each([
   ['SVC_PORT', 'SVC_ADMIN_PORT'],

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { freshDatabase } from '../harness/database.ts';
+import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
-import { createServerProcess, endOf, freePort, spawnServer } from './server-process.ts';
+import { createServerProcess, endOf, spawnServer } from './server-process.ts';
 
 const isAlive = (pid: number): boolean => {
   try {

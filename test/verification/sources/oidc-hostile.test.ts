@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../harness/free-port.ts';
 import type { TestPartner } from '../../harness/partner.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { type Misdeed, startHostileProvider } from './hostile-provider.ts';
-import { freePort, openPages, partnerOf, startWithSources } from './oidc-site.ts';
+import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
 
 let provider: Awaited<ReturnType<typeof startHostileProvider>>;
 let service: TestServer;

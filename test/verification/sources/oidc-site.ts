@@ -1,15 +1,6 @@
-import { createServer } from 'node:net';
 import { createPartner, redirectUri, type TestPartner } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { newVisit, startUrl } from '../../journey/pkce.ts';
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 export interface Source {
   name: string;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../harness/free-port.ts';
 import { post, type TestPartner, tokenForm } from '../../harness/partner.ts';
 import type { TestServer } from '../../harness/server.ts';
-import { freePort, openPages, partnerOf, startWithSources } from './oidc-site.ts';
+import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
 import { clientId, clientSecret, signIn, startProvider } from './provider.ts';
 
 let provider: Awaited<ReturnType<typeof startProvider>>;
