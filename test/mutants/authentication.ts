@@ -1,0 +1,128 @@
+import { inFile } from './mutation.ts';
+
+/** Codes, clients, tokens, keys, signed calls, operators. */
+export const authentication = [
+  ...inFile(
+    'server/oauth/grant.ts',
+    ['oauth/token-order', 'oauth/token-code', 'oauth/token'],
+    [
+      ['!grant || grant.clientId !== client._id', '!grant'],
+      ["if (client.kind !== 'oauth') {", 'if (false as boolean) {'],
+      ['sameText(sha256(request.code_verifier), grant.codeChallenge)', "request.code_verifier !== ''"],
+      ['grant.wrongVerifiers >= largestWrongVerifiers', 'grant.wrongVerifiers > largestWrongVerifiers'],
+      ['grant.expiresAt.getTime() <= now', 'grant.expiresAt.getTime() < now'],
+      ['grant.redirectUri !== request.redirect_uri', '!request.redirect_uri.startsWith(grant.redirectUri)'],
+      ['if (lost.length > 0) {', 'if (lost.length > 1) {'],
+      ["grant.enrollment.status === 'active' ? undefined", 'grant ? undefined'],
+    ],
+  ),
+  ...inFile(
+    'server/oauth/token.ts',
+    ['oauth/token-code', 'oauth/token'],
+    [
+      ['clock.now() - at.getTime() > raceWindow', 'clock.now() - at.getTime() > 2 * raceWindow'],
+      ['if (past) throw await usedCode(past);', ''],
+      [
+        "throw fault === 'wrong verifier' ? await wrongVerifier(cause) : fault",
+        "throw fault === 'wrong verifier' ? requireOwnCode(undefined, client) : fault",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/oauth/client-authentication.ts',
+    ['isolation/addresses', 'oauth/token-clients', 'oauth/token-limits'],
+    [
+      ['{ clientId, address, basic }: Credentials', "{ clientId, basic }: Credentials, address = ''"],
+      ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
+      [' ?? matching(await findClient(clientId, { fresh: true }));', ';'],
+      ["client.status === 'active' && partner.status === 'active'", "client.status === 'active'"],
+      ['if (await hasActiveKey(client)) return client;', 'return client;'],
+      ['const tokenRequestsPerMinute = 30;', 'const tokenRequestsPerMinute = 31;'],
+      ['found && secretMatches(found.client, clientSecret) ? found : undefined', 'found'],
+    ],
+  ),
+  ...inFile(
+    'server/oauth/access-token.ts',
+    ['oauth/access-token', 'oauth/token-forgery', 'oauth/userinfo'],
+    [
+      ['known.exp > seconds(new Date(clock.now())) ? known : undefined', 'known'],
+      ["algorithms: ['ES256'],", ''],
+      ['          audience: issuer,\n', ''],
+      ["          typ: 'at+jwt',\n", ''],
+    ],
+  ),
+  ...inFile(
+    'server/oauth/userinfo.ts',
+    ['oauth/userinfo', 'storefront/exchange'],
+    [
+      ["access?.kind !== 'token' || ", '!access || '],
+      ['access.expiresAt.getTime() <= clock.now()', 'access.expiresAt.getTime() < clock.now()'],
+      ['const userinfoRequestsPerMinute = 120;', 'const userinfoRequestsPerMinute = 121;'],
+    ],
+  ),
+  ...inFile(
+    'server/oauth/revoke.ts',
+    ['oauth/revoke'],
+    [['token?.clientId === client._id', 'token !== undefined']],
+  ),
+  ...inFile(
+    'server/partners/secrets.ts',
+    ['partners/clients', 'oauth/token-clients'],
+    [
+      ['!expiresAt || expiresAt.getTime() > now', '!expiresAt || expiresAt.getTime() > 0'],
+      ['kept.length < mostSecrets', 'kept.length <= mostSecrets'],
+    ],
+  ),
+  ...inFile(
+    'server/partners/keys.ts',
+    ['admin/audit-changes', 'partners/partners'],
+    [
+      ['before: { last4: current.last4 }', 'before: { last4: stored.last4 }'],
+      ['        assertActive(current);\n', ''],
+    ],
+  ),
+  ...inFile(
+    'server/storefront/caller.ts',
+    ['storefront/exchange', 'contract/section-5'],
+    [
+      ['!isSignedWith(secret, signed, raw) || !integration', '!integration'],
+      [
+        'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkew',
+        'clock.now() / 1000 - Number(timestamp) > timestampSkew',
+      ],
+      ["if (status === 'active' && isActive(account)", 'if (isActive(account)'],
+    ],
+  ),
+  ...inFile(
+    'server/storefront/request-signature.ts',
+    ['storefront/exchange', 'contract/section-5'],
+    [
+      ['.update(raw);', '.update(String(raw.length));'],
+      [
+        "const mac = createHmac('sha256', secret)",
+        "timestamp = '';\n  const mac = createHmac('sha256', secret)",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/verification/session/session-query.ts',
+    ['verification/session/session-query'],
+    [
+      ["key?.status !== 'active'", '!key'],
+      ["if (session.keyId !== key._id) throw new ApiError('foreign_session');", ''],
+      ['clock.now() >= session.expiresAt.getTime()', 'clock.now() > session.expiresAt.getTime()'],
+      ['const queriesPerMinute = 60;', 'const queriesPerMinute = 61;'],
+      ['if (!(await isActive(false)) && !(await isActive(true)))', 'if (!(await isActive(false)))'],
+    ],
+  ),
+  ...inFile(
+    'server/admin/authentication.ts',
+    ['isolation/addresses', 'admin/operators'],
+    [
+      ['const wrongTokensPerMinute = 10;', 'const wrongTokensPerMinute = 11;'],
+      ['countFailure(address);', "countFailure('all');"],
+      ["if (operator?.status !== 'active') return undefined;", 'if (!operator) return undefined;'],
+      ['operator.expiresAt.getTime() <= clock.now()', 'operator.expiresAt.getTime() < 0'],
+    ],
+  ),
+];

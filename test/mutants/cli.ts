@@ -1,0 +1,49 @@
+import { inFile } from './mutation.ts';
+
+/** `svcadmin`: amounts, moments, confirmation, connection, exit codes. */
+export const cli = [
+  ...inFile(
+    'cli/amounts.ts',
+    ['cli/amounts'],
+    [
+      ["cents.padEnd(2, '0')", "cents.padStart(2, '0')"],
+      ['(sign && !signed)', '(signed && !sign)'],
+      ['Number(dollars) * 100', 'Number(dollars) * 10'],
+      ["cents < 0 ? '-' : ''", "cents < 1 ? '-' : ''"],
+    ],
+  ),
+  ...inFile(
+    'cli/durations.ts',
+    ['cli/statement-midnight', 'cli/output', 'cli/amounts'],
+    [
+      ['text.length === 10 ?', 'text.length === 0 ?'],
+      ['new Date(now - ago * 1000)', 'new Date(now + ago * 1000)'],
+    ],
+  ),
+  ...inFile(
+    'cli/careful-command.ts',
+    ['cli/careful', 'cli/refusals'],
+    [
+      ["if (step === 'refuse') refuseUnattended(intent);", ''],
+      ['    if (this.isDryRun) {', '    if (this.isDryRun && intent.live) {'],
+    ],
+  ),
+  ...inFile(
+    'cli/connection.ts',
+    ['cli/connection'],
+    [['    isLocal ? local?.token : undefined,', '    local?.token,']],
+  ),
+  ...inFile(
+    'cli/local-server.ts',
+    ['cli/connection'],
+    [['if (owner !== uid) throw', 'if (uid === -1) throw']],
+  ),
+  ...inFile(
+    'cli/failure.ts',
+    ['cli/refusals'],
+    [
+      ['exit: errorTable[code].exit', 'exit: exits.failure'],
+      ['  notFound: 4,', '  notFound: 5,'],
+    ],
+  ),
+];

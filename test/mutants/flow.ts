@@ -1,0 +1,100 @@
+import { inFile } from './mutation.ts';
+
+/** The hosted flow: starts, browsers, forms, the code and the redirect. */
+export const flow = [
+  ...inFile(
+    'server/verification/flow/start-checks.ts',
+    ['verification/flow/start', 'storefront/start'],
+    [
+      ["if (client.status !== 'active') return", "if (client.status === ('never' as string)) return"],
+      ["if (partner.status !== 'active') return", "if (partner.status === 'suspended') return"],
+      ["if (key?.status !== 'active') return", 'if (!key) return'],
+      [
+        'if (!client.redirectUris.includes(query.redirect_uri)) {',
+        'if (!client.redirectUris.some((uri) => query.redirect_uri.startsWith(uri))) {',
+      ],
+      ['!permitted.includes(name)', 'permitted.length === 0'],
+      ["client.kind === 'storefront' && !facts.integrated", 'facts.sources.size === 0'],
+    ],
+  ),
+  ...inFile(
+    'server/verification/browser/csrf.ts',
+    ['verification/flow/flow', 'verification/pages/headers', 'verification/flow/races'],
+    [
+      [
+        'return sameText(given, mac(browserSecret, nonce));',
+        'return given.length === mac(browserSecret, nonce).length;',
+      ],
+      ["site !== 'same-origin' && site !== 'none'", "site === 'cross-site-never'"],
+      ['origin === undefined || origin === ownOrigin', 'origin === undefined || ownOrigin.length > 0'],
+    ],
+  ),
+  ...inFile(
+    'server/verification/browser/browser-binding.ts',
+    ['verification/flow/flow', 'verification/handoff/cookies'],
+    [
+      [
+        'secret !== undefined && sameText(sha256(secret), browserHash)',
+        "secret !== undefined && browserHash !== ''",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/verification/browser/session-access.ts',
+    ['verification/flow/flow', 'verification/flow/races'],
+    [
+      ["if (!owns(session, visit.device, visit.secret)) throw new ApiError('unauthorized');", ''],
+      ['renewed(visit, visit.secret, token)];', 'visit.secret];'],
+    ],
+  ),
+  ...inFile(
+    'server/verification/flow/submit.ts',
+    ['verification/flow/flow', 'verification/handoff/handoff'],
+    [
+      ["if (!own) throw new ApiError('cross_site_request');", ''],
+      ["failed(session, 'consent_declined', now())", "failed(session, 'abandoned', now())"],
+      [
+        "if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)",
+        "if (handoff?.state !== 'taken' || !userId)",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/verification/flow/redirect.ts',
+    ['verification/flow/redirect'],
+    [
+      ['encodeURIComponent(value)', 'value'],
+      ['if (registered.includes(redirectUri)) return', 'if (registered.length > 0) return'],
+      ['{ code, state, iss: issuer }', '{ code, state }'],
+    ],
+  ),
+  ...inFile(
+    'server/verification/flow/complete.ts',
+    ['verification/flow/flow', 'verification/flow/races', 'verification/people/people', 'oauth/token-code'],
+    [
+      ['clock.now() >= code.expiresAt.getTime()', 'clock.now() >= code.expiresAt.getTime() + 600_000'],
+      ['!isNew && (await isCodeUsed(', '!isNew && !(await isCodeUsed('],
+      [
+        "if (!snapshot) return { transition: failed(session, 'abandoned', at) };",
+        "if (!snapshot) throw new Error('erased');",
+      ],
+      ['const returning = firstSession !== session._id;', 'const returning = firstSession === session._id;'],
+    ],
+  ),
+  ...inFile(
+    'server/verification/flow/verify.ts',
+    ['verification/people/people', 'verification/sharing'],
+    [
+      [
+        "if (outcome.kind === 'failed') return failed(session, outcome.reason, now);",
+        "if (outcome.kind === 'failed') return failed(session, 'abandoned', now);",
+      ],
+      ['if (outcome.duplicate) await blockDuplicate(session, snapshot, false);', ''],
+    ],
+  ),
+  ...inFile(
+    'server/verification/people/enroll.ts',
+    ['verification/people/people', 'checkbox/resolve'],
+    [["session.status === 'complete' ? claimsAskedFor(session) : []", 'claimsAskedFor(session)']],
+  ),
+];

@@ -1,0 +1,18 @@
+import { authentication } from './authentication.ts';
+import { cli } from './cli.ts';
+import { flow } from './flow.ts';
+import { liveMode } from './live-mode.ts';
+import { money } from './money.ts';
+import type { Mutation } from './mutation.ts';
+import { roles } from './roles.ts';
+import { webhooks } from './webhooks.ts';
+
+export const mutations: readonly Mutation[] = [
+  ...money,
+  ...authentication,
+  ...roles,
+  ...liveMode,
+  ...webhooks,
+  ...flow,
+  ...cli,
+];

@@ -1,0 +1,80 @@
+import { inFile } from './mutation.ts';
+
+/** Test and live mode, and two partners, stay apart. */
+export const liveMode = [
+  ...inFile(
+    'server/wiring/charging.ts',
+    ['live/live'],
+    [
+      [
+        'cause }) => charges.past({ partnerId: partner._id, mode: client.mode, cause })',
+        "cause }) => charges.past({ partnerId: partner._id, mode: client.mode === 'live' ? 'test' : 'live', cause })",
+      ],
+      ['          mode: client.mode,\n', "          mode: 'test',\n"],
+      [
+        'charges.access(walletIdOf(partnerId, mode), id)',
+        "charges.access(walletIdOf(partnerId, mode && 'test'), id)",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/verification/sources/sandbox.ts',
+    ['live/live'],
+    [["modes: ['test'] } as const", "modes: ['test', 'live'] } as const"]],
+  ),
+  ...inFile(
+    'server/verification/flow/start-checks.ts',
+    ['verification/flow/start', 'live/live'],
+    [['sources.get(name)?.modes.includes(mode) ? name : undefined', 'sources.has(name) ? name : undefined']],
+  ),
+  ...inFile(
+    'server/verification/session/session-query.ts',
+    ['live/live'],
+    [["isTestMode: session.mode === 'test'", 'isTestMode: true']],
+  ),
+  ...inFile(
+    'server/verification/people/enroll.ts',
+    ['live/live', 'isolation/two-of-everything'],
+    [
+      ["['identity', mode, source, subject]", "['identity', 'test', source, subject]"],
+      ["[about.mode, about.partnerId, about.userId].join('|')", "[about.mode, about.userId].join('|')"],
+      ['[clientId, userId]', '[userId]'],
+    ],
+  ),
+  ...inFile(
+    'server/partners/clients.ts',
+    ['live/live'],
+    [['each.name === name && each.modes.includes(mode)', 'each.name === name']],
+  ),
+  ...inFile(
+    'server/webhooks/egress/url.ts',
+    ['webhooks/egress/url', 'live/live'],
+    [
+      ["if (mode === 'live') return 'a live key needs an https:// URL';", ''],
+      ['if (isIP(host)) return isPublicAddress(host) ? undefined', 'if (isIP(host)) return host ? undefined'],
+    ],
+  ),
+  ...inFile(
+    'server/wiring/webhook-endpoint.ts',
+    ['wiring/webhook-endpoint'],
+    [
+      ['mode: key.mode };', "mode: 'test' };"],
+      ["?.status === 'suspended') {", "?.status !== 'active') {"],
+      ['{ fresh: true }))?.status', '{ fresh: false }))?.status'],
+      ["if (key?.status !== 'active') return", 'if (!key) return'],
+    ],
+  ),
+  ...inFile(
+    'server/storefront/exchange.ts',
+    ['isolation/two-of-everything'],
+    [["['customer', client._id, shop, request.customer_id]", "['customer', shop, request.customer_id]"]],
+  ),
+  ...inFile(
+    'server/checkbox/resolve.ts',
+    ['isolation/two-of-everything', 'checkbox/resolve'],
+    [
+      ['if (facts?.client.keyId !== key._id) throw', 'if (!facts) throw'],
+      [' && client.claims.includes(name))', ')'],
+    ],
+  ),
+];

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+import { mutations } from './list.ts';
+import type { Mutation } from './mutation.ts';
+import { openWorkspace, type Workspace } from './workspace.ts';
+
+const help = `npm run mutants -- [--only TEXT] [--unchecked] [--list]
+
+Plants one fault after another in a copy of the repository, runs the quick tests that must notice it, and fails where they do not.
+
+  --only TEXT  mutations whose file or text contains TEXT
+  --unchecked  does not run the tests without a mutation first
+  --list       names them, and runs nothing
+`;
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    unchecked: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+const nameOf = ({ file, find, replace }: Mutation) =>
+  `${file}: ${JSON.stringify(find.trim())} → ${JSON.stringify(replace.trim())}`;
+const chosen = mutations.filter((mutation) => nameOf(mutation).includes(values.only));
+
+async function main(): Promise<number> {
+  const workspace = await openWorkspace();
+  let isStopped = false;
+  process.once('SIGINT', () => {
+    isStopped = true;
+  });
+  try {
+    if (!values.unchecked && !(await passesUnchanged(workspace))) return 1;
+    let missed = 0;
+    for (const [at, mutation] of chosen.entries()) {
+      if (isStopped) return 130;
+      const since = performance.now();
+      const { verdict, by } = await judge(workspace, mutation);
+      if (verdict !== 'killed') missed += 1;
+      const seconds = Math.round((performance.now() - since) / 1000);
+      console.log(`${at + 1}/${chosen.length} ${verdict} (${seconds} s) ${nameOf(mutation)}`);
+      if (by) console.log(`    by ${by}`);
+    }
+    console.log(`${chosen.length - missed} killed, ${missed} not`);
+    return missed === 0 ? 0 : 1;
+  } finally {
+    await workspace.close();
+  }
+}
+
+async function passesUnchanged(workspace: Workspace): Promise<boolean> {
+  const { total, failed } = await workspace.runTests([
+    ...new Set(chosen.flatMap((mutation) => mutation.tests)),
+  ]);
+  if (total > 0 && failed.length === 0) return true;
+  console.error(`The tests fail without any mutation: ${failed.join(', ') || 'none ran'}`);
+  return false;
+}
+
+async function judge(workspace: Workspace, mutation: Mutation) {
+  try {
+    const { total, failed } = await workspace.tryOut(mutation);
+    if (total === 0) return { verdict: 'WITHOUT A TEST THAT RAN' };
+    return failed.length > 0 ? { verdict: 'killed', by: failed[0] } : { verdict: 'SURVIVED' };
+  } catch (error) {
+    return { verdict: `DOES NOT APPLY: ${(error as Error).message}` };
+  }
+}
+
+if (values.help) console.log(help);
+else if (values.list) for (const mutation of chosen) console.log(nameOf(mutation));
+else process.exitCode = chosen.length === 0 ? 1 : await main();

@@ -1,0 +1,41 @@
+import { inFile } from './mutation.ts';
+
+/** What operators may do, and what is written down of it. */
+export const roles = [
+  ...inFile(
+    'server/platform/admin-api/roles.ts',
+    ['admin/permissions'],
+    [
+      ["'wallets.fund': { support: 'test' }", "'wallets.fund': support"],
+      ["'users.erase': ownersOnly", "'users.erase': support"],
+      ["'wallets.refund': ownersOnly", "'wallets.refund': ops"],
+      ["'operators.create': ownersOnly", "'operators.create': ops"],
+      ['permissions[path]?.[role]', '(permissions[path] ?? everyRole)[role]'],
+      [" && input.mode === 'test';", ';'],
+      ["'/ops': ops,", "'/ops': everyRole,"],
+    ],
+  ),
+  ...inFile(
+    'server/platform/admin-api/procedures.ts',
+    ['admin/permissions', 'admin/audit-log'],
+    [
+      ['.use(translated).use(recorded).use(permitted)', '.use(translated).use(recorded)'],
+      ["type === 'mutation' ? resultOf(result)", "type === 'query' ? resultOf(result)"],
+    ],
+  ),
+  ...inFile(
+    'server/admin/ops-routes.ts',
+    ['admin/permissions'],
+    [['if (!mayCall(role, page, undefined)) throw', "if (role === 'support' && page === '') throw"]],
+  ),
+  ...inFile(
+    'server/admin/operators.ts',
+    ['admin/operators'],
+    [['if (operatorId === actor.operatorId) {', "if (operatorId === '') {"]],
+  ),
+  ...inFile(
+    'server/partners/partners.ts',
+    ['admin/audit-changes'],
+    [['{ before: prices, after:', '{ after:']],
+  ),
+];

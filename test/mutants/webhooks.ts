@@ -1,0 +1,81 @@
+import { inFile } from './mutation.ts';
+
+/** Events, their delivery, retries, signatures, and where they may be sent. */
+export const webhooks = [
+  ...inFile(
+    'server/webhooks/delivery/retry-schedule.ts',
+    ['webhooks/delivery/retry-schedule'],
+    [
+      ["if (end.error === undefined) return { status: 'delivered' };", ''],
+      ['attempt >= limit || delay === undefined', 'delay === undefined'],
+      ['delays[attempt - 1]', 'delays[attempt]'],
+      ['attempt: attempt + 1', 'attempt: attempt'],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/egress/signature.ts',
+    ['webhooks/egress/signature'],
+    [
+      ["sha256=${createHmac('sha256', secret)", "sha256=${createHmac('sha1', secret)"],
+      ['timestamp: number): string {', 'timestamp: number): string {\n  timestamp = 0;'],
+      ["'webhook-id': signed.eventId", "'webhook-id': signed.body"],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/egress/addresses.ts',
+    ['webhooks/egress/connector'],
+    [
+      ["parsed?.range() !== 'unicast'", '!parsed'],
+      ['return parsed.match(globalUnicast);', 'return true;'],
+      ["address.includes('%') || ", ''],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/delivery-store.ts',
+    ['webhooks/delivery/delivery-store', 'webhooks/recovery'],
+    [
+      [
+        "filter: { _id: delivery._id, 'lease.token': delivery.lease.token },",
+        'filter: { _id: delivery._id },',
+      ],
+      [
+        "{ _id: { $in: [...ids] }, status: 'pending', nextAttemptAt",
+        '{ _id: { $in: [...ids] }, nextAttemptAt',
+      ],
+      [
+        "{ status: 'in_flight', 'lease.until': { $lte: now } }",
+        "{ status: 'in_flight', 'lease.until': { $gte: now } }",
+      ],
+      ["trigger: 'recovery',", "trigger: 'schedule',"],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/events.ts',
+    ['webhooks/delivery/delivery', 'contract/section-6'],
+    [
+      [
+        "deriveId(idKey, 'event', [type, ...cause])",
+        "deriveId(idKey, 'event', [type, String(at.getTime()), ...cause])",
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/erasure-store.ts',
+    ['isolation/two-of-everything'],
+    [['const about = { sub: { $in: [...subs] } };', 'const about = { sub: { $exists: true } };']],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/send-attempt.ts',
+    ['webhooks/delivery/delivery', 'webhooks/admin', 'wiring/webhook-endpoint'],
+    [
+      ["if (target.state === 'off') return target.reason;", ''],
+      ["'X-SVC-Attempt': String(attempt)", "'X-SVC-Attempt': '1'"],
+      ["if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);", ''],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/webhooks.ts',
+    ['wiring/webhook-endpoint'],
+    [["      if (worker) await wakeDue('due');", '']],
+  ),
+];
