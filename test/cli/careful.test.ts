@@ -3,7 +3,10 @@ import { confirmation } from '../../cli/confirmation.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { carefulSince } from './careful-cases.ts';
-import { runInProcess } from './in-process.ts';
+import { commandLine } from './svcadmin.ts';
+
+/** Runs a command as an owner, in a directory of its own. */
+const svcadmin = async (url: string, args: readonly string[]) => (await commandLine(url)).run([...args]);
 
 describe('whether a question comes first', () => {
   const production = {
@@ -51,24 +54,24 @@ describe('on a production server, without a terminal', () => {
   it.each(names)('%s does nothing without --yes, nor with --dry-run', async (name) => {
     const command = await prepare(server, name);
     const before = await audited(server);
-    const refused = await runInProcess(server.url, command);
+    const refused = await svcadmin(server.url, command);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
       /^LIVE: .*\nError: This needs --yes without a terminal; nothing was done\n./,
     );
-    const dry = await runInProcess(server.url, [...command, '--dry-run']);
+    const dry = await svcadmin(server.url, [...command, '--dry-run']);
     expect(dry.code).toBe(0);
     expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
     // What ledger pages carry is copied after the answer.
     await server.admin.sweep.sweep();
     expect(await audited(server)).toBe(before);
-    expect(await runInProcess(server.url, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
+    expect(await svcadmin(server.url, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
     await expect.poll(() => audited(server), { timeout: 10_000 }).toBeGreaterThan(before);
   });
 
   it('every command says LIVE first, once, however the server was named', async () => {
-    const byFlag = await runInProcess('http://127.0.0.1:1', ['partners', 'list', '--url', server.url]);
-    const byEnvironment = await runInProcess(server.url, ['limits', 'show', 'ptr_none', '--mode', 'test']);
+    const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.url]);
+    const byEnvironment = await svcadmin(server.url, ['limits', 'show', 'ptr_none', '--mode', 'test']);
     const notice = `LIVE: ${server.url} (production)\n`;
     expect(byFlag.stderr).toBe(notice);
     expect(byEnvironment.stderr.startsWith(notice)).toBe(true);
@@ -84,7 +87,7 @@ describe('on a development server, without a terminal', () => {
   afterAll(() => server.close());
 
   it.each(names)('%s goes on without --yes, and says on stderr what changes', async (name) => {
-    const { code, stderr } = await runInProcess(server.url, await prepare(server, name));
+    const { code, stderr } = await svcadmin(server.url, await prepare(server, name));
     expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
     expect(stderr).toMatch(/\.\n/);
   });
@@ -95,7 +98,7 @@ describe('on a development server, without a terminal', () => {
     const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
     const client = { name: 'Shop', redirectUris: ['https://shop.example/'], claims: ['country' as const] };
     await api.clients.create.mutate({ partnerId, keyId, ...client });
-    const { stdout } = await runInProcess(server.url, ['partners', 'suspend', partnerId, '--dry-run']);
+    const { stdout } = await svcadmin(server.url, ['partners', 'suspend', partnerId, '--dry-run']);
     expect(stdout).toContain('1 client (0 live), 2 API keys (1 live) and 0 pending deliveries.');
     expect((await api.partners.show.query({ partnerId })).status).toBe('active');
   });
@@ -105,7 +108,7 @@ describe('on a development server, without a terminal', () => {
     const wallet = { partnerId, mode: 'test' as const };
     await server.api.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });
     const args = ['limits', 'set', partnerId, '--per-minute', '300', '--per-hour', '900', '--dry-run'];
-    const { stdout } = await runInProcess(server.url, args);
+    const { stdout } = await svcadmin(server.url, args);
     expect(stdout).toContain('per minute 60 → 300, per hour stays 900. Used now: minute 0, hour 0.');
     expect(await server.api.limits.show.query(wallet)).toMatchObject({ perMinute: 60 });
   });
@@ -115,15 +118,15 @@ describe('on a development server, without a terminal', () => {
     const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
     const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
     const move = ['webhooks', 'set', keyId, '--url', 'https://two.example/', '--keep-secret', '--json'];
-    expect(await runInProcess(server.url, move)).toMatchObject({ code: 5 });
+    expect(await svcadmin(server.url, move)).toMatchObject({ code: 5 });
     const { signingSecret } = await api.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
     const body = '{"a":1}';
     const signature = contractSignature(body, signingSecret);
     const verified = async () => (await api.webhooks.verify.query({ keyId, body, signature })).verified;
-    const moved = await runInProcess(server.url, move);
+    const moved = await svcadmin(server.url, move);
     expect(JSON.parse(moved.stdout)).toMatchObject({ url: 'https://two.example/', secretVersion: 1 });
     expect([await verified(), moved.stdout.includes('whsec_')]).toEqual([true, false]);
-    await runInProcess(server.url, move.slice(0, -2));
+    await svcadmin(server.url, move.slice(0, -2));
     expect(await verified()).toBe(false);
   });
 });
