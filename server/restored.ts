@@ -21,7 +21,7 @@ interface Restored {
  * @throws ConfigError for a database that this build cannot read
  */
 export async function closeRestored({ uri, embedded, source }: Restored) {
-  const { client, db } = await connect({
+  const { client, db, features } = await connect({
     uri,
     embedded,
     appName: 'svc-gateway-restore',
@@ -29,7 +29,7 @@ export async function closeRestored({ uri, embedded, source }: Restored) {
   });
   try {
     await requireSchema(db);
-    const at = new Date(await readServerTime(db));
+    const at = new Date(await readServerTime(db, features.sharded));
     const ended = await createRestoreStore(db).endOpen(at);
     const requestId = randomRequestId();
     await createAuditStore(db).add([

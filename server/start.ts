@@ -156,7 +156,8 @@ export async function startServer(
   const { database, patient, engine } = await openDatabase(config, { logger, processMetrics });
   const { client, db, features } = database;
   const clock =
-    replacements.clock?.(database) ?? createDatabaseClock({ readServerTime: () => readServerTime(db) });
+    replacements.clock?.(database) ??
+    createDatabaseClock({ readServerTime: () => readServerTime(db, features.sharded) });
   await requireSchema(patient.db);
   await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import { AdminCommand } from '../base-command.ts';
 import { exits, toFailure } from '../failure.ts';
@@ -42,10 +43,11 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     try {
       const { url, urlFrom, tokenFrom } = this.connection;
       const api = await this.api();
-      const [identity, status, sources] = await Promise.all([
+      const [identity, status, sources, shards] = await Promise.all([
         api.operators.whoami.query(),
         api.status.query(),
         api.sources.list.query(),
+        api.schema.shards.query(),
       ]);
       const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
       const sameVersion = status.version === this.config.version;
@@ -80,12 +82,30 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
           'let server and database keep time by NTP',
         ]),
         judgeSources(sources),
+        ...judgeShards(shards),
       ];
     } catch (error) {
       const { message, hint } = toFailure(error, this.connectionSource);
       return [{ check: 'server', ok: false, found: message, fix: hint ?? null }];
     }
   }
+}
+
+/** Nothing where the database is no sharded cluster. */
+function judgeShards({ sharded, differences }: ShardsView): Finding[] {
+  if (!sharded) return [];
+  const found = differences?.map(
+    (each) =>
+      `${each.collection} is ${each.found ? `sharded by ${each.found}` : 'not sharded'}, and should be ${each.expected ? `sharded by ${each.expected}` : 'unsharded'}`,
+  );
+  return [
+    judge('sharding', found?.length === 0, [
+      found === undefined ? 'cannot be read' : found.join('; ') || 'as declared',
+      found === undefined
+        ? 'grant the role clusterMonitor to the user of MONGODB_URI'
+        : 'see "Sharded clusters" in docs/operations.md',
+    ]),
+  ];
 }
 
 /** Sources that cannot work, and certificates that expire within 30 days. */

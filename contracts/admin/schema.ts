@@ -19,6 +19,23 @@ export const SchemaView = z.strictObject({
 });
 export type SchemaView = z.infer<typeof SchemaView>;
 
+/** How the collections of a sharded cluster differ from what they should be. */
+export const ShardsView = z.strictObject({
+  sharded: z.boolean(),
+  /** Null where the cluster's configuration may not be read. */
+  differences: z
+    .array(
+      z.strictObject({
+        collection: z.string(),
+        /** Null for a collection that is to stay unsharded. */
+        expected: z.string().nullable(),
+        found: z.string().nullable(),
+      }),
+    )
+    .nullable(),
+});
+export type ShardsView = z.infer<typeof ShardsView>;
+
 export const FinishedSchema = z.strictObject({
   ...SchemaView.shape,
   /** Documents that are still in the form of the version before. */

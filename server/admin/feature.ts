@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/event-draft.ts';
 import type { KeyRotation } from '../platform/key-rotation.ts';
@@ -30,6 +31,8 @@ interface Dependencies {
   status: Omit<StatusSources, 'clock'>;
   rotation: KeyRotation;
   upgrade: Upgrade;
+  /** How the collections of a sharded cluster differ from what they should be. */
+  shards: () => Promise<ShardsView>;
   /** The routers of the features. */
   features: Omit<AdminParts, 'operators' | 'keyring' | 'auditLog' | 'requests' | 'schema' | 'status'>;
 }
@@ -50,7 +53,7 @@ export interface Admin {
 
 /** The admin API with everything that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
-  const { stores, clock, log, firstToken, metrics, existing, status, rotation, upgrade, features } =
+  const { stores, clock, log, firstToken, metrics, existing, status, rotation, upgrade, shards, features } =
     dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
@@ -59,7 +62,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     keyring: createKeyringProcedures(rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit),
     requests: createRequestProcedures({ requests: stores.requests, audit: stores.audit, clock }),
-    schema: createSchemaProcedures(upgrade),
+    schema: createSchemaProcedures(upgrade, shards),
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });

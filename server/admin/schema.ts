@@ -1,4 +1,4 @@
-import { FinishedSchema, SchemaView } from '../../contracts/admin/schema.ts';
+import { FinishedSchema, SchemaView, ShardsView } from '../../contracts/admin/schema.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Upgrade, UpgradeState } from '../platform/upgrade.ts';
 
@@ -7,10 +7,14 @@ const viewState = <S extends UpgradeState>({ oldestBuild, ...state }: S) => ({
   oldestBuild: oldestBuild ?? null,
 });
 
-/** `svcadmin schema …`. */
-export function createSchemaProcedures({ show, finish }: Pick<Upgrade, 'show' | 'finish'>) {
+/** `svcadmin schema …`, and what `svcadmin doctor` asks about the cluster. */
+export function createSchemaProcedures(
+  { show, finish }: Pick<Upgrade, 'show' | 'finish'>,
+  shards: () => Promise<ShardsView>,
+) {
   return router({
     show: procedure.output(SchemaView).query(async () => viewState(await show())),
+    shards: procedure.output(ShardsView).query(() => shards()),
     finish: procedure.output(FinishedSchema).mutation(async () => viewState(await finish())),
   });
 }

@@ -1,6 +1,7 @@
 import { type Db, type Document, Long } from 'mongodb';
 import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { createStage } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
@@ -20,6 +21,9 @@ export const indexes: IndexDeclaration[] = [
     partialFilterExpression: { 'entries.kind': 'checkbox' },
   },
 ];
+
+/** A wallet is whole on one shard: its pages follow each other, and its entries are unique there. */
+export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 
 /** What became of one page of an insert. */
 export type Inserted =

@@ -49,6 +49,7 @@ import { existingNames } from './existing-names.ts';
 import { migrations } from './migrations.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
+import { reportShards } from './shard-report.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
@@ -279,6 +280,7 @@ export function createServices(foundation: Foundation) {
     },
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,
+    shards: () => reportShards(db),
     features: {
       partners: partners.procedures,
       billing: billing.procedures,

@@ -36,6 +36,7 @@ import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
 import { migrations } from '../../server/wiring/migrations.ts';
 import { sealedFields } from '../../server/wiring/sealed-fields.ts';
+import { reportShards } from '../../server/wiring/shard-report.ts';
 import { webhookEndpoint } from '../../server/wiring/webhook-endpoint.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 
@@ -157,6 +158,7 @@ export async function startAdminServer({ environment = 'development' }: Settings
       processes,
       clock,
     }),
+    shards: () => reportShards(database.db),
     upgrade: createUpgrade({ db: database.db, patient: database.db, migrations, processes, clock }),
     features: {
       partners: partners.procedures,

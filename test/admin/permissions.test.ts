@@ -60,6 +60,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'prices.show': ['yes', 'yes'],
   'requests.show': ['yes', 'yes'],
   'schema.finish': ['no', 'no'],
+  'schema.shards': ['yes', 'yes'],
   'schema.show': ['no', 'yes'],
   'sessions.show': ['yes', 'yes'],
   'sources.list': ['yes', 'yes'],

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
@@ -14,26 +13,13 @@ import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
-import { createReceiver, listen } from '../webhooks/receiver.ts';
+import { startBalancer } from '../upgrade/balancer.ts';
+import { createReceiver } from '../webhooks/receiver.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
 const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base64'));
 const onlyOld = `${old}`;
 const onlyFresh = `${fresh}`;
-
-/** A TCP balancer over the ports that `ports` gives. */
-async function startBalancer(ports: () => readonly number[]) {
-  let turn = 0;
-  const server = createServer((client) => {
-    const all = ports();
-    turn += 1;
-    const upstream = connect(all[turn % all.length] ?? 0, '127.0.0.1');
-    client.pipe(upstream).pipe(client);
-    client.on('error', () => upstream.destroy());
-    upstream.on('error', () => client.destroy());
-  });
-  return listen(server);
-}
 
 /** A member of the installation at ports that it keeps over its lives. */
 async function createMember(MONGODB_URI: string, baseUrl: string) {
@@ -91,7 +77,9 @@ async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
 it('the master key is replaced under traffic; then the old one is not needed any more', async () => {
   const database = await freshDatabase();
   let up: Member[] = [];
-  const site = { baseUrl: `http://localhost:${await startBalancer(() => up.map(({ port }) => port))}` };
+  const balancer = await startBalancer(() => up.map(({ port }) => port));
+  onTestFinished(balancer.close);
+  const site = { baseUrl: `http://localhost:${balancer.port}` };
   const first = await createMember(database.uri, site.baseUrl);
   const second = await createMember(database.uri, site.baseUrl);
   await first.start(onlyOld);

@@ -89,6 +89,7 @@ export const permissions: Readonly<Record<string, Row>> = {
   'keyring.rotate': ownersOnly,
   'keyring.reseal': ownersOnly,
   'schema.show': ops,
+  'schema.shards': everyRole,
   'schema.finish': ownersOnly,
   'auditLog.list': ops,
   'requests.show': everyRole,

@@ -10,6 +10,8 @@ type DatabaseFeatures = {
   retryableWrites: boolean;
   /** The database deletes the documents that TTL indexes name; where not, `sweepExpired` has to. */
   expiresDocuments: boolean;
+  /** It is reached through the router of a sharded cluster. */
+  sharded: boolean;
 };
 
 export type Database = { client: MongoClient; db: Db; features: DatabaseFeatures };
@@ -31,7 +33,11 @@ type Target = {
 failCommandsOfEndedConnections();
 
 const defaultDatabase = 'svc';
-const embeddedFeatures: DatabaseFeatures = { retryableWrites: false, expiresDocuments: false };
+const embeddedFeatures: DatabaseFeatures = {
+  retryableWrites: false,
+  expiresDocuments: false,
+  sharded: false,
+};
 
 /**
  * A billable endpoint owes a 503 within 5 s when the database is gone. The driver adds these up: an operation
@@ -57,6 +63,7 @@ const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
     return {
       retryableWrites: typeof hello['setName'] === 'string' || hello['msg'] === 'isdbgrid',
       // The embedded engine, reached by its address from a second process, knows no sessions.
+      sharded: hello['msg'] === 'isdbgrid',
       expiresDocuments: typeof hello['logicalSessionTimeoutMinutes'] === 'number',
     };
   } finally {

@@ -8,12 +8,36 @@ const readByQuery = async (db: Db): Promise<Date | undefined> => {
   return row?.now;
 };
 
+interface ClockDocument {
+  _id: 'clock';
+  at: Date;
+}
+
+/** Has the server that keeps `meta` write down its time: a router would answer a query by its own clock. */
+const readByUpdate = async (db: Db): Promise<Date | undefined> => {
+  const written = await db
+    .collection<ClockDocument>('meta')
+    .findOneAndUpdate(
+      { _id: 'clock' },
+      { $currentDate: { at: true } },
+      { upsert: true, returnDocument: 'after', writeConcern: { w: 1 } },
+    );
+  return written?.at;
+};
+
 /**
- * The database server's clock, which decides money and limits.
+ * The database server's clock, which decides money and limits. In a sharded cluster it is that of the shard that keeps `meta`, not
+ * that of the router: `$$NOW` and `hello` are answered by the router there.
  *
+ * @param behindRouter whether the database is reached through the router of a sharded cluster
  * @returns milliseconds since the epoch
  */
-export const readServerTime = async (db: Db): Promise<number> => {
+export const readServerTime = async (db: Db, behindRouter = false): Promise<number> => {
+  if (behindRouter) {
+    const written = await readByUpdate(db);
+    if (written === undefined) throw new Error('the database does not tell its time');
+    return written.getTime();
+  }
   const now = await readByQuery(db).catch((error: unknown) => {
     if (isUnavailable(error)) throw error;
     return undefined; // `$documents` came with MongoDB 5.1

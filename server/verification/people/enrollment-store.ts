@@ -5,6 +5,7 @@ import type { Rehearsal } from '../../../contracts/verification.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { createStage } from '../../platform/group-commit.ts';
@@ -45,6 +46,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
 ];
+/** The id is derived from client and user, so that it is the one unique rule. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export interface EnrollmentStore {
   /**

@@ -2,6 +2,7 @@ import type { AnyBulkWriteOperation, Collection, Db, Filter } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { insertMissing } from '../../platform/database/insert-missing.ts';
+import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
 import type { Verdict } from './retry-schedule.ts';
 
@@ -25,6 +26,9 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
+/** Ids are keyed hashes: they spread evenly. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
+
 export interface Lease {
   token: string;
   now: Date;
@@ -45,10 +49,11 @@ export function createDeliveryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
 
   /** What the token holds, with the bytes to send, in the order in which it fell due. */
-  function held({ token }: Lease): Promise<Leased[]> {
+  function held(ids: readonly string[], { token }: Lease): Promise<Leased[]> {
     return deliveries
       .aggregate<Leased>([
-        { $match: { 'lease.token': token } },
+        // The ids name the shards.
+        { $match: { _id: { $in: [...ids] }, 'lease.token': token } },
         { $lookup: { from: 'events', localField: 'eventId', foreignField: '_id', as: 'event' } },
         { $set: { body: { $first: '$event.body' } } },
         { $unset: 'event' },
@@ -117,7 +122,7 @@ export function createDeliveryStore(db: Db) {
           },
         ],
       );
-      return held(lease);
+      return held(ids, lease);
     },
 
     /** Writes down how attempts ended. One whose lease another process has taken over is left to that one. */

@@ -1,6 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { insertMissing } from '../../platform/database/insert-missing.ts';
+import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import type { StoredEvent } from './delivery.ts';
 
 const collection = 'events';
@@ -13,6 +14,9 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { createdAt: -1 } },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
+
+/** Ids are keyed hashes: they spread evenly. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 export type EventStore = ReturnType<typeof createEventStore>;
 

@@ -43,7 +43,8 @@ describe('connect', () => {
     ['the embedded engine', {}, false, false],
   ])('fits its options to %s', async (_, greeting, retryableWrites, expiresDocuments) => {
     const { client, features } = await connectTo(greeting);
-    expect(features).toEqual({ retryableWrites, expiresDocuments });
+    const sharded = 'msg' in greeting;
+    expect(features).toEqual({ retryableWrites, expiresDocuments, sharded });
     expect(client.options.retryWrites).toBe(retryableWrites);
     expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
     expect(client.options.writeConcern).toMatchObject({ w: retryableWrites ? 'majority' : 1, journal: true });

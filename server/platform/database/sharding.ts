@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Db, Document } from 'mongodb';
+
+/** How a collection is spread over the shards of a cluster. */
+export interface ShardDeclaration {
+  collection: string;
+  /** Ranged, in the order of its fields. */
+  key: Record<string, 1>;
+}
+
+/** A collection whose shard key is another one than declared. */
+export interface ShardDifference {
+  collection: string;
+  /** Null where it is to stay unsharded. */
+  expected: string | null;
+  found: string | null;
+}
+
+const render = (key: Document | undefined): string | null =>
+  key === undefined
+    ? null
+    : `{${Object.entries(key)
+        .map(([field, order]) => `${field}: ${String(order)}`)
+        .join(', ')}}`;
+
+/** Compares declared shard keys with those that a cluster has. A collection that does not exist yet has none. */
+export function compareShardKeys(
+  declared: readonly ShardDeclaration[],
+  collections: readonly string[],
+  actual: ReadonlyMap<string, Document>,
+): ShardDifference[] {
+  return collections.flatMap((collection) => {
+    const expected = declared.find((each) => each.collection === collection)?.key;
+    const found = actual.get(collection);
+    const isSame =
+      found !== undefined && expected !== undefined
+        ? isDeepStrictEqual(Object.entries(found), Object.entries(expected))
+        : found === expected;
+    return isSame ? [] : [{ collection, expected: render(expected), found: render(found) }];
+  });
+}
+
+/** @param config the cluster's database of that name @returns the shard keys of the database's collections */
+export async function readShardKeys(config: Db, database: string): Promise<Map<string, Document>> {
+  const prefix = `${database}.`;
+  const found = await config
+    .collection<{ _id: string; key?: Document; dropped?: boolean; unsplittable?: boolean }>('collections')
+    .find({ _id: { $gte: prefix, $lt: `${database}/` } })
+    .toArray();
+  const sharded = found.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);
+  return new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
+}
+
+/** Whether the database is reached through the router of a sharded cluster. */
+export async function isRouter(db: Db): Promise<boolean> {
+  const { msg } = (await db.command({ hello: 1 })) as { msg?: string };
+  return msg === 'isdbgrid';
+}

@@ -1,0 +1,32 @@
+import { shardKey as ledger } from '../billing/ledger-store.ts';
+import type { ShardDeclaration } from '../platform/database/sharding.ts';
+import { shardKey as enrollments } from '../verification/people/enrollment-store.ts';
+import { shardKey as deliveries } from '../webhooks/delivery/delivery-store.ts';
+import { shardKey as events } from '../webhooks/delivery/event-store.ts';
+
+/** How collections are spread where the database is a sharded cluster. */
+export const shardKeys: readonly ShardDeclaration[] = [ledger, enrollments, events, deliveries];
+
+const byCustomers = 'as many documents as there are partners, or few for each';
+const shortLived = 'its documents are deleted within hours';
+
+/** Collections that stay on the primary shard of the database, and why. */
+export const unsharded: Readonly<Record<string, string>> = {
+  sessions: 'codes and hand-off links are unique by their hashes, which are no part of the id',
+  users: 'a user is unique by the keyed hash of the identity, which is not the id',
+  partners: byCustomers,
+  apiKeys: `a key is unique by its hash; ${byCustomers}`,
+  clients: byCustomers,
+  integrations: byCustomers,
+  logos: byCustomers,
+  operators: 'a token is unique by its hash; as many documents as there are operators',
+  auditLog: 'grows with what operators do',
+  ledgerCheckpoints: 'two documents for each partner',
+  keys: 'a handful of documents',
+  meta: 'a handful of documents',
+  processes: shortLived,
+  requestLog: 'its documents are deleted after a week, and their writes wait for nothing',
+  requestWindows: shortLived,
+  revocations: shortLived,
+  jobs: 'the scheduler locks one job of all',
+};

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { CommandStartedEvent, Document } from 'mongodb';
+import { expect, it, onTestFinished } from 'vitest';
+import { compareShardKeys } from '../../../server/platform/database/sharding.ts';
+import { indexes } from '../../../server/wiring/indexes.ts';
+import { shardKeys, unsharded } from '../../../server/wiring/shard-keys.ts';
+import { reportShards } from '../../../server/wiring/shard-report.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { adminToken, startTestServer } from '../../harness/server.ts';
+
+const journey = fileURLToPath(new URL('../../../dist/test/journey/main.js', import.meta.url));
+
+/**
+ * Statements that go to all shards, by their fields: background work, lists of operators, erasure. Each is a page at most, or is made
+ * once in a while; no answer to a partner or a user waits for one.
+ */
+const broadcast = new Set([
+  'deliveries find nextAttemptAt,status', // which endpoints have something due
+  'deliveries aggregate nextAttemptAt,status', // seconds in which something falls due
+  'deliveries find status', // the oldest delivery that waits, for `svcadmin status`
+  'deliveries aggregate status', // how many wait, for the same
+  'deliveries update lease.until,status', // attempts of a process that ended
+  'deliveries find purgeAt', // expired documents, where the database does not delete them
+  'events find purgeAt', // the same
+  'enrollments find purgeAt', // the same
+  'enrollments find reviseAt', // snapshots whose invalidation was cut short
+  'enrollments find auditAt', // audit entries to copy
+  'ledger find at,unpublished', // events that a process which ended still owes
+  'ledger find purgeGrantsAt', // grants that have expired
+]);
+
+/** Fields that a filter binds, also those within `$and`. */
+function fieldsOf(filter: Document): string[] {
+  return Object.entries(filter).flatMap(([name, value]) =>
+    name === '$and' ? (value as Document[]).flatMap(fieldsOf) : [name],
+  );
+}
+
+/** Whether a filter names the shards: by a value, or a list of values, for each field of the key. */
+function isTargeted(filter: Document, key: Record<string, 1>): boolean {
+  const parts = [filter, ...((filter['$and'] as Document[] | undefined) ?? [])];
+  return Object.keys(key).every((field) =>
+    parts.some((part) => {
+      const value: unknown = part[field];
+      if (value === undefined || value === null) return false;
+      return typeof value !== 'object' || Array.isArray((value as Document)['$in']) || '$eq' in value;
+    }),
+  );
+}
+
+interface Statement {
+  collection: string;
+  name: string;
+  filter: Document;
+  /** What a cluster refuses without the shard key. */
+  strict: boolean;
+}
+
+function statementsOf({ commandName: name, command }: CommandStartedEvent): Statement[] {
+  const collection = String(command[name]);
+  const one = (filter: Document, strict = false) => ({ collection, name, filter, strict });
+  switch (name) {
+    case 'find':
+      return [one(command['filter'] as Document)];
+    case 'count':
+    case 'distinct':
+      return [one((command['query'] ?? {}) as Document)];
+    case 'aggregate':
+      return collection === '1'
+        ? []
+        : [one(((command['pipeline'] as Document[])[0]?.['$match'] ?? {}) as Document)];
+    case 'findAndModify':
+      return [one(command['query'] as Document, true)];
+    case 'update':
+      return (command['updates'] as Document[]).map(({ q, multi, upsert }) =>
+        one(q as Document, multi !== true || upsert === true),
+      );
+    case 'delete':
+      return (command['deletes'] as Document[]).map(({ q, limit }) => one(q as Document, limit === 1));
+    default:
+      return [];
+  }
+}
+
+/** Sentences about statements that go to shards that they need not go to. */
+function faultsOf(events: readonly CommandStartedEvent[]): { faults: string[]; shapes: Set<string> } {
+  const faults = new Set<string>();
+  const shapes = new Set<string>();
+  for (const { collection, name, filter, strict } of events.flatMap(statementsOf)) {
+    const key = shardKeys.find((each) => each.collection === collection)?.key;
+    if (!key) continue;
+    const shape = `${collection} ${name} ${[...new Set(fieldsOf(filter))].toSorted().join()}`;
+    shapes.add(shape);
+    if (isTargeted(filter, key)) continue;
+    if (strict) faults.add(`${shape}: changes one document and does not name its shard`);
+    else if (!broadcast.has(shape)) faults.add(`${shape}: goes to all shards`);
+  }
+  return { faults: [...faults], shapes };
+}
+
+it('every collection is sharded by a declared key, or stays unsharded for a reason', async () => {
+  const { db } = await freshDatabase();
+  const declared = new Set(indexes.map(({ collection }) => collection));
+  const named = [...shardKeys.map(({ collection }) => collection), ...Object.keys(unsharded)];
+  expect([...declared].filter((collection) => !named.includes(collection))).toEqual([]);
+  expect(new Set(named).size).toBe(named.length);
+  expect(await reportShards(db)).toEqual({ sharded: false, differences: [] });
+});
+
+it('unique rules of sharded collections begin with the shard key', () => {
+  for (const { collection, key } of shardKeys) {
+    const fields = Object.keys(key);
+    for (const index of indexes.filter((each) => each.collection === collection && each.unique))
+      expect(Object.keys(index.key).slice(0, fields.length), `${collection}: a unique index`).toEqual(fields);
+  }
+});
+
+it('what differs in a cluster is named', async () => {
+  const { db } = await freshDatabase();
+  const { db: config } = await freshDatabase();
+  const collections = config.collection<{ _id: string; key: Document; unsplittable?: boolean }>(
+    'collections',
+  );
+  const of = (name: string, key: Document) => ({ _id: `${db.databaseName}.${name}`, key });
+  await collections.insertMany([
+    ...shardKeys.map(({ collection, key }) => of(collection, key)),
+    { ...of('meta', { _id: 1 }), unsplittable: true },
+    { _id: `${db.databaseName}2.users`, key: { _id: 1 } },
+  ]);
+  const report = () => reportShards(db, { router: Promise.resolve(true), config });
+  expect(await report()).toEqual({ sharded: true, differences: [] });
+  await collections.updateOne({ _id: `${db.databaseName}.ledger` }, { $set: { key: { _id: 'hashed' } } });
+  await collections.deleteOne({ _id: `${db.databaseName}.events` });
+  await collections.insertOne(of('sessions', { _id: 1 }));
+  expect(await report()).toEqual({
+    sharded: true,
+    differences: [
+      { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' },
+      { collection: 'events', expected: '{_id: 1}', found: null },
+      { collection: 'sessions', expected: null, found: '{_id: 1}' },
+    ],
+  });
+  expect(compareShardKeys(shardKeys, ['ledger'], new Map())).toHaveLength(1);
+});
+
+it('no request of the journey goes to a shard that it need not go to', { timeout: 120_000 }, async () => {
+  const events: CommandStartedEvent[] = [];
+  const server = await startTestServer({ onCommand: (event) => events.push(event) });
+  onTestFinished(() => server.stop());
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: server.dataDir,
+    SVC_DATA_DIR: server.dataDir,
+    SVCADMIN_URL: server.adminUrl,
+    SVCADMIN_TOKEN: adminToken,
+  };
+  await new Promise<void>((resolve, reject) => {
+    execFile(process.execPath, [journey], { env, cwd: server.dataDir }, (error, stdout, stderr) =>
+      error ? reject(new Error(`${stdout}${stderr}`)) : resolve(),
+    );
+  });
+  await server.sweep();
+  const { faults, shapes } = faultsOf(events);
+  expect(faults).toEqual([]);
+  expect([...broadcast].filter((shape) => !shapes.has(shape))).toEqual([]);
+  expect(shapes.size).toBeGreaterThan(15);
+  // The lint has teeth.
+  const planted = { commandName: 'find', command: { find: 'events', filter: { sessionId: 'ses_1' } } };
+  const upsert = {
+    commandName: 'update',
+    command: { update: 'ledger', updates: [{ q: { _id: 'ptr_1:test/1' }, u: {}, upsert: true }] },
+  };
+  expect(faultsOf([planted, upsert] as unknown as CommandStartedEvent[]).faults).toHaveLength(2);
+});
