@@ -1,7 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Agent, setGlobalDispatcher } from 'undici';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
+
+// A connection for each request: one that is kept may be closed at the moment that it is used again, and that is no fault of the
+// server. Load balancers repeat such a request.
+setGlobalDispatcher(new Agent({ pipelining: 0 }));
 
 /** Users at a time. */
 const users = 3;
