@@ -138,4 +138,3 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     },
   };
 }
-export type Migrator = ReturnType<typeof createMigrator>;

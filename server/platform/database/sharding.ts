@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Db, Document } from 'mongodb';
+import { type Db, type Document, MongoServerError } from 'mongodb';
 
 /** How a collection is spread over the shards of a cluster. */
 export interface ShardDeclaration {
@@ -15,6 +15,17 @@ export interface ShardDifference {
   expected: string | null;
   found: string | null;
 }
+
+/** A collection in the configuration of a cluster. */
+interface ClusterCollection {
+  _id: string;
+  key?: Document;
+  dropped?: boolean;
+  /** Unsharded, also where it was moved to another shard. */
+  unsplittable?: boolean;
+}
+
+const unauthorized = 13;
 
 const render = (key: Document | undefined): string | null =>
   key === undefined
@@ -40,15 +51,26 @@ export function compareShardKeys(
   });
 }
 
-/** @param config the cluster's database of that name @returns the shard keys of the database's collections */
-export async function readShardKeys(config: Db, database: string): Promise<Map<string, Document>> {
+/**
+ * The shard keys of the collections of a database; undefined where they may not be read.
+ * @param config the cluster's database of that name
+ */
+export async function readShardKeys(
+  config: Db,
+  database: string,
+): Promise<ReadonlyMap<string, Document> | undefined> {
   const prefix = `${database}.`;
-  const found = await config
-    .collection<{ _id: string; key?: Document; dropped?: boolean; unsplittable?: boolean }>('collections')
-    .find({ _id: { $gte: prefix, $lt: `${database}/` } })
-    .toArray();
-  const sharded = found.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);
-  return new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
+  try {
+    const found = await config
+      .collection<ClusterCollection>('collections')
+      .find({ _id: { $gte: prefix, $lt: `${database}/` } })
+      .toArray();
+    const sharded = found.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);
+    return new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === unauthorized) return undefined;
+    throw error;
+  }
 }
 
 /** Whether the database is reached through the router of a sharded cluster. */
