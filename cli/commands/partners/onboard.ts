@@ -1,39 +1,82 @@
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
-import type { AdminApi } from '../../client.ts';
+import { exits, usageError } from '../../failure.ts';
 import { amount, outFile, words } from '../../flags.ts';
-import { type Credentials, firstCalls, renderEnv } from '../../onboarding.ts';
+import { allThere, onboardRows, type RowResult, readPlans, requireOne } from '../../onboard-many.ts';
+import { type Onboarded, onboardPartner, type Plan } from '../../onboard-partner.ts';
+import { firstCalls, renderEnv } from '../../onboarding.ts';
 import { openSecretFile } from '../../secret-file.ts';
 
+const fewestCents = 5_000;
+
+/** Before anything is made, so that no secret is without a place. @throws CommandError usage */
+function requireDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw usageError((error as Error).message);
+  }
+}
+
 export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard> {
-  static override summary = 'Create a partner that can begin at once, in test mode.';
+  static override summary = 'Create a partner that can begin at once, in test mode; or many, from a file.';
   static override description =
-    'Creates and activates the partner, makes a test key, a client and, with --webhook-url, an endpoint, and funds the test wallet. Prints an .env file whose comments are a first call of each endpoint.';
+    'Creates and activates the partner, makes a test key, a client and, with --webhook-url, an endpoint, and funds the test wallet. Prints an .env file whose comments are a first call of each endpoint. --from takes a JSON array of objects with name, redirectUris, claims and, if wanted, webhookUrl and amount ("50.00"). All rows are checked before the first is made, and one whose name a partner has is left alone: the same file can be given again.';
   static override examples = [
     '<%= config.bin %> partners onboard "Acme Ltd" --redirect-uri http://localhost:3000/callback --claims "age_18_plus" > .env',
+    '<%= config.bin %> partners onboard --from partners.json --out-dir secrets',
   ];
-  static override args = { name: Args.string({ description: 'name of the company', required: true }) };
+  static override args = { name: Args.string({ description: 'name of the company' }) };
   static override flags = {
     'redirect-uri': Flags.string({
       description: 'where users return to; may be given again',
-      required: true,
       multiple: true,
     }),
-    claims: Flags.string({ description: 'claims the client may ask for', required: true, multiple: true }),
+    claims: Flags.string({ description: 'claims the client may ask for', multiple: true }),
     'webhook-url': Flags.string({ description: 'where events go' }),
-    amount: amount({
-      description: 'dollars of play money, at least 50.00',
-      default: 5_000,
-      defaultHelp: async () => '50.00',
+    amount: amount({ description: 'dollars of play money, at least 50.00; 50.00 if not given' }),
+    from: Flags.string({ description: 'JSON file of many partners; - for stdin', helpValue: 'FILE' }),
+    'out-dir': Flags.string({
+      description: 'with --from: write the secrets of each partner to a new file here (0600), ID.env',
+      helpValue: 'DIR',
+      dependsOn: ['from'],
     }),
     'out-file': outFile,
   };
 
   async run() {
+    const { from } = this.flags;
+    return from === undefined ? this.#one() : this.#many(from);
+  }
+
+  #plan(): Plan {
+    const { name } = this.args;
+    const { 'redirect-uri': redirectUris, claims, 'webhook-url': webhookUrl } = this.flags;
+    if (name === undefined || redirectUris === undefined || claims === undefined)
+      throw usageError('A partner needs NAME, --redirect-uri and --claims; many come --from a file');
+    const plan = {
+      name,
+      redirectUris,
+      claims: words(claims) as never[],
+      amount: this.flags.amount ?? fewestCents,
+    };
+    return webhookUrl === undefined ? plan : { ...plan, webhookUrl };
+  }
+
+  async #one() {
+    const plan = this.#plan();
     const api = await this.api();
     const path = this.flags['out-file'];
     const file = path === undefined ? undefined : openSecretFile(path);
-    const made = await this.make(api).catch((error: unknown) => {
+    const make = async (): Promise<Onboarded> => {
+      // A wrong option leaves nothing behind.
+      await api.partners.judge.query(plan);
+      return onboardPartner(api, plan, (step) => this.notice(`✓ ${step}`));
+    };
+    const made = await make().catch((error: unknown) => {
       file?.discard();
       throw error;
     });
@@ -47,52 +90,40 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     return { ...rest, ...(file ? { outFile: file.path } : { env: credentials }), calls };
   }
 
-  private async make(api: AdminApi) {
-    const progress = (step: string): void => this.notice(`✓ ${step}`);
+  async #many(path: string) {
     const { name } = this.args;
-    const { 'redirect-uri': redirectUris, 'webhook-url': url, amount } = this.flags;
-    const claims = words(this.flags.claims) as never[];
-    // A wrong option leaves nothing behind.
-    const plan = { name, redirectUris, claims, amount };
-    await api.partners.judge.query({ ...plan, ...(url === undefined ? {} : { webhookUrl: url }) });
-    const { id: partnerId } = await api.partners.create.mutate({ name });
-    progress(`partner ${partnerId}`);
-    const { id: keyId, apiKey } = await api.keys.create.mutate({ partnerId, mode: 'test' });
-    progress(`API key ${keyId}`);
-    const client = await api.clients.create.mutate({
-      partnerId,
-      keyId,
-      name,
-      redirectUris,
-      claims,
+    const { 'redirect-uri': uris, claims, 'webhook-url': url, amount: cents, 'out-file': file } = this.flags;
+    requireOne({ NAME: name, '--redirect-uri': uris, '--claims': claims, '--webhook-url': url });
+    requireOne({ '--amount': cents, '--out-file': file });
+    const api = await this.api();
+    const directory = this.flags['out-dir'];
+    const rows = await readPlans(api, path);
+    if (directory !== undefined) requireDirectory(directory);
+    const results = await onboardRows(api, rows, {
+      source: this.connectionSource,
+      begin: ({ line, plan }) => this.notice(`${line} of ${rows.length}: ${plan.name}`),
+      keep: (made) => this.#keep(made, directory),
     });
-    progress(`client ${client.id}`);
-    const endpoint = url === undefined ? undefined : await api.webhooks.set.mutate({ keyId, url });
-    if (endpoint) progress(`webhook ${endpoint.url}`);
-    const wallet = { partnerId, mode: 'test' as const };
-    const { balanceAfter } = await api.wallets.fund.mutate({
-      ...wallet,
-      amount,
-      reference: 'onboarding',
-    });
-    const { status } = await api.partners.activate.mutate({ partnerId });
-    progress('test wallet funded, partner active');
-    const credentials: Credentials = {
-      SVC_BASE_URL: (await api.status.query()).baseUrl,
-      SVC_CLIENT_ID: client.id,
-      SVC_CLIENT_SECRET: client.clientSecret,
-      SVC_API_KEY: apiKey,
-      SVC_REDIRECT_URI: redirectUris[0] ?? '',
-      ...(endpoint && { SVC_WEBHOOK_SECRET: endpoint.signingSecret }),
-    };
-    return {
-      partnerId,
-      status,
-      keyId,
-      clientId: client.id,
-      balance: balanceAfter,
-      credentials,
-      scope: client.claims.join(' '),
-    };
+    this.#summary(results);
+    if (!allThere(results)) process.exitCode = exits.failure;
+    return results.map(({ made, ...rest }) => ({
+      ...rest,
+      ...(made && { keyId: made.keyId, clientId: made.clientId }),
+      ...(made && directory === undefined && { env: made.credentials }),
+    }));
+  }
+
+  /** The secrets of one partner, before the next is made: a run that is cut short has shown them. */
+  #keep({ partnerId, credentials }: Onboarded, directory: string | undefined): void {
+    const env = renderEnv(credentials);
+    if (directory !== undefined) openSecretFile(join(directory, `${partnerId}.env`)).write(env.join('\n'));
+    else for (const line of [`# ${partnerId}`, ...env, '']) this.log(line);
+  }
+
+  /** On stderr: stdout is for what programs read. */
+  #summary(results: readonly RowResult[]): void {
+    if (this.jsonEnabled()) return;
+    for (const { row, name, result, partnerId, detail } of results)
+      this.notice([row, result, partnerId ?? '-', name, ...(detail === null ? [] : [detail])].join('  '));
   }
 }
