@@ -62,6 +62,8 @@ export type RelayRequest = z.infer<typeof RelayRequest>;
  */
 export const Relayed = z.strictObject({
   until: DateTime,
+  /** What signs: the secret of a test key, with the first answer only. A receiver on a developer's machine needs it. */
+  signing: z.strictObject({ secret: z.string(), version: z.number().int() }).optional(),
   after: z.string().nullable(),
   deliveries: z.array(
     z.strictObject({

@@ -3,10 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DeliveryView } from '../../contracts/admin/deliveries.ts';
 import { EventDetail, EventStory, EventView } from '../../contracts/admin/events.ts';
 import { JobDetail, JobView } from '../../contracts/admin/jobs.ts';
+import { contractSignature } from '../../server/webhooks/egress/signature.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { type CommandLine, commandLine, executable } from './svcadmin.ts';
 
@@ -39,7 +40,8 @@ beforeAll(async () => {
         eventId: String(eventId),
         body,
       });
-      response.writeHead(request.url === '/broken' ? 500 : 204).end();
+      if (request.url === '/refused') response.writeHead(401).end('wrong signature');
+      else response.writeHead(request.url === '/broken' ? 500 : 204).end();
     });
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
@@ -197,29 +199,54 @@ describe('webhooks verify', () => {
 });
 
 describe('webhooks listen', () => {
-  it('relays events to another address until interrupted', async () => {
-    const key = await keyWithEndpoint('/ok');
-    const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}/relayed`, '--json'];
+  /** Listens until the test ends. */
+  function listen(key: string, path: string, ...more: string[]) {
+    const args = [executable, 'webhooks', 'listen', key, '--forward-to', `${receiverUrl}${path}`, ...more];
     const listener = spawn(process.execPath, args, { cwd: svcadmin.cwd, env: svcadmin.env });
-    let output = '';
-    let notices = '';
+    const seen = { output: '', notices: '' };
     listener.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
+      seen.output += text;
     });
     listener.stderr.setEncoding('utf8').on('data', (text: string) => {
-      notices += text;
+      seen.notices += text;
     });
-    await expect.poll(() => notices, { timeout: 15_000 }).toContain('Relaying events');
-    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
-    await expect.poll(() => output, { timeout: 15_000 }).toContain(eventId);
     const ended = new Promise((resolve) => listener.on('close', resolve));
-    listener.kill('SIGINT');
-    await ended;
-    expect(JSON.parse(output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
+    const end = async () => {
+      listener.kill('SIGINT');
+      await ended;
+    };
+    onTestFinished(() => void listener.kill());
+    return { seen, end };
+  }
+
+  it('relays events to another address until interrupted', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { seen, end } = listen(key, '/relayed', '--json');
+    await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('Signed with');
+    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await expect.poll(() => seen.output, { timeout: 15_000 }).toContain(eventId);
+    await end();
+    expect(JSON.parse(seen.output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
     const relayed = received.filter(({ path }) => path === '/relayed');
     expect(relayed).toHaveLength(1);
-    const [request] = relayed;
-    const verification = { keyId: key, body: request?.body ?? '', signature: request?.signature ?? '' };
-    expect(await server.api.webhooks.verify.query(verification)).toMatchObject({ verified: true });
+    const { body = '', signature = '' } = relayed[0] ?? {};
+    expect(await server.api.webhooks.verify.query({ keyId: key, body, signature })).toMatchObject({
+      verified: true,
+    });
+    // The secret that it shows is the one that signs.
+    const [secret = ''] = /whsec_\w+/.exec(seen.notices) ?? [];
+    expect(contractSignature(body, secret)).toBe(signature);
+    expect(seen.output).not.toContain('whsec_');
+  });
+
+  it('says why the receiver refused', async () => {
+    const key = await keyWithEndpoint('/ok');
+    const { seen, end } = listen(key, '/refused');
+    await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('Relaying events');
+    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('secret above');
+    await end();
+    expect(seen.output).toBe(`${eventId}  vae.resolved  401\n`);
+    expect(seen.notices).toContain('It says: wrong signature');
   });
 });

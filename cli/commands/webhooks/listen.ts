@@ -3,6 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import type { AdminApi } from '../../client.ts';
 import { usageError } from '../../failure.ts';
+import { harmless } from '../../output/format.ts';
 
 type Delivery = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>['deliveries'][number];
 
@@ -13,7 +14,8 @@ const timeoutMs = 10_000;
 export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> {
   static override summary =
     'Relay the events of a test key to this machine, with valid signatures, until interrupted.';
-  static override description = 'The deliveries to the URL of the key go on as ever; this is a copy.';
+  static override description =
+    'The deliveries to the URL of the key go on as ever; this is a copy. Shows the secret that signs, and why the receiver refused.';
   static override examples = [
     '<%= config.bin %> webhooks listen key_… --forward-to http://localhost:4000/hooks',
   ];
@@ -29,11 +31,17 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
     const { key: keyId } = this.args;
     const api = await this.api();
     const seen = new Set<string>();
-    let { until: since } = await api.webhooks.relay.query({ keyId });
+    const first = await api.webhooks.relay.query({ keyId });
+    let since = first.until;
     /** The page to go on with, and when its first one was asked for. */
     let paging: { after: string; began: string } | undefined;
     this.notice(`Relaying events of ${keyId} to ${target}; Ctrl-C ends.`);
-    for (;;) {
+    if (first.signing)
+      this.notice(
+        `Signed with ${first.signing.secret} (version ${first.signing.version} of its signing secret)`,
+      );
+    // A pipe whose reader has gone ends it too.
+    while (!process.stdout.errored) {
       const page = paging ? { after: paging.after } : {};
       const { until, after, deliveries } = await api.webhooks.relay.query({ keyId, since, ...page });
       for (const delivery of deliveries.filter(({ deliveryId }) => !seen.has(deliveryId))) {
@@ -48,23 +56,61 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
     }
   }
 
-  /** One line each; for programs, one JSON value a line. */
-  #report({ eventId, event }: Delivery, answer: number | string): void {
+  /** One line each, and why it was refused; for programs, one JSON value a line. */
+  #report({ eventId, event }: Delivery, { answer, reply }: Answer): void {
     const line = this.jsonEnabled()
-      ? JSON.stringify({ eventId, event, answer })
+      ? JSON.stringify({ eventId, event, answer, ...(reply === undefined ? {} : { reply }) })
       : `${eventId}  ${event}  ${answer}`;
     process.stdout.write(`${line}\n`);
+    if (this.jsonEnabled()) return;
+    for (const reason of explainRefusal(answer, reply)) this.notice(`  ${reason}`);
   }
 }
 
-/** The status of the answer, or why there is none. */
-async function forward(target: string, { headers, body }: Delivery): Promise<number | string> {
+interface Answer {
+  /** The status, or why there is none. */
+  answer: number | string;
+  /** The beginning of a refusal's body. */
+  reply?: string;
+}
+
+const longestReply = 300;
+
+/** Sends a delivery as the server would. */
+async function forward(target: string, { headers, body }: Delivery): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const { status } = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' });
-    return status;
+    const response = await fetch(target, { method: 'POST', headers, body, signal, redirect: 'manual' });
+    const reply = response.ok ? '' : (await response.text()).trim().slice(0, longestReply);
+    return { answer: response.status, ...(reply ? { reply } : {}) };
   } catch (error) {
     const { cause, message } = error as Error;
-    return cause instanceof Error ? cause.message : message;
+    return { answer: cause instanceof Error ? cause.message : message };
   }
 }
+
+/** What a receiver said to a delivery that it refused, and what to look at. */
+function explainRefusal(answer: number | string, reply: string | undefined): string[] {
+  if (typeof answer === 'string') return ['→ Nothing answered: does the receiver listen at this address?'];
+  if (answer >= 200 && answer < 300) return [];
+  const said = reply === undefined ? [] : [`It says: ${harmless(reply)}`];
+  const advice = advices.find(({ statuses }) => statuses.test(String(answer)))?.advice;
+  return [...said, ...(advice ? [`→ ${advice}`] : [])];
+}
+
+const advices = [
+  {
+    statuses: /^40[013]$/,
+    advice:
+      'If it refuses the signature: it must use the secret above, over the raw body. `svcadmin webhooks verify` finds the difference.',
+  },
+  {
+    statuses: /^40[45]$/,
+    advice: 'Is this the path and method of the receiver? Events are POSTed to --forward-to.',
+  },
+  { statuses: /^3/, advice: 'Redirects are not followed: give the final address.' },
+  {
+    statuses: /^5/,
+    advice: 'The receiver failed: its own log says why. At a URL, the event would be sent again.',
+  },
+];

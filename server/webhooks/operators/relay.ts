@@ -33,7 +33,7 @@ const offReasons = {
 
 export type Relay = ReturnType<typeof createRelay>;
 
-/** What needs a key's signing secret on behalf of an operator, who never sees it. All methods throw ApiError. */
+/** What needs a key's signing secret on behalf of an operator, who sees that of a test key only. All methods throw ApiError. */
 export function createRelay({ events, history, endpoint, findKey, clock, userAgent }: Settings) {
   async function endpointOf(keyId: string) {
     const [key, current] = await Promise.all([findKey(keyId), endpoint(keyId)]);
@@ -63,12 +63,13 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
 
     /** Deliveries of a test key made since then, signed now, for a developer's machine to receive. */
     async since({ keyId, since, after }: RelayRequest): Promise<Relayed> {
-      const { mode, secret } = await endpointOf(keyId);
+      const { mode, secret, secretVersion } = await endpointOf(keyId);
       if (mode === 'live')
         throw new ApiError('refused', { description: 'Events of live keys go to their URL only' });
       const at = clock.now();
       const until = new Date(at).toISOString();
-      if (since === undefined) return { until, after: null, deliveries: [] };
+      if (since === undefined)
+        return { until, after: null, deliveries: [], signing: { secret, version: secretVersion } };
       const last = after === undefined ? null : await history.find(after);
       const from = new Date(Date.parse(since) - overlap);
       const found = await history.since(keyId, from, { limit: pageLength, ...(last ? { after: last } : {}) });
