@@ -3,10 +3,12 @@ import type { AdminApi } from './client.ts';
 import { type Connection, connect } from './connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from './failure.ts';
 import { formatValue, label } from './output/format.ts';
-import { renderFields, renderTable } from './output/table.ts';
+import { renderListing } from './output/listing.ts';
+import { renderFields } from './output/table.ts';
 import { liveNotice } from './output/terminal.ts';
+import { waitingOn } from './output/waiting.ts';
 import { openSecretFile } from './secret-file.ts';
-import { usageHint } from './usage.ts';
+import { suggestFlags, usageHint } from './usage.ts';
 
 /** A command's own flag takes the place of a shared one of the same name. */
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
@@ -80,7 +82,10 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     const { live, profileName } = this.connection;
     const mode = (this.flags as { mode?: string }).mode;
     if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
-    return createAdminApi(this.connection, (environment) => this.learnEnvironment(environment));
+    return createAdminApi(this.connection, {
+      learn: (environment) => this.learnEnvironment(environment),
+      showWaiting: waitingOn(process.stderr),
+    });
   }
 
   /** Warns of a production server, however it was named: its first answer says what it is. */
@@ -116,20 +121,21 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return value;
   }
 
-  /** Shows a list as a table of `columns`; tab-separated when piped. */
-  protected many<V extends object>(values: V[], columns: readonly (keyof V & string)[]): V[] {
+  /** Shows a list as a table of `columns`, of which those of `drop` go first where the terminal is narrow. */
+  protected many<V extends object>(
+    values: V[],
+    columns: readonly (keyof V & string)[],
+    drop: readonly (keyof V & string)[] = [],
+  ): V[] {
     if (values.length === 0) {
       if (!this.jsonEnabled()) this.notice('Nothing found.');
       return values;
     }
-    const rows = values.map((value) => columns.map((name) => formatValue(name, value[name])));
-    const headings = columns.map((name, index) => ({
-      heading: label(name),
-      whole: rows.some((row) => identifier.test(row[index] ?? '')),
-      time: rows.some((row) => time.test(row[index] ?? '')),
-    }));
     const width = process.stdout.isTTY ? process.stdout.columns : undefined;
-    for (const line of renderTable(headings, rows, width)) this.log(line);
+    const { lines, leftOut } = renderListing(values, { columns, drop, width });
+    for (const line of lines) this.log(line);
+    if (leftOut.length > 0 && !this.jsonEnabled())
+      this.notice(`No room for: ${leftOut.join(', ')}. --json shows all.`);
     return values;
   }
 
@@ -159,13 +165,10 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     if ((error as { code?: string }).code === 'EEXIT') throw error;
     const failure = toFailure(error, this.connectionSource);
     if (failure.code !== 'usage') throw new CommandError(failure);
-    throw new CommandError({ hint: usageHint(this.config.bin, this.ctor), ...failure });
+    const message = `${failure.message}${suggestFlags(error, this.ctor)}`;
+    throw new CommandError({ hint: usageHint(this.config.bin, this.ctor), ...failure, message });
   }
 }
-
-/** `ptr_…` and the like: never cut, so that they can be copied. */
-const identifier = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}$/;
-const time = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
 function keysOf<V extends object>(value: V): (keyof V & string)[] {
   return Object.keys(value) as (keyof V & string)[];

@@ -2,19 +2,23 @@ import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { environmentHeader } from '../contracts/environment-header.ts';
 import type { AdminRouter } from '../server/wiring/admin-router.ts';
 import type { Connection } from './connection.ts';
+import type { ShowWaiting } from './output/waiting.ts';
 
 export type AdminApi = TRPCClient<AdminRouter>;
 
 /** Longest wait for one answer in milliseconds; audits of big ledgers take a while. */
 const timeoutMs = 120_000;
 
-/**
- * The admin API as this operator. One request per call, so that a request id names one change.
- * @param learn gets the environment that each answer names; servers before it did get none
- */
+interface Watch {
+  /** Gets the environment that each answer names; older servers name none. */
+  learn?: (environment: string) => void;
+  showWaiting?: ShowWaiting;
+}
+
+/** The admin API as this operator. One request per call, so that a request id names one change. */
 export function createAdminApi(
   { url, token }: Pick<Connection, 'url' | 'token'>,
-  learn: (environment: string) => void = () => undefined,
+  { learn = () => undefined, showWaiting = (work) => work }: Watch = {},
 ): AdminApi {
   return createTRPCClient<AdminRouter>({
     links: [
@@ -23,7 +27,8 @@ export function createAdminApi(
         headers: { authorization: `Bearer ${token}` },
         fetch: async (input, init) => {
           const signal = AbortSignal.timeout(timeoutMs);
-          const response = await fetch(input, { ...(init as RequestInit), redirect: 'error', signal });
+          const asked = fetch(input, { ...(init as RequestInit), redirect: 'error', signal });
+          const response = await showWaiting(asked);
           const environment = response.headers.get(environmentHeader);
           if (environment !== null) learn(environment);
           return response;

@@ -33,14 +33,15 @@ function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failur
   return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
-/** `-h` is `--help`, with every command and without one. */
-function withLongHelp(argv: readonly string[]): string[] {
+/** `-h` is `--help`, with every command and without one; `-v` without a command is `--version`. */
+function withLongNames(argv: readonly string[]): string[] {
+  if (argv[0] === '-v') return ['--version'];
   const end = argv.indexOf('--');
   return argv.map((word, at) => (word === '-h' && (end === -1 || at < end) ? '--help' : word));
 }
 
 async function runCommand(typed: readonly string[]): Promise<number> {
-  const argv = withLongHelp(typed);
+  const argv = withLongNames(typed);
   const config = await loadConfig();
   const failure = unknownCommand(argv, config);
   if (failure) return report(failure, argv);
@@ -60,6 +61,18 @@ function report(failure: Failure, argv: readonly string[]): number {
   return failure.exit;
 }
 
+/** Resolves where the reader of a pipe ends early, as `| head` does: that is no failure, and nothing is left to flush. */
+function untilReaderGone(stream: NodeJS.WriteStream) {
+  let notice: (error: NodeJS.ErrnoException) => void = () => undefined;
+  const gone = new Promise<void>((resolve) => {
+    notice = ({ code }) => {
+      if (code === 'EPIPE') resolve();
+    };
+    stream.on('error', notice);
+  });
+  return { gone, end: () => void stream.off('error', notice) };
+}
+
 /**
  * Runs one command line. Its value goes to stdout; everything else, failures too, to stderr.
  * @returns the exit code: the same with and without `--json`
@@ -67,7 +80,9 @@ function report(failure: Failure, argv: readonly string[]): number {
 export async function runCommandLine(argv: string[]): Promise<number> {
   // The commands are compiled already, whatever NODE_ENV says.
   settings.enableAutoTranspile = false;
+  const pipe = untilReaderGone(process.stdout);
   const exit = await runCommand(argv);
-  await flush();
+  await Promise.race([flush(), pipe.gone]);
+  pipe.end();
   return exit;
 }

@@ -1,5 +1,4 @@
 import { CommandError, exits, usageError } from './failure.ts';
-import { isInteractive } from './output/terminal.ts';
 
 /** What is about to be done, in words for the person who confirms it. */
 export interface Intent {
@@ -63,9 +62,4 @@ export async function answer(question: Promise<string>): Promise<string> {
     if (!(error instanceof Error) || error.name !== 'ExitPromptError') throw error;
     throw new CommandError({ code: 'cancelled', message: 'Cancelled', exit: exits.cancelled });
   }
-}
-
-/** @throws CommandError exit 2 off a terminal */
-export function requireTerminal(message: string): void {
-  if (!isInteractive()) throw usageError(message);
 }

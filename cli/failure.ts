@@ -1,4 +1,5 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../contracts/errors.ts';
+import { localTimes } from './output/format.ts';
 
 /** Exit codes of `svcadmin` (design: the stable surface). */
 export const exits = {
@@ -138,5 +139,8 @@ export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }:
 export function renderFailure({ code, message, hint }: Failure, json: boolean): string {
   if (json) return JSON.stringify({ error: { code, message, ...(hint && { hint }) } });
   if (code === 'cancelled') return message;
-  return [`Error: ${message}${isErrorCode(code) ? ` (${code})` : ''}`, ...(hint ? [hint] : [])].join('\n');
+  return [
+    `Error: ${localTimes(message)}${isErrorCode(code) ? ` (${code})` : ''}`,
+    ...(hint ? [hint] : []),
+  ].join('\n');
 }

@@ -4,6 +4,7 @@ import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import { AdminCommand } from '../base-command.ts';
 import { exits, toFailure } from '../failure.ts';
+import { localTimes } from '../output/format.ts';
 
 /** What was looked at, what was found, and what mends it where it is not well. */
 interface Finding {
@@ -24,7 +25,9 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     const findings = [this.#profiles(), ...(await this.#server())];
     if (findings.some(({ ok }) => !ok)) process.exitCode = exits.failure;
     for (const { check, ok, found, fix } of findings) {
-      this.log(`${ok ? 'ok  ' : 'FAIL'}  ${check}: ${found}${fix === null ? '' : `\n      → ${fix}`}`);
+      this.log(
+        `${ok ? 'ok  ' : 'FAIL'}  ${check}: ${localTimes(found)}${fix === null ? '' : `\n      → ${fix}`}`,
+      );
     }
     return findings;
   }

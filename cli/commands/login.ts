@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../base-command.ts';
 import { createAdminApi } from '../client.ts';
+import { answer } from '../confirmation.ts';
 import { locate } from '../connection.ts';
 import { type ConnectionSource, usageError } from '../failure.ts';
 import { isInteractive } from '../output/terminal.ts';
@@ -12,11 +13,19 @@ async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** @throws CommandError exit 7 where no admin API answers there, so that no token is typed for nothing */
+async function requireAdminApi(url: string): Promise<void> {
+  try {
+    await createAdminApi({ url, token: '' }).operators.whoami.query();
+  } catch (error) {
+    const { data } = error as { data?: { error?: unknown } };
+    if (data?.error !== 'operator_unknown') throw error;
+  }
+}
+
 async function askToken(url: string): Promise<string> {
-  if (!isInteractive())
-    throw usageError('The token cannot be asked for here, without a terminal: pipe it in with --token-stdin');
   const { password } = await import('@inquirer/prompts');
-  return password({ message: `Operator token for ${url}` }, { output: process.stderr });
+  return answer(password({ message: `Operator token for ${url}` }, { output: process.stderr }));
 }
 
 export default class Login extends AdminCommand<typeof Login> {
@@ -55,15 +64,18 @@ export default class Login extends AdminCommand<typeof Login> {
         `${url} was found in ${urlFrom}, and needs no sign-in from here`,
         `To send a token to it all the same: svcadmin login --url ${url}`,
       );
-    const token = (this.flags['token-stdin'] ? await readStdin() : await askToken(url)).trim();
+    const fromStdin = this.flags['token-stdin'];
+    if (!fromStdin && !isInteractive())
+      throw usageError(
+        'The token cannot be asked for here, without a terminal: pipe it in with --token-stdin',
+      );
+    this.#connectionSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
+    await requireAdminApi(url);
+    const token = (fromStdin ? await readStdin() : await askToken(url)).trim();
     if (!token) throw usageError('No token was given');
-    this.#connectionSource = {
-      url,
-      urlFrom,
-      tokenFrom: this.flags['token-stdin'] ? 'stdin' : 'what was typed',
-    };
     const api = createAdminApi({ url, token });
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
+    this.learnEnvironment(environment);
     writeProfiles(configDir, {
       current: name,
       profiles: { ...kept.profiles, [name]: { url, token, environment } },

@@ -6,14 +6,26 @@ const moneyFields = new Set([
   // Prices, by what is billed.
   ...['token', 'storefront', 'checkbox'],
 ]);
-const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+const dateTimes = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const two = (part: number): string => String(part).padStart(2, '0');
 
-/** A date and time in the reader's own zone: `2026-07-12 14:03:11`. */
+/** Minutes east of UTC as `+02:00`. */
+function offset(minutes: number): string {
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+/** A date and time in the reader's own zone, which it names: `2026-07-12 14:03:11+02:00`. `--since` takes it again. */
 export function localTime(iso: string): string {
   const date = new Date(iso);
   const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
-  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')}`;
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
+  return `${day} ${time}${offset(-date.getTimezoneOffset())}`;
+}
+
+/** A sentence of the server, whose times are in UTC, for a person. */
+export function localTimes(sentence: string): string {
+  return sentence.replace(dateTimes, localTime);
 }
 
 /** Text from others must not move the cursor or ring the bell. */
@@ -31,7 +43,7 @@ export const plain = (name: string): string => name.replace(/([A-Z])/g, ' $1').t
 export function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'number') return moneyFields.has(name) ? formatCents(value) : String(value);
-  if (typeof value === 'string') return dateTime.test(value) ? localTime(value) : harmless(value);
+  if (typeof value === 'string') return localTimes(harmless(value));
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((item) => formatValue(name, item)).join(' ') || '-';
   return Object.entries(value)

@@ -42,7 +42,12 @@ describe('partners', () => {
   it('are shown to people in lines, with local times', async () => {
     const { id, createdAt } = await create();
     const { stdout, stderr, code } = await svcadmin.run(['partners', 'show', id]);
-    const local = new Date(createdAt).toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' });
+    const day = new Date(createdAt);
+    const clock = day.toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' });
+    const zone = day
+      .toLocaleString('en', { timeZone: 'Europe/Berlin', timeZoneName: 'longOffset' })
+      .slice(-6);
+    const local = `${clock}${zone}`;
     expect(stdout.split('\n')).toEqual([
       `ID          ${id}`,
       'Name        Acme Ltd',

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { explainWaiting, listedStatus } from '../../cli/deliveries.ts';
-import { formatValue, label } from '../../cli/output/format.ts';
+import { parseTime } from '../../cli/durations.ts';
+import { formatValue, label, localTime, localTimes } from '../../cli/output/format.ts';
+import { renderListing } from '../../cli/output/listing.ts';
 import { renderTable } from '../../cli/output/table.ts';
+import { createWaiting, waitingOn } from '../../cli/output/waiting.ts';
 import type { DeliveryView } from '../../contracts/admin/deliveries.ts';
 import { waitReasons } from '../../contracts/wait-reasons.ts';
 
@@ -29,7 +32,7 @@ describe('renderTable', () => {
         (width, names) => {
           const rows = names.map((name) => [id, name.replace(/\s/g, '.'), 'active']);
           const lines = renderTable(columns, rows, width);
-          const whole = width >= 26 + 2 + 8 + 2 + 8;
+          const whole = width >= 26 + 2 + 14 + 2 + 6;
           if (whole) for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
           expect(lines.filter((line) => line.includes(id))).toHaveLength(rows.length);
         },
@@ -37,12 +40,23 @@ describe('renderTable', () => {
     );
   });
 
-  it('cuts a time only where nothing else can be', () => {
-    const timed = [{ heading: 'ID', whole: true }, { heading: 'Name' }, { heading: 'At', time: true }];
-    const row = [id, 'A rather long name of a company', '2026-07-12 14:03:11'];
-    expect(renderTable(timed, [row], 70)[1]).toBe(`${id}  A rather long name o…  2026-07-12 14:03:11`);
-    expect(renderTable(timed, [row], 57)[1]).toBe(`${id}  A rathe…  2026-07-12 14:03:11`);
-    expect(renderTable(timed, [row], 56)[1]).toMatch(/ 2026-07-12.*…$/);
+  it('cuts names with dots from the front, where a word begins', () => {
+    const named = [
+      { heading: 'ID', whole: true },
+      { heading: 'Event', dotted: true },
+    ];
+    const lines = (width: number) =>
+      renderTable(
+        named,
+        [
+          [id, 'verification.session.failed'],
+          [id, 'vae.resolved'],
+        ],
+        width,
+      ).map((line) => line.slice(28));
+    expect(lines(28 + 27)).toEqual(['Event', 'verification.session.failed', 'vae.resolved']);
+    expect(lines(28 + 26)).toEqual(['Event', '…session.failed', 'vae.resolved']);
+    expect(lines(28 + 14)).toEqual(['Event', '…failed', 'vae.resolved']);
   });
 
   it('is tab-separated without a width', () => {
@@ -55,6 +69,97 @@ describe('renderTable', () => {
       'Name    Acme',
       'Status  active',
     ]);
+  });
+});
+
+describe('renderListing', () => {
+  const events = [
+    {
+      id: 'evt_4HpTRK4usWlxHuQvvMsCHR',
+      event: 'verification.session.failed',
+      status: 'delivered',
+      mode: 'test',
+      keyId: 'key_4HpTRK4usWlxHuQvvMsCHR',
+      createdAt: '2026-07-12T12:03:11Z',
+    },
+  ];
+  const list = (width: number | undefined) =>
+    renderListing(events, {
+      columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
+      drop: ['keyId', 'mode'],
+      width,
+    });
+
+  it('leaves out the least important columns, and names them', () => {
+    expect(list(160).leftOut).toEqual([]);
+    expect(list(100).leftOut).toEqual(['Key ID']);
+    expect(list(80).leftOut).toEqual(['Mode', 'Key ID']);
+    expect(list(60).leftOut).toEqual(['Key ID', 'Created at']);
+  });
+
+  it.each([60, 80, 100, 160])('fits %i characters', (width) => {
+    for (const line of list(width).lines) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('takes a column back where one that was dropped after it made room', () => {
+    const rows = [{ a: 'x'.repeat(14), b: 'yyy', c: '1'.repeat(30), d: 'zzz', e: 'zzz' }];
+    const shape = { columns: ['a', 'b', 'c', 'd', 'e'], drop: ['b', 'c'], width: 40 } as const;
+    const { leftOut } = renderListing(rows, shape);
+    expect(leftOut).toEqual(['C']);
+  });
+
+  it('gives a pipe every column', () => {
+    expect(list(undefined).lines[0]?.split('\t')).toHaveLength(6);
+  });
+});
+
+describe('times', () => {
+  it('are local with their offset, wherever they stand', () => {
+    vi.stubEnv('TZ', 'Asia/Kolkata');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const shown = '2026-07-12 17:33:11+05:30';
+    expect(localTime('2026-07-12T12:03:11.900Z')).toBe(shown);
+    expect(formatValue('createdAt', '2026-07-12T12:03:11Z')).toBe(shown);
+    expect(localTimes('It is due at 2026-07-12T12:03:11.9Z, in 3 s.')).toBe(`It is due at ${shown}, in 3 s.`);
+    expect(parseTime(shown)).toBe('2026-07-12T12:03:11.000Z');
+    vi.stubEnv('TZ', 'America/St_Johns');
+    expect(localTime('2026-07-12T12:03:11Z')).toBe('2026-07-12 09:33:11-02:30');
+  });
+});
+
+describe('what shows that work goes on', () => {
+  it('appears after a second, counts, and goes with the last of what is under way', async () => {
+    const written: string[] = [];
+    let tick: () => void = () => undefined;
+    let running = 0;
+    const showWaiting = createWaiting({
+      write: (text) => written.push(text),
+      everySecond(next) {
+        tick = next;
+        running += 1;
+        return () => {
+          running -= 1;
+        };
+      },
+    });
+    await showWaiting(Promise.resolve());
+    expect([written, running]).toEqual([[], 0]);
+    const ends: (() => void)[] = [];
+    const works = [1, 2].map(() => showWaiting(new Promise<void>((resolve) => ends.push(resolve))));
+    tick();
+    tick();
+    expect(written).toEqual([1, 2].map((n) => `\r\u001b[KWaiting for the server … ${n} s`));
+    ends[0]?.();
+    await works[0];
+    expect(running).toBe(1);
+    ends[1]?.();
+    await works[1];
+    expect([written.at(-1), running]).toEqual(['\r\u001b[K', 0]);
+  });
+
+  it('is not shown in a pipe', () => {
+    const work = Promise.resolve();
+    expect(waitingOn({ isTTY: false } as NodeJS.WriteStream)(work)).toBe(work);
   });
 });
 

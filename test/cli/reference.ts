@@ -14,8 +14,9 @@ The data directory is \`SVC_DATA_DIR\`, or the nearest \`.svc\` from the working
 that others can write, is ignored with a warning. An address found in a \`.svc\` gets the token of that \`.svc\` and no other.
 
 With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in cents, a list as an array. Everything else is on
-stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local, money is in dollars, and lists are
-tab-separated when piped.
+stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local with their offset
+(\`2026-07-12 14:03:11+02:00\`), money is in dollars, and lists are tab-separated when piped. On a terminal, a table shows the
+columns that fit, and names the others on stderr.
 
 Careful commands stop or change a partner, destroy, rotate or move money. They say what changes and for how many, and ask for the
 id to be typed. \`--yes\` skips the question, \`--dry-run\` changes nothing. Without a terminal and without \`--yes\`:

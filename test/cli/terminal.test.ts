@@ -29,6 +29,7 @@ function openTerminal(env: Record<string, string>, cwd: string) {
     /** What the person sees; with `colours`, the escape sequences too. */
     screen: async ({ colours = false } = {}) =>
       (await tmux('capture-pane', '-p', '-J', ...(colours ? ['-e'] : []))).stdout.trimEnd(),
+    interrupt: () => tmux('send-keys', 'C-c'),
     clear: async () => {
       await tmux('send-keys', '-l', 'clear');
       await tmux('send-keys', 'Enter');
@@ -77,7 +78,9 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     const rows = (await terminal.screen()).split('\n').filter((line) => line.startsWith('ptr_'));
     expect(rows.length).toBeGreaterThanOrEqual(2);
     for (const row of rows)
-      expect(row).toMatch(/^ptr_\w{22} {2}.* (active|pending) +\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
+      expect(row).toMatch(
+        /^ptr_\w{22} {2}.* (active|pending) +\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+]\d{2}:\d{2}$/,
+      );
     expect(rows.some((row) => row.includes('…'))).toBe(true);
   });
 
@@ -102,5 +105,32 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     await terminal.type(id);
     await shows(/Kind +funding/);
     expect(await balance()).toBe(5000);
+  });
+
+  it('asks before a partner is suspended, and ends with 130 where the person cancels', async () => {
+    await login();
+    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    await server.api.partners.activate.mutate({ partnerId: id });
+    await terminal.clear();
+    await terminal.type(`${svcadmin} partners suspend ${id}; echo "exit $?"`);
+    await shows(`Type ${id} to go on`);
+    expect(await terminal.screen()).toContain('stops in test and live mode until it is activated again');
+    await terminal.interrupt();
+    await shows(/^Cancelled$.*^exit 130$/ms);
+    expect((await server.api.partners.show.query({ partnerId: id })).status).toBe('active');
+  });
+
+  it('asks for no token where no admin API answers', async () => {
+    await terminal.type(`${svcadmin} login --url http://127.0.0.1:1; echo "exit $?"`);
+    await shows(/^exit 7$/m);
+    expect(await terminal.screen()).not.toContain('Operator token for');
+  });
+
+  it('ends with 0 where the reader of a pipe ends early', async () => {
+    await login();
+    for (let n = 0; n < 3; n += 1) await server.api.partners.create.mutate({ name: `Partner ${n}` });
+    await terminal.clear();
+    await terminal.type(`bash -c '${svcadmin} partners list | head -1; echo "exit \${PIPESTATUS[0]}"'`);
+    await shows(/^ptr_\w{22}.*^exit 0$/ms);
   });
 });

@@ -18,12 +18,13 @@ export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
     const { target, actor, action, since, limit, after } = this.flags;
     const api = await this.api();
     const entries = await api.auditLog.list.query(given({ target, actor, action, since, limit, after }));
-    const rows = entries.map(({ before, after, input, operatorName: operator, ...entry }) => {
+    const rows = entries.map(({ before, after, input, operatorName: operator, outcome, error, ...entry }) => {
       const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
-      const outcome = entry.error === null ? entry.outcome : `${entry.outcome}: ${entry.error}`;
-      return { ...entry, outcome, operator, change: before ? `${from} → ${to}` : to };
+      const change = before ? `${from} → ${to}` : to;
+      const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;
+      return { ...entry, operator, action, change: error === null ? change : `${error}: ${change}` };
     });
-    this.many(rows, ['at', 'operator', 'action', 'target', 'outcome', 'change']);
+    this.many(rows, ['at', 'operator', 'action', 'target', 'change'], ['change', 'operator']);
     return entries;
   }
 }

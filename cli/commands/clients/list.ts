@@ -18,14 +18,10 @@ export default class ClientsList extends AdminCommand<typeof ClientsList> {
     const { partner, key, mode, kind, status, limit, after } = this.flags;
     const wanted = given({ partnerId: partner, keyId: key, mode, kind, status, limit, after });
     const api = await this.api();
-    return this.many(await api.clients.list.query(wanted), [
-      'id',
-      'name',
-      'mode',
-      'kind',
-      'status',
-      'keyId',
-      'claims',
-    ]);
+    return this.many(
+      await api.clients.list.query(wanted),
+      ['id', 'name', 'mode', 'kind', 'status', 'keyId', 'claims'],
+      ['keyId', 'kind', 'claims'],
+    );
   }
 }

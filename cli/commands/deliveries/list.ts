@@ -35,6 +35,7 @@ export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> 
         attempts: delivery.attempts.length,
       })),
       ['id', 'event', 'status', 'attempts', 'keyId', 'nextAttemptAt', 'createdAt'],
+      ['keyId', 'createdAt', 'attempts'],
     );
     if (!this.jsonEnabled()) for (const sentence of explainWaiting(deliveries)) this.notice(sentence);
     return deliveries;

@@ -55,7 +55,11 @@ export default class DeliveriesResend extends CarefulCommand<typeof DeliveriesRe
 
   #show({ deliveries, dryRun, after }: Resent) {
     this.notice(`${dryRun ? 'Would be sent again' : 'Sent again'}: ${deliveries.length}`);
-    this.many(deliveries, ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf']);
+    this.many(
+      deliveries,
+      ['id', 'event', 'status', 'keyId', 'nextAttemptAt', 'resendOf'],
+      ['keyId', 'resendOf'],
+    );
     if (after) this.notice(`There are more: go on with the same filter and --after ${after}`);
     return deliveries;
   }

@@ -13,7 +13,7 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
     const { attempts, ...rest } = delivery;
     this.one({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
-    this.many(attempts, attemptColumns);
+    this.many(attempts, attemptColumns, ['trigger', 'durationMs']);
     return delivery;
   }
 }

@@ -15,6 +15,10 @@ export default class EnrollmentsList extends AdminCommand<typeof EnrollmentsList
     const { partner, sub, limit, after } = this.flags;
     const api = await this.api();
     const found = await api.enrollments.list.query({ partnerId: partner, ...given({ sub, limit, after }) });
-    return this.many(found, ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt']);
+    return this.many(
+      found,
+      ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
+      ['clientId', 'createdAt', 'blockReason'],
+    );
   }
 }

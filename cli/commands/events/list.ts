@@ -20,13 +20,10 @@ export default class EventsList extends AdminCommand<typeof EventsList> {
     const wanted = { ...ids, ...given({ mode, event, since, until, sub, limit, after }) };
     requireOrder(since, until);
     const api = await this.api();
-    return this.many(await api.events.list.query(wanted), [
-      'id',
-      'event',
-      'status',
-      'mode',
-      'keyId',
-      'createdAt',
-    ]);
+    return this.many(
+      await api.events.list.query(wanted),
+      ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
+      ['keyId', 'mode'],
+    );
   }
 }

@@ -14,7 +14,7 @@ export default class EventsShow extends AdminCommand<typeof EventsShow> {
     const { attempts, body, ...rest } = event;
     this.one(rest);
     this.log(`\n${harmless(body)}\n`);
-    this.many(attempts, attemptColumns);
+    this.many(attempts, attemptColumns, ['trigger', 'durationMs']);
     return event;
   }
 }

@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
+import { localTimes } from '../../output/format.ts';
 
 export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   static override summary = 'Tell what became of an event, and what to do.';
@@ -9,7 +10,7 @@ export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
   async run() {
     const api = await this.api();
     const told = await api.events.why.query({ eventId: this.args.event });
-    for (const sentence of told.story) this.log(sentence);
+    for (const sentence of told.story) this.log(localTimes(sentence));
     if (told.advice) this.log(`→ ${told.advice}`);
     return told;
   }

@@ -17,12 +17,10 @@ export default class IntegrationsList extends AdminCommand<typeof IntegrationsLi
     const { partner, client, mode, status, limit, after } = this.flags;
     const wanted = given({ partnerId: partner, clientId: client, mode, status, limit, after });
     const api = await this.api();
-    return this.many(await api.integrations.list.query(wanted), [
-      'id',
-      'clientId',
-      'mode',
-      'status',
-      'shops',
-    ]);
+    return this.many(
+      await api.integrations.list.query(wanted),
+      ['id', 'clientId', 'mode', 'status', 'shops'],
+      ['clientId'],
+    );
   }
 }

@@ -11,15 +11,10 @@ export default class JobsList extends AdminCommand<typeof JobsList> {
     const { name, limit, after } = this.flags;
     const api = await this.api();
     const jobs = await api.jobs.list.query(given({ name, limit, after }));
-    return this.many(jobs, [
-      'id',
-      'name',
-      'state',
-      'nextRunAt',
-      'lockedAt',
-      'lockedBy',
-      'wakes',
-      'failReason',
-    ]);
+    return this.many(
+      jobs,
+      ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],
+      ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
+    );
   }
 }

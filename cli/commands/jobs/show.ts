@@ -13,7 +13,11 @@ export default class JobsShow extends AdminCommand<typeof JobsShow> {
     const { attempts, deliveryIds: _ids, ...rest } = job;
     this.one(rest);
     if (attempts.length > 0)
-      this.many(attempts, ['deliveryId', 'event', 'attempt', 'keyId', 'mode', 'nextAttemptAt']);
+      this.many(
+        attempts,
+        ['deliveryId', 'event', 'attempt', 'keyId', 'mode', 'nextAttemptAt'],
+        ['keyId', 'mode'],
+      );
     return job;
   }
 }

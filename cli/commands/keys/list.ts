@@ -16,6 +16,11 @@ export default class KeysList extends AdminCommand<typeof KeysList> {
     const { partner, mode, status, limit, after } = this.flags;
     const api = await this.api();
     const keys = await api.keys.list.query(given({ partnerId: partner, mode, status, limit, after }));
-    return this.many(keys, ['id', 'partnerId', 'mode', 'status', 'last4', 'webhookUrl', 'createdAt']);
+    return this.many(
+      keys,
+      ['id', 'partnerId', 'mode', 'status', 'last4', 'webhookUrl', 'createdAt'],
+      // Of one partner, the partner says nothing.
+      partner ? ['partnerId', 'createdAt'] : ['createdAt'],
+    );
   }
 }

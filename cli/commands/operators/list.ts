@@ -14,6 +14,10 @@ export default class OperatorsList extends AdminCommand<typeof OperatorsList> {
     const { status, limit, after } = this.flags;
     const api = await this.api();
     const operators = await api.operators.list.query(given({ status, limit, after }));
-    return this.many(operators, ['id', 'name', 'role', 'status', 'lastUsedAt', 'expiresAt', 'createdAt']);
+    return this.many(
+      operators,
+      ['id', 'name', 'role', 'status', 'lastUsedAt', 'expiresAt', 'createdAt'],
+      ['createdAt', 'expiresAt'],
+    );
   }
 }

@@ -34,7 +34,11 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     if (this.flags.csv) this.csv(statement);
     else {
       this.log(`Opening  ${formatCents(opening)} ${currency}`);
-      this.many(entries, ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason']);
+      this.many(
+        entries,
+        ['seq', 'at', 'id', 'kind', 'amount', 'balanceAfter', 'reference', 'reason'],
+        ['reason', 'reference', 'seq', 'id'],
+      );
       this.log(`Closing  ${formatCents(closing)} ${currency}`);
     }
     return statement;

@@ -5,6 +5,7 @@ import { SignedStatement, statementType } from '../../../contracts/admin/wallets
 import { formatCents } from '../../amounts.ts';
 import { AdminCommand } from '../../base-command.ts';
 import { CommandError, exits, usageError } from '../../failure.ts';
+import { localTime } from '../../output/format.ts';
 
 const refused = (message: string) => new CommandError({ code: 'refused', message, exit: exits.refused });
 
@@ -40,7 +41,7 @@ export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
     const fault = faultOf(statement);
     if (fault) throw refused(`The signature is good, but ${fault}`);
     const { iss, iat, partnerId, mode, opening, closing, entries, ledger } = statement;
-    this.log(`Signed by ${iss} on ${new Date(iat * 1000).toISOString()}`);
+    this.log(`Signed by ${iss} on ${localTime(new Date(iat * 1000).toISOString())}`);
     this.log(
       `${partnerId}, ${mode}: ${entries.length} entries, ${formatCents(opening)} → ${formatCents(closing)} USD`,
     );

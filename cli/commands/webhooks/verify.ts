@@ -3,6 +3,7 @@ import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import { exits, usageError } from '../../failure.ts';
 import { given } from '../../flags.ts';
+import { localTimes } from '../../output/format.ts';
 
 /** The body byte for byte: a text that lost or won a byte would not verify. */
 function readBody(path: string): string {
@@ -31,7 +32,7 @@ export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> 
     const api = await this.api();
     const verification = await api.webhooks.verify.query(request);
     this.log(verification.verified ? 'The signature verifies.' : 'The signature does not verify:');
-    for (const reason of verification.reasons) this.log(`- ${reason}`);
+    for (const reason of verification.reasons) this.log(`- ${localTimes(reason)}`);
     if (!verification.verified) process.exitCode = exits.failure;
     return verification;
   }

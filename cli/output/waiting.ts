@@ -1,0 +1,56 @@
+/** Where the indicator is written, and what it waits by. */
+interface Surroundings {
+  write: (text: string) => void;
+  /** Calls `tick` every second until the returned function is called. */
+  everySecond: (tick: () => void) => () => void;
+}
+
+export type ShowWaiting = <V>(work: Promise<V>) => Promise<V>;
+
+const clearLine = '\r\u001b[K';
+
+/** Shows that work goes on, from its first second; one line for all that is under way, gone with the last of it. */
+export function createWaiting({ write, everySecond }: Surroundings): ShowWaiting {
+  let underWay = 0;
+  let seconds = 0;
+  let stop: () => void = () => undefined;
+
+  const tick = (): void => {
+    seconds += 1;
+    write(`${clearLine}Waiting for the server … ${seconds} s`);
+  };
+
+  function begin(): void {
+    underWay += 1;
+    if (underWay === 1) stop = everySecond(tick);
+  }
+
+  function end(): void {
+    underWay -= 1;
+    if (underWay > 0) return;
+    stop();
+    if (seconds > 0) write(clearLine);
+    seconds = 0;
+  }
+
+  return async (work) => {
+    begin();
+    try {
+      return await work;
+    } finally {
+      end();
+    }
+  };
+}
+
+/** On stderr of a person's terminal; nothing in pipes. */
+export function waitingOn(stream: NodeJS.WriteStream): ShowWaiting {
+  if (!stream.isTTY || process.env['TERM'] === 'dumb') return (work) => work;
+  return createWaiting({
+    write: (text) => void stream.write(text),
+    everySecond(tick) {
+      const timer = setInterval(tick, 1_000);
+      return () => clearInterval(timer);
+    },
+  });
+}
