@@ -22,6 +22,7 @@ export const slow = [
 /** Quick files that replace globals, and so need a process of their own. The others share some. */
 export const isolated = [
   'test/billing/exchange-faults.test.ts',
+  'test/cli/{careful,onboard-many,output,typing}.test.ts',
   'test/platform/clock.test.ts',
   'test/platform/in-flight.test.ts',
   'test/simulation/simulation.test.ts',

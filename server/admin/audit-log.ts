@@ -52,7 +52,7 @@ function kept(input: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(input).filter(([name]) => /^\w{1,64}$/.test(name));
   return Object.fromEntries(
     fields.slice(0, 30).map(([name, value]) => {
-      const length = (JSON.stringify(value) ?? '').length;
+      const { length } = JSON.stringify(value);
       return [name, length > longestField ? `(${length} characters)` : value];
     }),
   );

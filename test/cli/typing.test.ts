@@ -33,8 +33,8 @@ describe('a misspelt flag', () => {
 
 describe('the version', () => {
   it('is shown by -v, --version and version', async () => {
-    const shown = await Promise.all([await run('-v'), await run('--version'), await run('version')]);
-    for (const { code, stdout } of shown) {
+    for (const word of ['-v', '--version', 'version']) {
+      const { code, stdout } = await run(word);
       expect(code).toBe(0);
       expect(stdout).toMatch(/^svc-gateway\/\d+\.\d+\.\d+ \S+ node-v\d+/);
     }
