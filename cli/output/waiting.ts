@@ -1,5 +1,5 @@
 /** Where the indicator is written, and what it waits by. */
-interface Surroundings {
+interface Indicator {
   write: (text: string) => void;
   /** Calls `tick` every second until the returned function is called. */
   everySecond: (tick: () => void) => () => void;
@@ -10,7 +10,7 @@ export type ShowWaiting = <V>(work: Promise<V>) => Promise<V>;
 const clearLine = '\r\u001b[K';
 
 /** Shows that work goes on, from its first second; one line for all that is under way, gone with the last of it. */
-export function createWaiting({ write, everySecond }: Surroundings): ShowWaiting {
+export function createWaiting({ write, everySecond }: Indicator): ShowWaiting {
   let underWay = 0;
   let seconds = 0;
   let stop: () => void = () => undefined;
