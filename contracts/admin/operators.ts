@@ -44,3 +44,16 @@ export type CreateOperator = z.infer<typeof CreateOperator>;
 export const OperatorReference = z.strictObject({ operatorId: reference('operator') });
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });
 export type ListOperators = z.infer<typeof ListOperators>;
+
+/** `test`: in test mode only. `own`: only what the operator did. */
+export const Permission = z.enum(['yes', 'no', 'test', 'own']);
+export type Permission = z.infer<typeof Permission>;
+
+/** What each role may do with one procedure of the admin API. */
+export const PermissionView = z.strictObject({
+  procedure: z.string(),
+  support: Permission,
+  ops: Permission,
+  owner: Permission,
+});
+export type PermissionView = z.infer<typeof PermissionView>;

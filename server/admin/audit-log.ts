@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
+import { extentOf, whoMay } from '../platform/admin-api/roles.ts';
 import type { Actor, CallResult } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
 import type { Sweep } from '../platform/event-draft.ts';
 import { createStage } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -153,12 +155,23 @@ export function viewEntry({
   };
 }
 
+/** The log as far as this operator may read it. @throws ApiError `not_permitted` for the entries of another one */
+function readableBy({ id, name, role }: AdminContext['operator'], wanted: ListAuditLog): ListAuditLog {
+  if (extentOf(role, 'auditLog.list') !== 'own') return wanted;
+  if (wanted.actor !== undefined && wanted.actor !== id && wanted.actor !== name) {
+    throw new ApiError('not_permitted', {
+      description: `The role ${role} reads what it did itself; ${whoMay('auditLog.list')} may read all`,
+    });
+  }
+  return { ...wanted, actor: id };
+}
+
 /** `svcadmin audit-log list`. There is no other procedure: the log is append-only. */
 export function createAuditLogProcedures(store: AuditStore) {
   return router({
     list: procedure
       .input(ListAuditLog)
       .output(z.array(AuditLogEntry))
-      .query(async ({ input }) => (await store.list(input)).map(viewEntry)),
+      .query(async ({ input, ctx }) => (await store.list(readableBy(ctx.operator, input))).map(viewEntry)),
   });
 }

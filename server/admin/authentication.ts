@@ -17,7 +17,7 @@ interface Dependencies {
 /** Who the bearer of an `Authorization` header is. @throws ApiError `operator_unknown`, `rate_limited` */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Identity>;
 
-const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN', role: 'owner' };
+export const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN', role: 'owner' };
 /** Wrong tokens a minute and address before the answer is 429. A right one always passes. */
 const wrongTokensPerMinute = 10;
 

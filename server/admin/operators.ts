@@ -6,12 +6,15 @@ import {
   OperatorReference,
   OperatorView,
   OperatorWithToken,
+  PermissionView,
 } from '../../contracts/admin/operators.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { extentOf, permissions, type Role } from '../platform/admin-api/roles.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
+import { firstOperator } from './authentication.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
 
 interface Dependencies {
@@ -36,6 +39,16 @@ export function createOperators({ store, clock }: Dependencies) {
       const entry = auditEntry(actor, { id, at: now }, { after: { name, role, status: 'active', ...until } });
       const fields = { name, role, status: 'active' as const, hash: sha256(token), ...until };
       return { operator: await store.insert({ _id: id, ...fields, createdAt: new Date(now) }, entry), token };
+    },
+
+    async show(operatorId: string): Promise<Operator> {
+      const operator = await store.find(operatorId);
+      if (operator) return operator;
+      const description =
+        operatorId === firstOperator.id
+          ? `${operatorId} is who signs in with ${firstOperator.name}; no record is kept of it`
+          : `No operator ${operatorId}`;
+      throw new ApiError('not_found', { description });
     },
 
     list: ({ status, ...page }: ListOperators): Promise<Operator[]> =>
@@ -74,10 +87,27 @@ function viewOperator({ _id, name, role, status, lastUsedAt, expiresAt, createdA
   };
 }
 
-/** `svcadmin operators …` and `svcadmin whoami`. */
+function viewPermission(path: string): PermissionView {
+  const of = (role: Role) => {
+    const extent = extentOf(role, path);
+    return extent === 'any' ? 'yes' : (extent ?? 'no');
+  };
+  return { procedure: path, support: of('support'), ops: of('ops'), owner: of('owner') };
+}
+
+/** `svcadmin operators …`, `svcadmin roles` and `svcadmin whoami`. */
 export function createOperatorProcedures(operators: Operators) {
   return router({
     whoami: procedure.output(Identity).query(({ ctx }) => ctx.operator),
+    roles: procedure.output(z.array(PermissionView)).query(() =>
+      Object.keys(permissions)
+        .filter((path) => !path.startsWith('/'))
+        .map(viewPermission),
+    ),
+    show: procedure
+      .input(OperatorReference)
+      .output(OperatorView)
+      .query(async ({ input }) => viewOperator(await operators.show(input.operatorId))),
     list: procedure
       .input(ListOperators)
       .output(z.array(OperatorView))

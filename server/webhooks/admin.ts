@@ -32,6 +32,7 @@ import {
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { offer } from '../platform/admin-api/roles.ts';
 import { createJobs, type Jobs } from './operators/jobs.ts';
 import { createInspection, type Inspection } from './operators/queries.ts';
 import { createRelay, type Relay } from './operators/relay.ts';
@@ -71,7 +72,9 @@ function eventProcedures(inspection: Inspection) {
     why: procedure
       .input(EventReference)
       .output(EventStory)
-      .query(({ input }) => inspection.why(input.eventId)),
+      .query(({ input, ctx }) =>
+        inspection.why(input.eventId, (path, command) => offer(ctx.operator.role, path, command)),
+      ),
   });
 }
 

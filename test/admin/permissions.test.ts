@@ -4,9 +4,12 @@ import { type AdminServer, firstToken, startAdminServer } from './admin-server.t
 
 type Answer = 'yes' | 'no' | 'test';
 
-/** What support and ops may call: `yes`, `no`, or only where the input names the test mode. Owners may call all. */
+/**
+ * What support and ops may call: `yes`, `no`, or only where the input names the test mode. Owners may call all. That support reads
+ * its own entries of the audit log only is told apart below.
+ */
 const table: Record<string, readonly [support: Answer, ops: Answer]> = {
-  'auditLog.list': ['no', 'yes'],
+  'auditLog.list': ['yes', 'yes'],
   'clients.create': ['yes', 'no'],
   'clients.disable': ['yes', 'no'],
   'clients.enable': ['yes', 'no'],
@@ -14,10 +17,10 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'clients.rotateSecret': ['yes', 'no'],
   'clients.show': ['yes', 'yes'],
   'clients.update': ['yes', 'no'],
-  'deliveries.cancel': ['no', 'yes'],
+  'deliveries.cancel': ['yes', 'yes'],
   'deliveries.list': ['yes', 'yes'],
-  'deliveries.reschedule': ['no', 'yes'],
-  'deliveries.resend': ['no', 'yes'],
+  'deliveries.reschedule': ['yes', 'yes'],
+  'deliveries.resend': ['yes', 'yes'],
   'deliveries.show': ['yes', 'yes'],
   'enrollments.block': ['yes', 'no'],
   'enrollments.list': ['yes', 'yes'],
@@ -49,6 +52,8 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'operators.create': ['no', 'no'],
   'operators.list': ['no', 'no'],
   'operators.revoke': ['no', 'no'],
+  'operators.roles': ['yes', 'yes'],
+  'operators.show': ['yes', 'yes'],
   'operators.whoami': ['yes', 'yes'],
   'partners.activate': ['yes', 'no'],
   'partners.create': ['yes', 'no'],
@@ -163,8 +168,33 @@ describe('the permission table', () => {
           address: '127.0.0.1',
         })
         .conjure();
-    await expect(call('support')).rejects.toThrow('The role support does not allow conjure here');
-    await expect(call('ops')).rejects.toThrow('The role ops does not allow conjure here');
+    await expect(call('support')).rejects.toThrow(
+      'The role support does not allow conjure; an owner may do it',
+    );
+    await expect(call('ops')).rejects.toThrow('The role ops does not allow conjure; an owner may do it');
     expect(await call('owner')).toBe('done');
+  });
+
+  it('shows support what it did itself in the audit log, and nothing else', async () => {
+    const { token, id } = await server.api.operators.create.mutate({ name: 'Robin', role: 'support' });
+    const robin = server.apiAs(token);
+    const { id: partnerId } = await robin.partners.create.mutate({ name: 'Acme' });
+    await server.api.partners.activate.mutate({ partnerId });
+    const own = [expect.objectContaining({ action: 'partners.create', operatorId: id })];
+    for (const wanted of [{}, { target: partnerId }, { actor: id }, { actor: 'Robin' }])
+      expect(await robin.auditLog.list.query(wanted)).toEqual(own);
+    expect(await server.api.auditLog.list.query({ target: partnerId })).toHaveLength(2);
+    await expect(robin.auditLog.list.query({ actor: 'opr_first' })).rejects.toThrow(
+      'The role support reads what it did itself; ops or an owner may read all',
+    );
+  });
+
+  it('says who may do what a role may not', async () => {
+    const kim = server.apiAs(tokens.support);
+    const wallet = { partnerId: 'ptr_none', mode: 'live' as const };
+    await expect(kim.wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'x' })).rejects.toThrow(
+      'The role support allows wallets.fund in test mode only; an owner may do it',
+    );
+    await expect(kim.jobs.list.query({})).rejects.toThrow('ops or an owner may do it');
   });
 });

@@ -88,6 +88,37 @@ describe('events', () => {
     expect(cancelled.advice).toContain(`svcadmin deliveries resend ${_id}`);
   });
 
+  it('advise only what the role may do, and say who may do the rest', async () => {
+    const system = await createSystem();
+    system.endpoints.set('key_off', { state: 'off', reason: 'no_url' });
+    await system.publish([draft('key_off')]);
+    const { _id, eventId } = await ended(system, 'skipped');
+    const advice = async (role: 'support' | 'ops') =>
+      (await adminOf(system, role).events.why({ eventId })).advice;
+    const [set, resend] = ['svcadmin webhooks set key_off --url URL', `svcadmin deliveries resend ${_id}`];
+    expect(await advice('support')).toBe(`Set a URL: ${set}, then: ${resend}`);
+    expect(await advice('ops')).toBe(`Set a URL: ask support or an owner for: ${set}, then: ${resend}`);
+  });
+
+  it('are sent again, cancelled and moved by support, with live keys too', async () => {
+    const system = await createSystem({ worker: false });
+    const keyId = system.key('https://partner.example/');
+    const endpoint = system.endpoints.get(keyId);
+    if (endpoint?.state === 'on') system.endpoints.set(keyId, { ...endpoint, mode: 'live' });
+    await system.publish([{ ...draft(keyId), mode: 'live' }]);
+    const { deliveries } = adminOf(system, 'support');
+    const [delivery] = await deliveries.list({ keyId });
+    expect(delivery).toMatchObject({ mode: 'live', status: 'pending' });
+    const deliveryId = delivery?.id ?? '';
+    expect(await deliveries.reschedule({ deliveryId, inSeconds: 60 })).toMatchObject({ status: 'pending' });
+    expect(await deliveries.cancel({ deliveryId })).toMatchObject({
+      status: 'skipped',
+      skipped: 'cancelled',
+    });
+    const again = await deliveries.resend({ deliveryIds: [deliveryId], dryRun: false });
+    expect(again.deliveries).toMatchObject([{ resendOf: deliveryId, mode: 'live' }]);
+  });
+
   it.each([
     ['no_url', 'svcadmin webhooks set'],
     ['partner_suspended', 'svcadmin partners activate'],

@@ -98,13 +98,13 @@ export async function until<T>(
 }
 
 /** The admin procedures of the feature, called as an owner. */
-export function adminOf(system: System) {
+export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'owner') {
   const findKey = (keyId: string) => {
     const endpoint = system.endpoints.get(keyId);
     const mode = endpoint?.state === 'on' ? endpoint.mode : ('test' as const);
     return Promise.resolve(endpoint && { partnerId: 'ptr_0000000000000000000001', mode });
   };
-  const operator = { id: 'opr_1', name: 'Ada', role: 'owner' as const };
+  const operator = { id: 'opr_1', name: 'Ada', role };
   const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
   return router(createWebhookProcedures({ webhooks: system, findKey })).createCaller(context);
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import type { Actor, CallResult } from '../audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
-import { mayCall } from './roles.ts';
+import { describeRefusal, mayCall } from './roles.ts';
 
 /** Who calls the admin API, and from where: goes into every audit entry. */
 export interface AdminContext {
@@ -66,9 +66,7 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
 
 const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
   if (!mayCall(ctx.operator.role, path, await getRawInput())) {
-    throw new ApiError('not_permitted', {
-      description: `The role ${ctx.operator.role} does not allow ${path} here`,
-    });
+    throw new ApiError('not_permitted', { description: describeRefusal(ctx.operator.role, path) });
   }
   return next();
 });

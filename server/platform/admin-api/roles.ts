@@ -1,8 +1,8 @@
 /** Support onboards and answers partners, ops keep the machinery running, owners may do everything. */
 export type Role = 'support' | 'ops' | 'owner';
 
-/** `test`: only where the input names the test mode. */
-type Extent = 'any' | 'test';
+/** `test`: only where the input names the test mode. `own`: only what the operator did; the procedure sees to that. */
+type Extent = 'any' | 'test' | 'own';
 type Row = Partial<Record<Exclude<Role, 'owner'>, Extent>>;
 
 const everyRole: Row = { support: 'any', ops: 'any' };
@@ -73,15 +73,17 @@ export const permissions: Readonly<Record<string, Row>> = {
   'events.why': everyRole,
   'deliveries.list': everyRole,
   'deliveries.show': everyRole,
-  'deliveries.resend': ops,
-  'deliveries.cancel': ops,
-  'deliveries.reschedule': ops,
+  'deliveries.resend': everyRole,
+  'deliveries.cancel': everyRole,
+  'deliveries.reschedule': everyRole,
   'jobs.list': ops,
   'jobs.show': ops,
   'jobs.run': ops,
   'jobs.cancel': ops,
   'jobs.reschedule': ops,
   'operators.whoami': everyRole,
+  'operators.roles': everyRole,
+  'operators.show': everyRole,
   'operators.list': ownersOnly,
   'operators.create': ownersOnly,
   'operators.revoke': ownersOnly,
@@ -91,7 +93,7 @@ export const permissions: Readonly<Record<string, Row>> = {
   'schema.show': ops,
   'schema.shards': everyRole,
   'schema.finish': ownersOnly,
-  'auditLog.list': ops,
+  'auditLog.list': { support: 'own', ops: 'any' },
   'requests.show': everyRole,
   status: everyRole,
   // Pages of the admin listener, by their path.
@@ -102,9 +104,31 @@ export const permissions: Readonly<Record<string, Row>> = {
 const isForTest = (input: unknown): boolean =>
   typeof input === 'object' && input !== null && 'mode' in input && input.mode === 'test';
 
-/** Whether an operator of this role may call the procedure with this input. Without a row, only owners may. */
+/** How far a role may call a procedure; undefined where it may not. Without a row, only owners may. */
+export function extentOf(role: Role, path: string): Extent | undefined {
+  return role === 'owner' ? 'any' : permissions[path]?.[role];
+}
+
+/** Whether an operator of this role may call the procedure with this input. */
 export function mayCall(role: Role, path: string, input: unknown): boolean {
-  if (role === 'owner') return true;
-  const extent = permissions[path]?.[role];
-  return extent === 'any' || (extent === 'test' && isForTest(input));
+  const extent = extentOf(role, path);
+  return extent === 'test' ? isForTest(input) : extent !== undefined;
+}
+
+/** Who may call a procedure in every way, in words: `ops or an owner`. */
+export function whoMay(path: string): string {
+  const roles = (['support', 'ops'] as const).filter((role) => extentOf(role, path) === 'any');
+  return [...roles, 'an owner'].join(' or ');
+}
+
+/** A command for an operator of this role; where the role does not allow it, who can be asked for it. */
+export function offer(role: Role, path: string, command: string): string {
+  return extentOf(role, path) === 'any' ? command : `ask ${whoMay(path)} for: ${command}`;
+}
+
+/** Why a call was refused, and who may make it. */
+export function describeRefusal(role: Role, path: string): string {
+  const isForTests = extentOf(role, path) === 'test';
+  const rule = isForTests ? `allows ${path} in test mode only` : `does not allow ${path}`;
+  return `The role ${role} ${rule}; ${whoMay(path)} may do it`;
 }

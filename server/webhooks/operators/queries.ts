@@ -6,7 +6,7 @@ import type { Limits } from '../delivery/concurrency-limits.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { type HistoryStore, queryOf } from './delivery-query-store.ts';
-import { tell } from './timeline.ts';
+import { type Offer, tell } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
 import { createWaiting } from './waiting.ts';
 
@@ -55,10 +55,10 @@ export function createInspection({ events, history, clock, existing, limits }: S
       return { ...viewEvent(event, await history.ofEvents([id])), body: event.body };
     },
 
-    async why(id: string): Promise<EventStory> {
+    async why(id: string, offer: Offer): Promise<EventStory> {
       const [event, deliveries] = await Promise.all([existingEvent(id), history.ofEvents([id])]);
       const waits = await waiting.reasons(deliveries);
-      return tell(event, deliveries, { now: new Date(clock.now()), waits });
+      return tell(event, deliveries, { offer, now: new Date(clock.now()), waits });
     },
 
     async listDeliveries({ limit, after, status, ...narrowing }: ListDeliveries): Promise<DeliveryView[]> {

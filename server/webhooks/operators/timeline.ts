@@ -56,15 +56,19 @@ const skips: Record<SkipReason, string> = {
   cancelled: 'an operator cancelled it',
 };
 
-/** When a story is told, and why attempts that are due wait then. */
+/** A command that calls a procedure, as the reader may use it: with who can be asked for it where they may not. */
+export type Offer = (procedure: string, command: string) => string;
+
+/** When and for whom a story is told, and why attempts that are due wait then. */
 interface Moment {
+  offer: Offer;
   now: Date;
   waits: ReadonlyMap<string, WaitReason>;
 }
 
 function tellEnd(
   { _id, status, skipped, endedAt, nextAttemptAt, attempt, limit }: Delivery,
-  { now, waits }: Moment,
+  { now, waits }: Omit<Moment, 'offer'>,
 ): string[] {
   switch (status) {
     case 'pending': {
@@ -110,10 +114,12 @@ const remedies: Record<AttemptError, string> = {
   interrupted: 'The server was stopped in the middle',
 };
 
-function advise(event: StoredEvent, last: Delivery | undefined): string | null {
+/** What to do now. A command that the role does not allow is named with who may. */
+function advise(event: StoredEvent, last: Delivery | undefined, offer: Offer): string | null {
   if (!last)
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';
-  const resend = `svcadmin deliveries resend ${last._id}`;
+  const resend = offer('deliveries.resend', `svcadmin deliveries resend ${last._id}`);
+  const set = offer('webhooks.set', `svcadmin webhooks set ${event.keyId} --url URL`);
   const { skipped, status } = last;
   if (status === 'failed') {
     const row = last.attempts.at(-1);
@@ -124,16 +130,16 @@ function advise(event: StoredEvent, last: Delivery | undefined): string | null {
   if (status !== 'skipped') return null;
   switch (skipped?.reason) {
     case 'key_revoked':
-      return 'Events of a revoked key are not sent. Move the client to a live key with: svcadmin clients update --key';
+      return `Events of a revoked key are not sent. Move the client to a live key: ${offer('clients.update', 'svcadmin clients update --key')}`;
     case 'partner_suspended':
-      return `Once the partner may be served again: svcadmin partners activate ${event.partnerId}, then: ${resend}`;
+      return `Once the partner may be served again: ${offer('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
     case 'localhost_not_allowed':
-      return `Set an https:// URL: svcadmin webhooks set ${event.keyId} --url URL, then: ${resend}`;
+      return `Set an https:// URL: ${set}, then: ${resend}`;
     case 'cancelled':
       return `If it should be sent after all: ${resend}`;
     case 'no_url':
     case undefined:
-      return `Set a URL: svcadmin webhooks set ${event.keyId} --url URL, then: ${resend}`;
+      return `Set a URL: ${set}, then: ${resend}`;
   }
 }
 
@@ -149,6 +155,6 @@ export function tell(event: StoredEvent, deliveries: readonly Delivery[], moment
       `${iso(event.createdAt)}: ${event.type} happened${about ? ` (${about})` : ''}, for key ${event.keyId} of partner ${event.partnerId}, ${event.mode} mode.`,
       ...deliveries.flatMap((delivery) => tellDelivery(delivery, moment)),
     ],
-    advice: status === 'delivered' ? null : advise(event, deliveries.at(-1)),
+    advice: status === 'delivered' ? null : advise(event, deliveries.at(-1), moment.offer),
   };
 }

@@ -1,0 +1,27 @@
+import { Flags } from '@oclif/core';
+import { OperatorRole } from '../../contracts/admin/operators.ts';
+import { AdminCommand } from '../base-command.ts';
+import { rolesOfCommands } from '../role-table.ts';
+
+export default class Roles extends AdminCommand<typeof Roles> {
+  static override summary = 'List commands with the roles that may use them.';
+  static override description =
+    '`test`: in test mode only. `own`: only what the operator did. `part`: with some of what it is for. Commands that need no operator are left out.';
+  static override examples = ['<%= config.bin %> roles', '<%= config.bin %> roles --role support'];
+  static override flags = {
+    role: Flags.option({ options: OperatorRole.options })({ description: 'only what this role may do' }),
+  };
+
+  async run() {
+    const { role } = this.flags;
+    const api = await this.api();
+    const [identity, procedures] = await Promise.all([
+      api.operators.whoami.query(),
+      api.operators.roles.query(),
+    ]);
+    const rows = rolesOfCommands(procedures).filter((row) => role === undefined || row[role] !== 'no');
+    this.many(rows, ['command', 'support', 'ops', 'owner']);
+    if (!this.jsonEnabled()) this.notice(`You are ${identity.name}: ${identity.role}.`);
+    return rows;
+  }
+}

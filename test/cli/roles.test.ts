@@ -1,0 +1,80 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CommandRoles, rolesOfCommands } from '../../cli/role-table.ts';
+import type { Permission } from '../../contracts/admin/operators.ts';
+import { extentOf, permissions, type Role } from '../../server/platform/admin-api/roles.ts';
+import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { readCommandProcedures, renderCommandProcedures } from './command-procedures.ts';
+import { type CommandLine, commandLine } from './svcadmin.ts';
+
+const page = new URL('../../docs/roles.md', import.meta.url);
+const generated = new URL('../../cli/command-procedures.ts', import.meta.url);
+
+const permissionOf = (role: Role, path: string): Permission => {
+  const extent = extentOf(role, path);
+  return extent === 'any' ? 'yes' : (extent ?? 'no');
+};
+const procedures = Object.keys(permissions).map((procedure) => ({
+  procedure,
+  support: permissionOf('support', procedure),
+  ops: permissionOf('ops', procedure),
+  owner: permissionOf('owner', procedure),
+}));
+
+function renderPage(rows: readonly CommandRoles[]): string {
+  const shown = (row: CommandRoles) => `| \`${row.command}\` | ${row.support} | ${row.ops} | ${row.owner} |`;
+  return `# Roles
+
+Generated from the commands and the permissions of the admin API:
+\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/roles.test.ts\`. \`svcadmin roles\` prints the table of the server that you talk to.
+
+- **support** sets partners up and answers them: keys, clients, webhooks, enrollments, sessions, requests, deliveries of test and live keys.
+- **ops** keeps the service running: deliveries, jobs, audits, limits, \`/ops\` and \`/metrics\`.
+- **owner** may do everything: live money, prices, erasures, operators.
+
+\`test\`: in test mode only. \`own\`: only what the operator did. \`part\`: \`show\` reads what the commands of each kind may read. Commands
+that need no operator, such as \`error\` and \`wallets verify\`, are left out.
+
+| command | support | ops | owner |
+|---|---|---|---|
+${rows.map(shown).join('\n')}
+`;
+}
+
+let server: AdminServer;
+let svcadmin: CommandLine;
+beforeAll(async () => {
+  server = await startAdminServer();
+  const { token } = await server.api.operators.create.mutate({ name: 'Kim', role: 'support' });
+  svcadmin = await commandLine(server.url, token);
+});
+afterAll(() => server.close());
+
+describe('the table of roles', () => {
+  it('is what the commands call and what the server permits', async () => {
+    const source = renderCommandProcedures(await readCommandProcedures());
+    if (process.env['UPDATE_DOCS']) await writeFile(generated, source);
+    expect(await readFile(generated, 'utf8')).toBe(source);
+    for (const path of Object.values(await readCommandProcedures()).flat())
+      expect(server.procedures).toContain(path);
+  });
+
+  it('is docs/roles.md', async () => {
+    const text = renderPage(rolesOfCommands(procedures, await readCommandProcedures()));
+    if (process.env['UPDATE_DOCS']) await writeFile(page, text);
+    expect(await readFile(page, 'utf8')).toBe(text);
+  });
+
+  it('is printed by `roles`, for one role too', async () => {
+    const all = await svcadmin.json<CommandRoles[]>('roles');
+    expect(all).toEqual(rolesOfCommands(procedures));
+    const row = (command: string) => all.find((one) => one.command === command);
+    expect(row('deliveries resend')).toMatchObject({ support: 'yes', ops: 'yes', owner: 'yes' });
+    expect(row('wallets fund')).toMatchObject({ support: 'test', ops: 'no', owner: 'yes' });
+    expect(row('audit-log list')).toMatchObject({ support: 'own', ops: 'yes' });
+    const mine = await svcadmin.json<CommandRoles[]>('roles', '--role', 'support');
+    expect(mine).toEqual(all.filter(({ support }) => support !== 'no'));
+    expect(await svcadmin.run(['roles', '--role', 'guest'])).toMatchObject({ code: 2, stdout: '' });
+    expect((await svcadmin.run(['roles'])).stderr).toContain('You are Kim: support.');
+  });
+});
