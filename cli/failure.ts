@@ -25,6 +25,7 @@ type LocalCode =
   | 'unreachable'
   | 'not_the_admin_api'
   | 'unknown_command'
+  | 'secret_given'
   | 'failure';
 
 /** How a command ended, other than well. */

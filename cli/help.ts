@@ -13,10 +13,12 @@ class ExampleFirst extends CommandHelp {
 const firstSteps: [command: string, purpose: string][] = [
   ['login --url URL', 'sign in to a server'],
   ['partners onboard --help', 'set a partner up in test mode'],
+  ['show ID', 'whatever an id names, and every id that it leads to'],
+  ['partners list --search TEXT', 'a partner by name, host or the last four of a key'],
   ['events why evt_…', 'why a partner has not got an event'],
-  ['sessions show ses_…', 'what became of a user, and what was charged'],
-  ['request req_…', 'what one request did'],
-  ['error CODE', 'what an error means, and what to do'],
+  ['requests list --partner ptr_… --status 4xx', 'what was refused'],
+  ['error TEXT', 'what an error means, and what to do'],
+  ['roles', 'what you may do'],
 ];
 
 export default class SvcadminHelp extends Help {

@@ -15,6 +15,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   partners: { description: 'companies that verify their users with us' },
   prices: { description: 'what billable events cost' },
   profiles: { description: 'servers that you signed in to' },
+  requests: { description: 'what partners and their users asked the API' },
   schema: { description: 'the form of what is in the database' },
   sessions: { description: 'users on their way through verification' },
   sources: { description: 'what verifies users' },

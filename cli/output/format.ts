@@ -2,7 +2,7 @@ import { formatCents } from '../amounts.ts';
 
 /** Names of fields that hold cents. */
 const moneyFields = new Set([
-  ...['amount', 'balance', 'balanceAfter', 'balanceBefore'],
+  ...['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay'],
   // Prices, by what is billed.
   ...['token', 'storefront', 'checkbox'],
 ]);

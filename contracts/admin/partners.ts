@@ -45,3 +45,19 @@ export const PlannedPartner = z.strictObject({
 
 export const ListPartners = z.strictObject({ status: PartnerStatus.optional(), ...page });
 export type ListPartners = z.infer<typeof ListPartners>;
+
+/** Part of a name or of a redirect URI's host, an id or its beginning, or the last four characters of an API key. */
+export const SearchPartners = z.strictObject({
+  text: z
+    .string()
+    .trim()
+    .min(2, { error: 'give at least two characters' })
+    .max(253, { error: 'give at most 253 characters' }),
+  status: PartnerStatus.optional(),
+  ...page,
+});
+export type SearchPartners = z.infer<typeof SearchPartners>;
+
+/** A partner with what of it was found. */
+export const FoundPartner = z.strictObject({ ...PartnerView.shape, found: z.array(z.string()) });
+export type FoundPartner = z.infer<typeof FoundPartner>;

@@ -43,3 +43,11 @@ export const page = {
   limit: z.number().int().min(1).max(500).default(50),
   after: z.string().min(1).max(128).optional(),
 };
+
+/**
+ * What a search found. It looks through so many records at most; `stoppedAfter` is the last one that it looked at
+ * where there are more, to go on `after`.
+ */
+export function found<Row extends z.ZodType>(row: Row) {
+  return z.strictObject({ rows: z.array(row), stoppedAfter: z.string().nullable() });
+}

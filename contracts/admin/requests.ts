@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DateTime } from '../identifiers.ts';
 import { AuditLogEntry } from './audit-log.ts';
+import { found, page, reference } from './references.ts';
 
 /** What one request to the public API did. Holds no secret, code or token; kept for a week. */
 export const RequestView = z.strictObject({
@@ -14,6 +15,9 @@ export const RequestView = z.strictObject({
   /** Code and words of the error that was answered; null for a success. */
   error: z.string().nullable(),
   description: z.string().nullable(),
+  /** The partner whose client, key, integration or session was named, and the API key where one was sent. */
+  partnerId: z.string().nullable(),
+  keyId: z.string().nullable(),
   /** As the caller named them, secrets masked; at least one of them, or the API key, exists. */
   clientId: z.string().nullable(),
   sessionId: z.string().nullable(),
@@ -25,11 +29,11 @@ export const RequestView = z.strictObject({
 });
 export type RequestView = z.infer<typeof RequestView>;
 
-export const RequestReference = z.strictObject({
-  requestId: z
-    .string()
-    .regex(/^req_[0-9A-Za-z]{22}$/, { error: 'expected the X-Request-Id of an answer: req_…' }),
-});
+const RequestId = z
+  .string()
+  .regex(/^req_[0-9A-Za-z]{22}$/, { error: 'expected the X-Request-Id of an answer: req_…' });
+
+export const RequestReference = z.strictObject({ requestId: RequestId });
 
 /** A request of the public API, what it changed through the admin API, or both. */
 export const RequestStory = z.strictObject({
@@ -38,3 +42,50 @@ export const RequestStory = z.strictObject({
   changes: z.array(AuditLogEntry),
 });
 export type RequestStory = z.infer<typeof RequestStory>;
+
+export const ListRequests = z.strictObject({
+  partnerId: reference('partner').optional(),
+  clientId: reference('client').optional(),
+  sessionId: reference('session').optional(),
+  status: z
+    .string()
+    .regex(/^[1-5](xx|\d\d)$/, { error: 'expected a status such as 404, or a class such as 4xx' })
+    .optional(),
+  /** The beginning of the route as it is mounted, such as `/api/oauth`. */
+  path: z
+    .string()
+    .max(128)
+    .regex(/^\//, { error: 'expected the beginning of a path, such as /api/oauth' })
+    .optional(),
+  error: z.string().min(1).max(64).optional(),
+  since: DateTime.optional(),
+  until: DateTime.optional(),
+  ...page,
+  after: RequestId.optional(),
+});
+export type ListRequests = z.infer<typeof ListRequests>;
+
+export const FoundRequests = found(RequestView);
+
+export const ListRefused = z.strictObject({
+  partnerId: reference('partner').optional(),
+  since: DateTime,
+  limit: page.limit,
+});
+export type ListRefused = z.infer<typeof ListRefused>;
+
+/** Exchanges of one partner that were refused for one reason, with the last of them. */
+export const RefusedView = z.strictObject({
+  partnerId: z.string().nullable(),
+  partnerName: z.string().nullable(),
+  error: z.string(),
+  /** Which limit it was; null for other errors. */
+  limit: z.string().nullable(),
+  count: z.number().int(),
+  lastAt: DateTime,
+  lastRequest: z.string(),
+});
+export type RefusedView = z.infer<typeof RefusedView>;
+
+/** The most frequent first. `countedSince` is later than what was asked for where there were too many. */
+export const RefusedExchanges = z.strictObject({ rows: z.array(RefusedView), countedSince: DateTime });

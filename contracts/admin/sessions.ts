@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { Reason } from '../reasons.ts';
 import { SessionStatus } from '../verification.ts';
-import { reference } from './references.ts';
+import { found, page, reference } from './references.ts';
 
 /** `used` also names the charge; `locked` met five wrong code verifiers. */
 export const CodeState = z.enum(['unused', 'used', 'expired', 'locked']);
@@ -46,3 +46,38 @@ export const SessionView = z.strictObject({
 export type SessionView = z.infer<typeof SessionView>;
 
 export const SessionReference = z.strictObject({ sessionId: reference('session') });
+
+/** How far it came, or how it ended: `open` can still come to a code, `expired` ended without an event. */
+export const SessionState = z.enum([...SessionStatus.options, 'open', 'failed', 'expired']);
+
+export const ListSessions = z.strictObject({
+  partnerId: reference('partner').optional(),
+  clientId: reference('client').optional(),
+  enrollmentId: reference('enrollment').optional(),
+  mode: Mode.optional(),
+  status: SessionState.optional(),
+  since: DateTime.optional(),
+  until: DateTime.optional(),
+  ...page,
+});
+export type ListSessions = z.infer<typeof ListSessions>;
+
+/** A session as lists show it. `reason`: why there is no code and will be none; null while there may be one. */
+export const SessionSummary = SessionView.pick({
+  id: true,
+  partnerId: true,
+  clientId: true,
+  keyId: true,
+  mode: true,
+  source: true,
+  status: true,
+  expired: true,
+  sub: true,
+  enrollmentId: true,
+  createdAt: true,
+  expiresAt: true,
+  completedAt: true,
+}).extend({ reason: Reason.nullable() });
+export type SessionSummary = z.infer<typeof SessionSummary>;
+
+export const FoundSessions = found(SessionSummary);

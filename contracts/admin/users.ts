@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ClaimName, ClaimValue } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { EnrollmentStatus } from './enrollments.ts';
-import { wrongKind } from './references.ts';
+import { EnrollmentStatus, EnrollmentView } from './enrollments.ts';
+import { page, reference, wrongKind } from './references.ts';
 
 /** All that is kept of a person. */
 export const UserView = z.strictObject({
@@ -54,3 +54,22 @@ export const ErasedUser = z.strictObject({
   events: z.number().int(),
 });
 export type ErasedUser = z.infer<typeof ErasedUser>;
+
+/** Whom a shop knows as a customer: what its exchange of a code named. */
+const Customer = z.strictObject({
+  clientId: reference('client'),
+  shop: z.string().trim().toLowerCase().min(1).max(253),
+  customerId: z.string().min(1).max(256),
+});
+
+/** A person by `usr_…`, an enrollment, a session or the `sub` that a partner knows, or as the customer of a shop. */
+export const FindUsers = z
+  .strictObject({ of: z.string().min(1).max(128).optional(), customer: Customer.optional(), ...page })
+  .refine(({ of, customer }) => (of === undefined) !== (customer === undefined), {
+    error: 'give either a reference or a customer',
+  });
+export type FindUsers = z.infer<typeof FindUsers>;
+
+/** One enrollment of a person who was found. */
+export const FoundUser = z.strictObject({ userId: z.string(), ...EnrollmentView.shape });
+export type FoundUser = z.infer<typeof FoundUser>;

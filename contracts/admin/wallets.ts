@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BillableKind, EntryKind } from '../charge.ts';
 import { DateTime, Mode } from '../identifiers.ts';
-import { reference } from './references.ts';
+import { page, reference } from './references.ts';
 
 /** Interface section 8: 50 USD at least; decisions.md: at most a million at a time. Cents. */
 export const smallestFunding = 5_000;
@@ -67,8 +67,19 @@ export const EntryView = z.strictObject({
 });
 export type EntryView = z.infer<typeof EntryView>;
 
+/** What a charge was for; null for other entries, and once the grant is older than 30 days or its user was erased. */
+const cause = {
+  clientId: z.string().nullable(),
+  sessionId: z.string().nullable(),
+  enrollmentId: z.string().nullable(),
+};
+
+/** An entry as a statement shows it. */
+export const StatementEntry = EntryView.extend(cause);
+export type StatementEntry = z.infer<typeof StatementEntry>;
+
 /** An entry by its id: whose it is, and what can still be done about it. */
-export const EntryDetail = EntryView.extend({
+export const EntryDetail = StatementEntry.extend({
   partnerId: z.string(),
   mode: Mode,
   /** The account on the other side of the wallet, which moves by the same amount the other way; null where none does. */
@@ -106,7 +117,7 @@ export const StatementView = z.strictObject({
   currency: z.literal('USD'),
   opening: cents,
   closing: cents,
-  entries: z.array(EntryView),
+  entries: z.array(StatementEntry),
   /** Pass it on with `afterSeq` (the last entry's `seq`) while `more`. */
   untilSeq: z.number().int(),
   more: z.boolean(),
@@ -120,6 +131,8 @@ export const SignStatement = ReadStatement.pick({ partnerId: true, mode: true, f
 
 /** A whole statement as it is signed. `ledger` names the page that holds its last line, with the digest of the chain up to it. */
 export const SignedStatement = StatementView.omit({ more: true }).extend({
+  /** Without what a charge was for: that is forgotten in time, and a statement stays the same. */
+  entries: z.array(EntryView),
   iss: z.string(),
   iat: z.number().int(),
   ledger: z.strictObject({ page: z.number().int(), digest: z.string() }),
@@ -220,3 +233,30 @@ export const SetPrice = z.strictObject({
   kind: BillableKind,
   cents: cents.min(0).max(1_000_000),
 });
+
+/** All wallets in the order of their ids; by `below`, the emptiest first; by `daysLeft`, those that run out first. */
+export const ListWallets = z.strictObject({
+  mode: Mode.optional(),
+  /** Cents. */
+  below: cents.optional(),
+  daysLeft: z.number().min(0).max(3_650).optional(),
+  ...page,
+});
+export type ListWallets = z.infer<typeof ListWallets>;
+
+/** A wallet with what it spends. */
+export const WalletListing = z.strictObject({
+  /** `ptr_…:live` */
+  id: z.string(),
+  partnerId: z.string(),
+  partnerName: z.string().nullable(),
+  mode: Mode,
+  balance: cents,
+  currency: z.literal('USD'),
+  /** Cents, from about the last seven days; 0 where nothing moved in them. */
+  spentPerDay: cents,
+  /** When the balance is used up at that rate; null where nothing is spent. */
+  daysLeft: z.number().nullable(),
+  lastEntryAt: DateTime,
+});
+export type WalletListing = z.infer<typeof WalletListing>;

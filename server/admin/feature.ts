@@ -12,8 +12,9 @@ import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics.ts';
 import { createOperatorProcedures, createOperators } from './operators.ts';
 import { opsRoutes, processMetricsRoutes } from './ops-routes.ts';
-import { createRequestLog, createRequestProcedures } from './request-log.ts';
-import type { NameLists } from './request-names.ts';
+import { createRequestLog } from './request-log.ts';
+import type { NameLists, NameOwner } from './request-names.ts';
+import { createRequestProcedures } from './request-queries.ts';
 import { adminRoutes } from './routes.ts';
 import { createSchemaProcedures } from './schema.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
@@ -26,8 +27,10 @@ interface Dependencies {
   /** SVC_ADMIN_TOKEN, or the generated one; undefined where it is retired. */
   firstToken: string | undefined;
   metrics: Metrics;
-  /** Those of the names that exist. */
-  existing: (names: NameLists) => Promise<ReadonlySet<string>>;
+  /** Whose those of the names are that exist. */
+  existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
+  /** What partners are called, by their ids. */
+  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   status: Omit<StatusSources, 'clock'>;
   rotation: KeyRotation;
   upgrade: Upgrade;
@@ -53,15 +56,32 @@ export interface Admin {
 
 /** The admin API with everything that operators see. */
 export function createAdmin(dependencies: Dependencies): Admin {
-  const { stores, clock, log, firstToken, metrics, existing, status, rotation, upgrade, shards, features } =
-    dependencies;
+  const {
+    stores,
+    clock,
+    log,
+    firstToken,
+    metrics,
+    existing,
+    partnerNames,
+    status,
+    rotation,
+    upgrade,
+    shards,
+    features,
+  } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
   const router = createAdminRouter({
     ...features,
     operators: createOperatorProcedures(createOperators({ store: stores.operators, clock })),
     keyring: createKeyringProcedures(rotation, clock),
     auditLog: createAuditLogProcedures(stores.audit),
-    requests: createRequestProcedures({ requests: stores.requests, audit: stores.audit, clock }),
+    requests: createRequestProcedures({
+      requests: stores.requests,
+      audit: stores.audit,
+      clock,
+      partnerNames,
+    }),
     schema: createSchemaProcedures(upgrade, shards),
     status: createStatusProcedure({ ...status, clock }),
   });
@@ -72,7 +92,8 @@ export function createAdmin(dependencies: Dependencies): Admin {
       adminRoutes({ environment: status.about.environment, router, authenticate, auditLog }),
     );
     const { overview, backlog } = stores;
-    await scope.register(opsRoutes({ authenticate, overview, backlog, metrics, clock }));
+    const guides = `${status.about.baseUrl}/docs/guides`;
+    await scope.register(opsRoutes({ authenticate, overview, backlog, metrics, clock, guides }));
   };
   const metricsRoutes = processMetricsRoutes({ authenticate, metrics });
   return { router, routes, metricsRoutes, observe, flush, sweep: auditLog };

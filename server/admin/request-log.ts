@@ -1,16 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { RequestReference, RequestStory, type RequestView } from '../../contracts/admin/requests.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import { ApiError } from '../platform/errors.ts';
 import { failureOf, routeOf } from '../platform/http/answer-log.ts';
 import { networkOf } from '../platform/http/client-network.ts';
 import type { Logger } from '../platform/logging.ts';
 import { maskSecrets } from '../platform/masking.ts';
-import { viewEntry } from './audit-log.ts';
-import type { AuditStore } from './audit-store.ts';
 import type { Metrics } from './metrics.ts';
-import { allOf, listsOf, type NameLists, type Names, namesIn, storedNames } from './request-names.ts';
+import {
+  allOf,
+  listsOf,
+  type NameLists,
+  type NameOwner,
+  type Names,
+  namesIn,
+  ownerOf,
+  storedNames,
+} from './request-names.ts';
 import type { RequestRecord, RequestStore } from './request-store.ts';
 
 interface Dependencies {
@@ -18,8 +22,8 @@ interface Dependencies {
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
-  /** Those of the names that exist. */
-  existing: (names: NameLists) => Promise<ReadonlySet<string>>;
+  /** Whose those of the names are that exist. */
+  existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
 }
 
 interface Noted {
@@ -27,7 +31,8 @@ interface Noted {
   names: Names;
 }
 
-const keepFor = 7 * 86_400_000;
+/** Milliseconds that a request is kept. */
+export const keepFor = 7 * 86_400_000;
 const flushEvery = 1_000;
 /** Lines kept of one flush: under load a sample of the successes, and far more of the failures. */
 const mostSuccesses = 50;
@@ -53,7 +58,10 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
     if (batch.length === 0) return;
     const known = await existing(listsOf(batch.map(({ names }) => names)));
     await store.add(
-      batch.filter(({ names }) => allOf(names).some((name) => known.has(name))).map(({ record }) => record),
+      batch.flatMap(({ names, record }) => {
+        const owner = ownerOf(names, known);
+        return owner ? [{ ...record, ...owner }] : [];
+      }),
     );
   }
 
@@ -102,55 +110,4 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
     },
     flush,
   };
-}
-
-function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
-  const {
-    error = null,
-    description = null,
-    clientId = null,
-    sessionId = null,
-    integrationId = null,
-    address = null,
-  } = record;
-  const { retryAfter = null, ...rest } = record;
-  return {
-    ...rest,
-    id: _id,
-    at: at.toISOString(),
-    error,
-    description,
-    clientId,
-    sessionId,
-    integrationId,
-    address,
-    retryAfter,
-  };
-}
-
-interface Sources {
-  requests: Pick<RequestStore, 'find'>;
-  audit: Pick<AuditStore, 'ofRequest'>;
-  clock: Pick<Clock, 'now'>;
-}
-
-/** `svcadmin request ID`. */
-export function createRequestProcedures({ requests, audit, clock }: Sources) {
-  return router({
-    show: procedure
-      .input(RequestReference)
-      .output(RequestStory)
-      .query(async ({ input: { requestId } }) => {
-        const [found, changes] = await Promise.all([
-          requests.find(requestId, new Date(clock.now())),
-          audit.ofRequest(requestId),
-        ]);
-        if (!found && changes.length === 0) {
-          throw new ApiError('not_found', {
-            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load`,
-          });
-        }
-        return { id: requestId, request: found ? viewRequest(found) : null, changes: changes.map(viewEntry) };
-      }),
-  });
 }

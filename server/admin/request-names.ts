@@ -14,6 +14,12 @@ export interface Names {
 /** Names of several requests. */
 export type NameLists = Record<'clientIds' | 'sessionIds' | 'integrationIds' | 'keyHashes', string[]>;
 
+/** Whose a name is. `keyId`: where it is the secret of an API key. */
+export interface NameOwner {
+  partnerId: string;
+  keyId?: string;
+}
+
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
 
@@ -73,5 +79,13 @@ export const listsOf = (names: readonly Names[]): NameLists => ({
   integrationIds: distinct(names.map(({ integrationId }) => integrationId)),
   keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
 });
+
+/** Whom a request is about: the client where it names one, else who sent it. Undefined where no name exists. */
+export function ownerOf(names: Names, known: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
+  const { clientId, keyHash, integrationId, sessionId } = names;
+  const owners = [clientId, keyHash, integrationId, sessionId].flatMap((name) => known.get(name ?? '') ?? []);
+  const keyId = known.get(keyHash ?? '')?.keyId;
+  return owners[0] && { partnerId: owners[0].partnerId, ...(keyId && { keyId }) };
+}
 
 export const allOf = (names: Names): string[] => Object.values(listsOf([names])).flat();

@@ -1,5 +1,7 @@
-import type { Db } from 'mongodb';
+import type { Db, Document } from 'mongodb';
+import type { ListRefused, ListRequests } from '../../contracts/admin/requests.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type Found, givenFields, lookThrough, period } from '../platform/database/look-through.ts';
 
 /** One request as it is kept: who, what, how it ended. */
 export interface RequestRecord {
@@ -11,6 +13,8 @@ export interface RequestRecord {
   durationMs: number;
   error?: string;
   description?: string;
+  partnerId?: string;
+  keyId?: string;
   clientId?: string;
   sessionId?: string;
   integrationId?: string;
@@ -21,10 +25,55 @@ export interface RequestRecord {
 }
 
 const collection = 'requestLog';
+const failures = { status: { $gte: 400 } };
 export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
   { collection, key: { sessionId: 1 }, sparse: true },
+  { collection, key: { at: -1, _id: -1 } },
+  { collection, key: { partnerId: 1, at: -1, _id: -1 } },
+  // Failures, which are few among successes.
+  { collection, key: { at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
+  { collection, key: { partnerId: 1, at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
 ];
+
+/** Endpoints that exchange something for claims, and bill it. */
+const exchangeRoutes = [
+  '/api/oauth/token',
+  '/api/integrations/storefront/verify/exchange',
+  '/api/checkbox/resolve',
+];
+/** Refused exchanges that one count goes through. */
+const mostCounted = 50_000;
+
+/** Exchanges of one partner that were refused for one reason. */
+interface Refused {
+  partnerId?: string;
+  error: string;
+  limit?: string | null;
+  count: number;
+  lastAt: Date;
+  lastRequest: string;
+}
+
+type Wanted = Omit<ListRequests, 'after'> & { after?: RequestRecord | undefined };
+
+/** `4xx` as a range, `404` as itself. */
+function statusCondition(status: string | undefined): Document {
+  if (status === undefined) return {};
+  if (!status.endsWith('xx')) return { status: Number(status) };
+  const lowest = Number(status[0]) * 100;
+  return { status: { $gte: lowest, $lt: lowest + 100 } };
+}
+
+/** Failures are apart; a session has few requests. */
+function indexFor({ partnerId, sessionId }: Partial<Wanted>, onlyFailures: boolean): Document {
+  if (sessionId) return { sessionId: 1 };
+  const order = { at: -1, _id: -1, ...(onlyFailures ? { status: 1 } : {}) };
+  return partnerId ? { partnerId: 1, ...order } : order;
+}
+
+/** Texts that begin so, without a regular expression made of the caller's text. */
+const beginsWith = (text: string): Document => ({ $gte: text, $lt: `${text}\u{10ffff}` });
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
@@ -41,6 +90,84 @@ export function createRequestStore(db: Db) {
     },
     async find(id: string, now: Date): Promise<RequestRecord | undefined> {
       return (await requests.findOne({ _id: id, purgeAt: { $gt: now } })) ?? undefined;
+    },
+
+    /** Newest first. */
+    list(wanted: Wanted): Promise<Found<RequestRecord>> {
+      const { partnerId, sessionId, clientId, status, path, error, since, until, limit, after } = wanted;
+      const onlyFailures = !sessionId && /^[45]/.test(status ?? '');
+      return lookThrough(requests, {
+        indexed: {
+          ...givenFields({ partnerId, sessionId }),
+          ...period('at', since, until),
+          ...(onlyFailures ? failures : {}),
+        },
+        hint: indexFor({ partnerId, sessionId }, onlyFailures),
+        rest: {
+          ...givenFields({ clientId, error }),
+          ...statusCondition(status),
+          ...(path === undefined ? {} : { route: beginsWith(path) }),
+        },
+        by: 'at',
+        limit,
+        after: after && { _id: after._id, at: after.at },
+      });
+    },
+
+    /** Refused exchanges by partner and reason, the most frequent first. */
+    async refused({
+      partnerId,
+      since,
+      limit,
+    }: ListRefused): Promise<{ rows: Refused[]; countedSince: Date }> {
+      const refusals = { ...givenFields({ partnerId }), at: { $gte: new Date(since) }, ...failures };
+      const newestFirst = { at: -1, _id: -1 } as const;
+      const hint = indexFor({ partnerId }, true);
+      const [rows, beyond] = await Promise.all([
+        requests
+          .aggregate<Refused>(
+            [
+              { $match: refusals },
+              { $sort: newestFirst },
+              { $limit: mostCounted },
+              { $match: { route: { $in: exchangeRoutes }, error: { $exists: true } } },
+              {
+                $group: {
+                  _id: {
+                    partnerId: '$partnerId',
+                    error: '$error',
+                    limit: { $cond: [{ $eq: ['$error', 'rate_limited'] }, '$description', null] },
+                  },
+                  count: { $sum: 1 },
+                  lastAt: { $first: '$at' },
+                  lastRequest: { $first: '$_id' },
+                },
+              },
+              { $sort: { count: -1, lastAt: -1 } },
+              { $limit: limit },
+              {
+                $project: {
+                  _id: 0,
+                  partnerId: '$_id.partnerId',
+                  error: '$_id.error',
+                  limit: '$_id.limit',
+                  count: 1,
+                  lastAt: 1,
+                  lastRequest: 1,
+                },
+              },
+            ],
+            { hint },
+          )
+          .toArray(),
+        requests
+          .find(refusals, { hint, projection: { _id: 0, at: 1 } })
+          .sort(newestFirst)
+          .skip(mostCounted)
+          .limit(1)
+          .next(),
+      ]);
+      return { rows, countedSince: beyond?.at ?? new Date(since) };
     },
   };
 }

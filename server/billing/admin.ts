@@ -7,6 +7,7 @@ import {
   FindEntry,
   FundWallet,
   LimitsView,
+  ListWallets,
   MovedView,
   PricesView,
   ReadStatement,
@@ -19,6 +20,7 @@ import {
   SignedStatementView,
   SignStatement,
   StatementView,
+  WalletListing,
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
@@ -44,6 +46,7 @@ export interface BillingAdmin {
   audit: WalletAudit;
   repair: WalletRepair;
   manualEntries: ManualEntries;
+  listWallets: (wanted: ListWallets) => Promise<WalletListing[]>;
   signStatement: Sign;
   clock: Pick<Clock, 'now'>;
   /** Configured price of a billable event in cents. */
@@ -71,7 +74,8 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
 export function createBillingProcedures(dependencies: BillingAdmin) {
-  const { store, audit, repair, manualEntries, signStatement, clock, standardPrice, prices } = dependencies;
+  const { store, audit, repair, manualEntries, listWallets, signStatement, clock } = dependencies;
+  const { standardPrice, prices } = dependencies;
 
   /** A wallet as the last page of its ledger has it. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
@@ -99,6 +103,10 @@ export function createBillingProcedures(dependencies: BillingAdmin) {
   }
 
   const walletRouter = router({
+    list: procedure
+      .input(ListWallets)
+      .output(z.array(WalletListing))
+      .query(({ input }) => listWallets(input)),
     show: procedure
       .input(WalletReference)
       .output(WalletView)

@@ -15,6 +15,7 @@ import { openingPage } from './page-builder.ts';
 import { createPublishing } from './publishing.ts';
 import type { SignStatement } from './signed-statement.ts';
 import type { BillingStores } from './store.ts';
+import { createWalletList } from './wallet-list.ts';
 
 interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
   stores: BillingStores;
@@ -27,6 +28,8 @@ interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
   signStatement: SignStatement;
   /** Called with the number of entries of each page that was written. */
   written?: (entries: number) => void;
+  /** What partners are called, by their ids. */
+  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   logger: Logger;
 }
 
@@ -37,6 +40,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 export function createBillingFeature(dependencies: Dependencies) {
   const { stores, clock, idKey, publish, record, signStatement, logger, prices, standardPrice } =
     dependencies;
+  const { partnerNames } = dependencies;
   const { ledger: store, grants, revocations, checkpoints } = stores;
   const publishing = createPublishing({ store, publish, record, clock, logger });
   const heads = createHeads(store, uptime);
@@ -75,6 +79,7 @@ export function createBillingFeature(dependencies: Dependencies) {
       audit,
       repair,
       manualEntries,
+      listWallets: createWalletList({ store: stores.walletList, clock, partnerNames }),
       signStatement,
       clock,
       prices,

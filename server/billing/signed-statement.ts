@@ -17,11 +17,14 @@ interface Settings {
 export function createStatementSigner({ keyring, issuer, clock }: Settings): SignStatement {
   const sign = createSigner(keyring, statementType);
   return (statement, { n, digest }) => {
-    const { more: _more, ...whole } = statement;
+    const { more: _more, entries, ...whole } = statement;
     const payload: SignedStatement = {
       iss: issuer,
       iat: Math.floor(clock.now() / 1000),
       ...whole,
+      entries: entries.map(
+        ({ clientId: _client, sessionId: _session, enrollmentId: _enrollment, ...entry }) => entry,
+      ),
       ledger: { page: n, digest },
     };
     return sign(payload);

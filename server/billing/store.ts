@@ -3,16 +3,21 @@ import { createCheckpointStore } from './audit/checkpoint-store.ts';
 import { createGrantStore } from './grant-store.ts';
 import { createLedgerStore, indexes as ledgerIndexes } from './ledger-store.ts';
 import { createRevocationStore, indexes as revocationIndexes } from './revocation-store.ts';
+import { createWalletListStore, indexes as walletListIndexes } from './wallet-list-store.ts';
 
-export const indexes = [...ledgerIndexes, ...revocationIndexes];
+export const indexes = [...ledgerIndexes, ...revocationIndexes, ...walletListIndexes];
 
-/** What this feature keeps: the ledgers of all wallets, and which accesses were revoked. */
-export function createBillingStores(db: Db) {
+/**
+ * What this feature keeps: the ledgers of all wallets, and which accesses were revoked.
+ * @param patient waits longer for its answers
+ */
+export function createBillingStores(db: Db, patient: Db = db) {
   return {
     ledger: createLedgerStore(db),
     grants: createGrantStore(db),
     revocations: createRevocationStore(db),
     checkpoints: createCheckpointStore(db),
+    walletList: createWalletListStore(patient),
   };
 }
 export type BillingStores = ReturnType<typeof createBillingStores>;

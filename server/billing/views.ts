@@ -3,6 +3,7 @@ import type {
   EntryView,
   LimitsView,
   MovedView,
+  StatementEntry,
   StatementView,
   WalletReference,
   WalletView,
@@ -18,16 +19,7 @@ import { isBillable, windowAt } from './wallet-rules.ts';
 /** An entry with the wallet whose ledger it is in. */
 type WalletEntry = LedgerEntry & { walletId: string };
 
-export function viewEntry({
-  id,
-  walletId,
-  seq,
-  kind,
-  amount,
-  balanceAfter,
-  at,
-  memo,
-}: WalletEntry): EntryView {
+function viewEntry({ id, walletId, seq, kind, amount, balanceAfter, at, memo }: WalletEntry): EntryView {
   return {
     id,
     walletId,
@@ -44,12 +36,18 @@ export function viewEntry({
   };
 }
 
+/** With what a charge was for, as long as that is kept. */
+function viewStatementEntry(entry: WalletEntry): StatementEntry {
+  const { clientId = null, sessionId = null, enrollmentId = null } = entry.grant ?? {};
+  return { ...viewEntry(entry), clientId, sessionId, enrollmentId };
+}
+
 /** @param refund the refund of this entry, where there is one */
 export function viewEntryDetail(entry: WalletEntry, refund: LedgerEntry | undefined): EntryDetail {
   const [partnerId = '', mode] = entry.walletId.split(':');
   const isCharge = entry.amount < 0 && isBillable(entry.kind);
   return {
-    ...viewEntry(entry),
+    ...viewStatementEntry(entry),
     partnerId,
     mode: Mode.parse(mode),
     counterAccount: counterAccount(entry.kind) ?? null,
@@ -91,7 +89,7 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
     currency: 'USD',
     opening,
     closing,
-    entries: entries.map((entry) => viewEntry({ ...entry, walletId: walletIdOf(partnerId, mode) })),
+    entries: entries.map((entry) => viewStatementEntry({ ...entry, walletId: walletIdOf(partnerId, mode) })),
     untilSeq,
     more,
   };

@@ -20,23 +20,27 @@ import {
 } from '../../contracts/admin/keys.ts';
 import {
   CreatePartner,
+  FoundPartner,
   ListPartners,
   PartnerReference,
   PartnerView,
   PlannedPartner,
+  SearchPartners,
   SetLogo,
 } from '../../contracts/admin/partners.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { assertRedirectUris, type Clients } from './clients.ts';
 import type { Endpoints } from './endpoints.ts';
 import type { Keys } from './keys.ts';
 import type { Logos } from './logos.ts';
 import type { Partners } from './partners.ts';
+import type { SearchForPartners } from './search.ts';
 import { viewClient, viewEndpoint, viewKey, viewPartner } from './views.ts';
 
 interface Dependencies {
   partners: Partners;
+  search: SearchForPartners;
   logos: Logos;
   keys: Keys;
   clients: Clients;
@@ -46,9 +50,9 @@ interface Dependencies {
 
 /** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
 export function createPartnersProcedures(dependencies: Dependencies) {
-  const { partners, logos, keys, clients, endpoints, clock } = dependencies;
+  const { partners, search, logos, keys, clients, endpoints, clock } = dependencies;
   return {
-    partners: partnerProcedures(partners, endpoints, logos),
+    partners: mergeRouters(partnerProcedures(partners, endpoints, logos), searchProcedures(search)),
     keys: keyProcedures(keys),
     clients: clientProcedures(clients, clock),
     webhooks: endpointProcedures(keys, endpoints),
@@ -95,6 +99,15 @@ function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'asser
       .input(PartnerReference)
       .output(PartnerView)
       .mutation(async ({ input, ctx }) => viewPartner(await partners.suspend(input.partnerId, ctx.actor))),
+  });
+}
+
+function searchProcedures(search: SearchForPartners) {
+  return router({
+    search: procedure
+      .input(SearchPartners)
+      .output(z.array(FoundPartner))
+      .query(({ input }) => search(input)),
   });
 }
 

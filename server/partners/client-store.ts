@@ -49,6 +49,7 @@ export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   { collection, key: { partnerId: 1, createdAt: -1 } },
   { collection, key: { keyId: 1, createdAt: -1 } },
+  { collection, key: { redirectUris: 1 } },
 ];
 
 export type ClientStore = RecordStore<Client>;

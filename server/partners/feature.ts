@@ -8,6 +8,7 @@ import { createEndpoints } from './endpoints.ts';
 import { createKeys } from './keys.ts';
 import { createLogos } from './logos.ts';
 import { createPartners } from './partners.ts';
+import { createPartnerSearch } from './search.ts';
 import { createClientSecrets } from './secrets.ts';
 import type { PartnersStores } from './store.ts';
 
@@ -44,12 +45,13 @@ export function createPartnersFeature({
     directory,
     ...(sources ? { sources } : {}),
   });
+  const search = createPartnerSearch({ store: stores.partners, search: stores.search });
   const endpoints = createEndpoints({ store: stores.keys, sealing, clock, checkWebhookUrl });
 
   return {
     directory,
     partners,
     clientSecrets: createClientSecrets({ clock }),
-    procedures: createPartnersProcedures({ partners, logos, keys, clients, endpoints, clock }),
+    procedures: createPartnersProcedures({ partners, search, logos, keys, clients, endpoints, clock }),
   };
 }

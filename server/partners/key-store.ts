@@ -30,6 +30,7 @@ export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   { collection, key: { hash: 1 }, unique: true },
   { collection, key: { partnerId: 1, createdAt: -1 } },
+  { collection, key: { last4: 1 } },
 ];
 
 export const sealedFields: SealedField[] = [{ collection, field: 'webhook.sealedSecret', counted: true }];

@@ -20,7 +20,7 @@ export interface Partner extends AuditedRecord {
 }
 
 const collection = 'partners';
-export const indexes: IndexDeclaration[] = recordIndexes(collection);
+export const indexes: IndexDeclaration[] = [...recordIndexes(collection), { collection, key: { name: 1 } }];
 
 export type PartnerStore = RecordStore<Partner>;
 

@@ -4,6 +4,7 @@ import { type ClientStore, indexes as clientIndexes, createClientStore } from '.
 import { createKeyStore, type KeyStore, indexes as keyIndexes } from './key-store.ts';
 import { createLogoStore, type LogoStore } from './logo-store.ts';
 import { createPartnerStore, type PartnerStore, indexes as partnerIndexes } from './partner-store.ts';
+import { createSearchStore, type SearchStore } from './search-store.ts';
 
 /** What this feature keeps. */
 export interface PartnersStores {
@@ -11,6 +12,7 @@ export interface PartnersStores {
   keys: KeyStore;
   clients: ClientStore;
   logos: LogoStore;
+  search: SearchStore;
 }
 
 export const indexes: IndexDeclaration[] = [...partnerIndexes, ...keyIndexes, ...clientIndexes];
@@ -21,5 +23,6 @@ export function createPartnersStores(db: Db): PartnersStores {
     keys: createKeyStore(db),
     clients: createClientStore(db),
     logos: createLogoStore(db),
+    search: createSearchStore(db),
   };
 }

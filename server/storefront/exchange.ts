@@ -9,8 +9,9 @@ import {
 import { codeLifetime } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Waiting } from '../platform/http/deadline.ts';
-import { hmac, sha256 } from '../platform/ids.ts';
+import { sha256 } from '../platform/ids.ts';
 import type { Account, Caller } from './caller.ts';
+import { customerHash } from './customer-hash.ts';
 
 interface Dependencies {
   loadGrant: (codeHash: string) => Promise<Grant | undefined>;
@@ -76,8 +77,8 @@ export function createStorefrontExchange({
     const shop = request.shop_domain.toLowerCase();
     if (!integration.shops.includes(shop)) throw new ApiError('shop_not_found');
     const { enrollmentId, claims, verificationLevel = 'basic' } = await buy(request, caller, waiting);
-    const customer = JSON.stringify(['customer', client._id, shop, request.customer_id]);
-    await rememberCustomer(enrollmentId, hmac(idKey, customer));
+    const customer = { clientId: client._id, shop, customerId: request.customer_id };
+    await rememberCustomer(enrollmentId, customerHash(idKey, customer));
     return { verified: true, claims, verification_level: verificationLevel, enrollment_id: enrollmentId };
   };
 }

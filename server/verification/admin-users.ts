@@ -1,17 +1,28 @@
-import { ErasedUser, FindUser, UserReference, UserView } from '../../contracts/admin/users.ts';
+import { z } from 'zod';
+import {
+  ErasedUser,
+  FindUser,
+  FindUsers,
+  FoundUser,
+  UserReference,
+  UserView,
+} from '../../contracts/admin/users.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
+import { createUserSearch } from './people/find-users.ts';
 import type { IsFresh } from './people/freshness.ts';
 import type { User, UserStore } from './people/user-store.ts';
 import type { SessionStore } from './session/session-store.ts';
+import { viewEnrollment } from './views.ts';
 
 interface Dependencies {
   users: Pick<UserStore, 'find'>;
-  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'userOfSubject'>;
-  sessions: Pick<SessionStore, 'ofUser'>;
+  enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
+  sessions: Pick<SessionStore, 'find' | 'ofUser'>;
+  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   erasure: Erasure;
   isFresh: IsFresh;
   clock: { now(): number };
@@ -20,6 +31,8 @@ interface Dependencies {
 /** What `svcadmin users` calls. */
 export function createUserProcedures(dependencies: Dependencies) {
   const { users, enrollments, sessions, erasure, isFresh, clock } = dependencies;
+
+  const search = createUserSearch(dependencies);
 
   async function idOf(reference: string): Promise<string | undefined> {
     if (reference.startsWith('usr_')) return reference;
@@ -62,6 +75,16 @@ export function createUserProcedures(dependencies: Dependencies) {
         if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
         return view(user);
       }),
+
+    find: procedure
+      .input(FindUsers)
+      .output(z.array(FoundUser))
+      .query(async ({ input }) =>
+        (await search(input)).map((enrollment) => ({
+          userId: enrollment.userId,
+          ...viewEnrollment(enrollment),
+        })),
+      ),
 
     erase: procedure
       .input(UserReference)

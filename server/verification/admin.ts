@@ -6,9 +6,10 @@ import {
   ListEnrollments,
 } from '../../contracts/admin/enrollments.ts';
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
+import { createSessionListProcedures } from './admin-session-list.ts';
 import { createSourceProcedures } from './admin-sources.ts';
 import { createUserProcedures } from './admin-users.ts';
 import type { Block } from './people/blocking.ts';
@@ -21,12 +22,14 @@ import type { SourceOverview } from './sources/overview.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'find' | 'ofUser'>;
+  sessions: Pick<SessionStore, 'find' | 'ofUser' | 'list'>;
   enrollments: Omit<EnrollmentStore, 'block'>;
   block: Block;
   users: Pick<UserStore, 'find'>;
   erasure: Erasure;
   isFresh: IsFresh;
+  /** What is kept of a shop's customer in place of its id. */
+  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** The charge that the exchange of a code made, where there was one. */
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;
   sources: SourceOverview;
@@ -39,18 +42,21 @@ export function createVerificationProcedures(dependencies: Dependencies) {
   return {
     users: createUserProcedures(dependencies),
     sources: createSourceProcedures(dependencies.sources),
-    sessions: router({
-      show: procedure
-        .input(SessionReference)
-        .output(SessionView)
-        .query(async ({ input: { sessionId } }) => {
-          const session = await sessions.find(sessionId);
-          if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
-          const { partnerId, mode, code } = session;
-          const charge = code && (await chargeOf({ partnerId, mode, codeHash: code.hash }));
-          return viewSession(session, { charge, now: clock.now() });
-        }),
-    }),
+    sessions: mergeRouters(
+      createSessionListProcedures(dependencies),
+      router({
+        show: procedure
+          .input(SessionReference)
+          .output(SessionView)
+          .query(async ({ input: { sessionId } }) => {
+            const session = await sessions.find(sessionId);
+            if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
+            const { partnerId, mode, code } = session;
+            const charge = code && (await chargeOf({ partnerId, mode, codeHash: code.hash }));
+            return viewSession(session, { charge, now: clock.now() });
+          }),
+      }),
+    ),
     enrollments: enrollmentProcedures(dependencies),
   };
 }

@@ -68,6 +68,8 @@ interface Dependencies {
   claimLifetimes?: Lifetimes;
   /** Logos of partners, by their id. */
   findLogo?: (id: string) => Promise<Buffer | undefined>;
+  /** What is kept of a shop's customer in place of its id. */
+  customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** Who runs this installation. */
   imprint?: Imprint;
   /** Takes a person out of what other features keep. */
@@ -176,6 +178,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       users,
       erasure,
       isFresh,
+      customerHash: dependencies.customerHash,
       chargeOf,
       clock,
     }),

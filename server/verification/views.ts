@@ -1,5 +1,5 @@
 import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
-import type { CodeState, SessionView } from '../../contracts/admin/sessions.ts';
+import type { CodeState, SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
 import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
 import { reasonAt, type Stage, stageOf } from './session/steps.ts';
@@ -74,6 +74,22 @@ export function viewSession(session: Session, circumstances: Circumstances): Ses
     returning: session.returning ?? null,
     code: code ? viewCode(code, circumstances) : null,
     timeline: viewTimeline(session, stage),
+    createdAt: session.createdAt.toISOString(),
+    expiresAt: session.expiresAt.toISOString(),
+    completedAt: completedAt?.toISOString() ?? null,
+  };
+}
+
+/** A session as lists show it; `now` in milliseconds. */
+export function viewSessionSummary(session: Session, now: number): SessionSummary {
+  const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
+  const stage = stageOf(session, now);
+  return {
+    ...{ id, partnerId, clientId, keyId, mode, source, status },
+    expired: stage === 'expired' || stage === 'over',
+    reason: reasonAt(session, stage) ?? null,
+    sub: session.sub ?? null,
+    enrollmentId: session.enrollmentId ?? null,
     createdAt: session.createdAt.toISOString(),
     expiresAt: session.expiresAt.toISOString(),
     completedAt: completedAt?.toISOString() ?? null,

@@ -1,7 +1,7 @@
 import type { createAuditLogProcedures } from '../admin/audit-log.ts';
 import type { createKeyringProcedures } from '../admin/keyring.ts';
 import type { createOperatorProcedures } from '../admin/operators.ts';
-import type { createRequestProcedures } from '../admin/request-log.ts';
+import type { createRequestProcedures } from '../admin/request-queries.ts';
 import type { createSchemaProcedures } from '../admin/schema.ts';
 import type { createStatusProcedure } from '../admin/status.ts';
 import type { createBillingProcedures } from '../billing/admin.ts';

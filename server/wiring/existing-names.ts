@@ -1,4 +1,4 @@
-import type { NameLists } from '../admin/request-names.ts';
+import type { NameLists, NameOwner } from '../admin/request-names.ts';
 import type { PartnersStores } from '../partners/store.ts';
 import type { RecordStore } from '../platform/records.ts';
 import type { Integration } from '../storefront/integration-store.ts';
@@ -10,17 +10,22 @@ interface Stores {
   verification: Pick<VerificationStores, 'sessions'>;
 }
 
-/** Those of the names of requests that exist; keys by the hashes of their secrets. */
+/** Whose those of the names of requests are that exist; keys by the hashes of their secrets. */
 export async function existingNames(
   { partners, integrations, verification }: Stores,
   { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, NameOwner>> {
   const [clients, keys, shops, sessions] = await Promise.all([
     partners.clients.findAll(clientIds),
     partners.keys.findByHashes(keyHashes),
     integrations.findAll(integrationIds),
     verification.sessions.existing(sessionIds),
   ]);
-  const ids = [...clients, ...shops].flatMap((found) => found?._id ?? []);
-  return new Set([...ids, ...sessions, ...keys.flatMap((key) => key?.hash ?? [])]);
+  const named = [...clients, ...shops, ...sessions].flatMap((found) =>
+    found ? ([[found._id, { partnerId: found.partnerId }]] as const) : [],
+  );
+  const bearers = keys.flatMap((key) =>
+    key ? ([[key.hash, { partnerId: key.partnerId, keyId: key._id }]] as const) : [],
+  );
+  return new Map<string, NameOwner>([...named, ...bearers]);
 }

@@ -30,6 +30,7 @@ import { createUpgrade } from '../platform/upgrade.ts';
 import { version } from '../platform/version.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { createCallerAuthentication } from '../storefront/caller.ts';
+import { customerHash } from '../storefront/customer-hash.ts';
 import { createStorefrontExchange } from '../storefront/exchange.ts';
 import { type Integration, integrationCollection } from '../storefront/integration-store.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
@@ -47,6 +48,7 @@ import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
 import { migrations } from './migrations.ts';
+import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { reportShards } from './shard-report.ts';
@@ -79,7 +81,7 @@ export type Stores = ReturnType<typeof createStores>;
 export function createStores(db: Database['db'], patient = db) {
   return {
     admin: createAdminStores(db, patient),
-    billing: createBillingStores(db),
+    billing: createBillingStores(db, patient),
     partners: createPartnersStores(db),
     integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
     verification: createVerificationStores(db),
@@ -106,6 +108,7 @@ export function createServices(foundation: Foundation) {
   const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
+  const partnerNames = createPartnerNames(stores.partners.partners);
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const scheduler = createScheduler({ db, logger });
@@ -140,6 +143,7 @@ export function createServices(foundation: Foundation) {
     publish: webhooks.publish,
     written: (entries) => metrics.batch('ledger_page', entries),
     record: stores.admin.audit.add,
+    partnerNames,
     logger,
     standardPrice: config.priceCents,
     prices: {
@@ -184,6 +188,7 @@ export function createServices(foundation: Foundation) {
     fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes).join(', ')),
     claimLifetimes: config.claimLifetimes,
     imprint: config.imprint,
+    customerHash: (customer) => customerHash(keyring.id, customer),
     findLogo: stores.partners.logos.find,
     isCodeUsed: async ({ codeHash, ...payer }) =>
       (await charges.past({ ...payer, cause: codeHash })) !== undefined,
@@ -268,6 +273,7 @@ export function createServices(foundation: Foundation) {
     firstToken: adminToken,
     metrics,
     existing: (names) => existingNames(stores, names),
+    partnerNames,
     status: {
       about: {
         version,

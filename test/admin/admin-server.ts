@@ -20,6 +20,7 @@ import { createScheduler } from '../../server/platform/scheduler.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
 import { createUpgrade } from '../../server/platform/upgrade.ts';
 import { createStorefrontProcedures } from '../../server/storefront/admin.ts';
+import { customerHash } from '../../server/storefront/customer-hash.ts';
 import { type Integration, integrationCollection } from '../../server/storefront/integration-store.ts';
 import { createIntegrations } from '../../server/storefront/integrations.ts';
 import { createVerificationProcedures } from '../../server/verification/admin.ts';
@@ -35,6 +36,7 @@ import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
 import { migrations } from '../../server/wiring/migrations.ts';
+import { createPartnerNames } from '../../server/wiring/partner-names.ts';
 import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { reportShards } from '../../server/wiring/shard-report.ts';
 import { webhookEndpoint } from '../../server/wiring/webhook-endpoint.ts';
@@ -77,6 +79,7 @@ export async function startAdminServer({ environment = 'development' }: Settings
     process: processMetrics,
     tickAge: scheduler.tickAge,
   });
+  const partnerNames = createPartnerNames(createPartnersStores(database.db).partners);
   const webhooks = createWebhooks({
     db: database.db,
     clock,
@@ -102,6 +105,7 @@ export async function startAdminServer({ environment = 'development' }: Settings
     idKey,
     record: createAdminStores(database.db).audit.add,
     publish: webhooks.publish,
+    partnerNames,
     logger: log,
     standardPrice: 50,
     prices: {
@@ -120,6 +124,7 @@ export async function startAdminServer({ environment = 'development' }: Settings
     users,
     erasure: createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }),
     isFresh: createFreshness(),
+    customerHash: (customer) => customerHash(idKey, customer),
     chargeOf: async () => undefined,
     sources: createSourceOverview({ sources: new Map(), wallets: new Map(), clock }),
     clock,
@@ -139,7 +144,9 @@ export async function startAdminServer({ environment = 'development' }: Settings
     findClient: partners.directory.client,
   });
   const admin = createAdmin({
-    existing: async (names) => new Set(Object.values(names).flat()),
+    existing: async (names) =>
+      new Map(Object.values(names).flatMap((all) => all.map((name) => [name, { partnerId: 'ptr_named' }]))),
+    partnerNames,
     stores: createAdminStores(database.db),
     clock,
     log,

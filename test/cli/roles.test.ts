@@ -72,6 +72,7 @@ describe('the table of roles', () => {
     expect(row('deliveries resend')).toMatchObject({ support: 'yes', ops: 'yes', owner: 'yes' });
     expect(row('wallets fund')).toMatchObject({ support: 'test', ops: 'no', owner: 'yes' });
     expect(row('audit-log list')).toMatchObject({ support: 'own', ops: 'yes' });
+    expect(row('show')).toMatchObject({ support: 'part', ops: 'part', owner: 'yes' });
     const mine = await svcadmin.json<CommandRoles[]>('roles', '--role', 'support');
     expect(mine).toEqual(all.filter(({ support }) => support !== 'no'));
     expect(await svcadmin.run(['roles', '--role', 'guest'])).toMatchObject({ code: 2, stdout: '' });

@@ -42,11 +42,15 @@ describe('wallets statement', () => {
     const id = await busyWallet();
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
     const [headings, opening, funding, adjustment, closing] = stdout.trim().split('\n');
-    expect(headings).toBe('seq,at,id,kind,amount,balance_after,currency,reference,reason');
-    expect(opening).toBe(',,,opening,,0.00,USD,,');
-    expect(funding).toMatch(/^1,\d{4}-\S+Z,txn_\w+,funding,100\.00,100\.00,USD,'=cmd\(\),$/);
-    expect(adjustment).toMatch(/^2,\S+,txn_\w+,adjustment,-12\.50,87\.50,USD,[^,]*,"double, ""funding"""$/);
-    expect(closing).toBe(',,,closing,,87.50,USD,,');
+    expect(headings).toBe(
+      'seq,at,id,kind,amount,balance_after,currency,reference,reason,session,client,enrollment',
+    );
+    expect(opening).toBe(',,,opening,,0.00,USD,,,,,');
+    expect(funding).toMatch(/^1,\d{4}-\S+Z,txn_\w+,funding,100\.00,100\.00,USD,'=cmd\(\),,,,$/);
+    expect(adjustment).toMatch(
+      /^2,\S+,txn_\w+,adjustment,-12\.50,87\.50,USD,[^,]*,"double, ""funding""",,,$/,
+    );
+    expect(closing).toBe(',,,closing,,87.50,USD,,,,,');
   });
 });
 

@@ -50,6 +50,7 @@ export async function startHosted(
   const erasedTraces: Traces[] = [];
 
   const verification = createVerification({
+    customerHash: (customer) => JSON.stringify(customer),
     ...settings,
     stores,
     clock,

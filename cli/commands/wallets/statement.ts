@@ -89,6 +89,9 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
       'currency',
       'reference',
       'reason',
+      'session',
+      'client',
+      'enrollment',
     ];
     const edge = (kind: string, cents: number) => [
       null,
@@ -98,12 +101,11 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
       null,
       decimal(cents),
       currency,
-      null,
-      null,
+      ...Array<null>(5).fill(null),
     ];
-    const rows = entries.map(({ seq, at, id, kind, amount, balanceAfter, reference, reason }) => [
-      ...[seq, at, id, kind, decimal(amount), decimal(balanceAfter)],
-      ...[currency, reference, reason],
+    const rows = entries.map(({ seq, at, id, kind, amount, balanceAfter, ...entry }) => [
+      ...[seq, at, id, kind, decimal(amount), decimal(balanceAfter), currency],
+      ...[entry.reference, entry.reason, entry.sessionId, entry.clientId, entry.enrollmentId],
     ]);
     for (const line of renderCsv(headings, [edge('opening', opening), ...rows, edge('closing', closing)]))
       this.log(line);

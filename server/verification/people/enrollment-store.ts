@@ -42,6 +42,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { sub: 1 } },
   { collection, key: { userId: 1 } },
+  { collection, key: { customerHash: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
@@ -65,6 +66,9 @@ export interface EnrollmentStore {
     page: { limit: number; after?: Enrollment | undefined },
   ): Promise<Enrollment[]>;
   ofUser(userId: string): Promise<Enrollment[]>;
+  /** Of one partner, by the subject that it knows. */
+  ofSubject(sub: string): Promise<Enrollment[]>;
+  ofCustomer(customerHash: string): Promise<Enrollment[]>;
   /** A user whom some partner knows by this subject. */
   userOfSubject(sub: string): Promise<string | undefined>;
   /** All but those that carry an audit entry. */
@@ -76,6 +80,9 @@ export interface EnrollmentStore {
   /** Keeps a hash of whom a shop knows this user as; the last one stays. */
   rememberCustomer(id: string, customerHash: string): Promise<void>;
 }
+
+/** Enrollments of one person that are looked at. */
+const mostOfOne = 1_000;
 
 const due = (entry?: AuditEntry) => (entry ? { auditAt: entry.at } : {});
 const pushed = (entry?: AuditEntry) => (entry ? { $push: { audit: entry } } : {});
@@ -141,6 +148,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
     },
 
     ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
+
+    ofSubject: (sub) => enrollments.find({ sub }).limit(mostOfOne).toArray(),
+
+    ofCustomer: (customerHash) => enrollments.find({ customerHash }).limit(mostOfOne).toArray(),
 
     userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
 

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import type { Found } from '../../platform/database/look-through.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { createStage } from '../../platform/group-commit.ts';
+import { listSessions, type SessionSearch } from './session-list-store.ts';
 import { applied, type Session, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
@@ -10,6 +12,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'code.hash': 1 }, unique: true, sparse: true },
   { collection, key: { 'handoff.linkHash': 1 }, unique: true, sparse: true },
   { collection, key: { userId: 1 }, sparse: true },
+  // Lists for operators.
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { clientId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { 'backing.until': 1 }, sparse: true },
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },
@@ -54,8 +60,8 @@ export interface SessionStore {
   insert(session: Session): Promise<void>;
   /** Whatever its state, expired ones too: the caller judges it. */
   find(id: string): Promise<Session | undefined>;
-  /** Those of `ids` that are there, whatever their state. */
-  existing(ids: readonly string[]): Promise<string[]>;
+  /** Those of `ids` that are there, whatever their state, with their partners. */
+  existing(ids: readonly string[]): Promise<Pick<Session, '_id' | 'partnerId'>[]>;
   findByLink(linkHash: string): Promise<Session | undefined>;
   /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
   move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
@@ -63,6 +69,8 @@ export interface SessionStore {
   /** @returns the new count; undefined for an unknown code */
   countWrongVerifier(codeHash: string): Promise<number | undefined>;
   ofUser(userId: string): Promise<Session[]>;
+  /** For operators, newest first. */
+  list(search: SessionSearch): Promise<Found<Session>>;
   /**
    * Takes away what stood behind codes. To be called after the user or the enrollment has changed: a session that is just
    * being completed with what was read before then starts that step over.
@@ -180,10 +188,8 @@ export function createSessionStore(db: Db): SessionStore {
 
     find,
 
-    async existing(ids) {
-      const found = sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } });
-      return (await found.toArray()).map(({ _id }) => _id);
-    },
+    existing: (ids) =>
+      sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1, partnerId: 1 } }).toArray(),
 
     findByLink: async (linkHash) => (await sessions.findOne({ 'handoff.linkHash': linkHash })) ?? undefined,
 
@@ -201,6 +207,8 @@ export function createSessionStore(db: Db): SessionStore {
       );
       return after?.code?.wrongVerifiers;
     },
+
+    list: (search) => listSessions(sessions, search),
 
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 

@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given, moment, pageFlags } from '../../flags.ts';
+import { localTime } from '../../output/format.ts';
+
+export default class RequestsRefused extends AdminCommand<typeof RequestsRefused> {
+  static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
+  static override description =
+    'Exchanges at the token endpoint, of storefronts and of the checkbox call. Each row names the last request.';
+  static override examples = ['<%= config.bin %> requests refused --since 24h'];
+  static override flags = {
+    partner: Flags.string({ description: 'only those of this partner' }),
+    since: moment({
+      description: 'only those since then',
+      default: async () => new Date(Date.now() - 86_400_000).toISOString(),
+      defaultHelp: async () => '24h',
+    }),
+    limit: pageFlags.limit,
+  };
+
+  async run() {
+    const { partner, since, limit } = this.flags;
+    const api = await this.api();
+    const { rows, countedSince } = await api.requests.refused.query({
+      since,
+      ...given({ partnerId: partner, limit }),
+    });
+    this.many(rows, ['count', 'error', 'limit', 'partnerId', 'partnerName', 'lastAt', 'lastRequest']);
+    if (countedSince > since)
+      this.notice(
+        `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`,
+      );
+    return rows;
+  }
+}

@@ -1,0 +1,40 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags.ts';
+import { goOn } from '../../searches.ts';
+
+const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;
+
+export default class SessionsList extends AdminCommand<typeof SessionsList> {
+  static override summary = 'List sessions, newest first: how far each came, and why it has no code.';
+  static override description =
+    '`open` can still come to a code; `failed` ended with an event; `expired` ended without one, and is kept for a day. The other states are how far a session came.';
+  static override examples = [
+    '<%= config.bin %> sessions list --partner ptr_… --since 2h',
+    '<%= config.bin %> sessions list --partner ptr_… --status expired --since 2026-07-01T14:00 --until 2026-07-01T15:00',
+  ];
+  static override flags = {
+    partner: Flags.string({ description: 'only those of this partner' }),
+    client: Flags.string({ description: 'only those of this client' }),
+    enrollment: Flags.string({ description: 'only those of this enrollment' }),
+    mode: modeFilter,
+    status: Flags.option({ options: states })({ description: 'only these' }),
+    since: moment({ description: 'only those started since then' }),
+    until: moment({ description: 'only those started before then' }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const { partner, client, enrollment, mode, status, since, until, limit, after } = this.flags;
+    requireOrder(since, until);
+    const ids = given({ partnerId: partner, clientId: client, enrollmentId: enrollment });
+    const api = await this.api();
+    const found = await api.sessions.list.query({
+      ...ids,
+      ...given({ mode, status, since, until, limit, after }),
+    });
+    this.many(found.rows, ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'clientId', 'sub']);
+    if (found.stoppedAfter) this.notice(goOn(found.stoppedAfter));
+    return found.rows;
+  }
+}

@@ -1,0 +1,43 @@
+import { Args } from '@oclif/core';
+import { isErrorCode } from '../../contracts/errors.ts';
+import { AdminCommand } from '../base-command.ts';
+import { usageError } from '../failure.ts';
+import { refuseSecret } from '../searches.ts';
+import { identify } from '../show/identify.ts';
+import { loaders } from '../show/loaders.ts';
+
+export default class Show extends AdminCommand<typeof Show> {
+  static override summary = 'Show whatever an id names, with every id that it leads to.';
+  static override description =
+    'Takes any id: partner, client, API key, integration, session, enrollment, user, sub, event, delivery, ledger entry, wallet, request, operator, job. The id is found in an address or a sentence too. A secret is recognised and not sent.';
+  static override examples = [
+    '<%= config.bin %> show ses_…',
+    '<%= config.bin %> show https://verify.example/verify/session/ses_…',
+  ];
+  static override args = {
+    id: Args.string({ description: 'any id, or text that holds one', required: true }),
+  };
+
+  async run() {
+    const text = this.args.id;
+    refuseSecret(text);
+    const identified = identify(text);
+    if (!identified) throw usageError(`${text} holds no id that is known`, this.#advice(text));
+    const { kind, id } = identified;
+    const shown = await loaders[kind](await this.api(), id);
+    const { record, related, next } = shown;
+    this.one(shown.fields ?? record);
+    for (const line of shown.lines ?? []) this.log(line);
+    if (related.length > 0) {
+      this.log('');
+      this.many(related, ['kind', 'id', 'note']);
+    }
+    if (!this.jsonEnabled()) for (const command of next) this.notice(`Next: ${this.config.bin} ${command}`);
+    return { kind, id, record, related, next };
+  }
+
+  #advice(text: string): string {
+    if (isErrorCode(text)) return `An error is explained by \`svcadmin error ${text}\`.`;
+    return 'Ids begin with ptr_, cli_, key_, int_, ses_, enr_, usr_, evt_, dlv_, txn_, req_ or opr_. By name, host or last four: `svcadmin partners list --search TEXT`.';
+  }
+}

@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AdminCommand } from '../base-command.ts';
+import type { AdminApi } from '../client.ts';
+import { toFailure } from '../failure.ts';
+import { given, moment } from '../flags.ts';
+import { formatValue, localTime } from '../output/format.ts';
+import { requestFilters } from '../requests.ts';
+
+type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
+
+/** Milliseconds between two questions to the server. */
+const interval = 1_000;
+/** Milliseconds after which a request is surely listed: it is noted when it ends, and kept within a second. */
+const overlap = 30_000;
+const perPage = 500;
+/** Pages of one question: more are not printed in a second. */
+const mostPages = 4;
+
+export default class Tail extends AdminCommand<typeof Tail> {
+  static override summary = 'Follow requests of partners and their users as they happen, until interrupted.';
+  static override description =
+    'What `requests list` shows, oldest first: under load a sample of the successes. With --json one value a line.';
+  static override examples = [
+    '<%= config.bin %> tail --partner ptr_…',
+    '<%= config.bin %> tail --status 4xx --path /api/oauth',
+  ];
+  static override flags = {
+    ...requestFilters,
+    since: moment({ description: 'begin with those since then' }),
+  };
+
+  async run(): Promise<void> {
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => interrupted.abort());
+    const api = await this.api();
+    // By the server's clock: this machine's may be wrong.
+    const { time } = await api.status.query();
+    const begin = this.flags.since ?? time;
+    const ahead = Date.parse(time) - Date.now();
+    this.notice('Following requests; Ctrl-C ends.');
+    const printed = new Map<string, number>();
+    for (let since = begin; !interrupted.signal.aborted; ) {
+      const now = Date.now() + ahead;
+      for (const request of await this.#read(api, since)) {
+        if (printed.has(request.id)) continue;
+        printed.set(request.id, now);
+        this.#report(request);
+      }
+      for (const [id, at] of printed) if (now - at > 2 * overlap) printed.delete(id);
+      const next = new Date(now - overlap).toISOString();
+      since = next > begin ? next : begin;
+      await sleep(interval, undefined, { signal: interrupted.signal }).catch(() => undefined);
+    }
+  }
+
+  /** Oldest first. A server that cannot be reached is asked again. */
+  async #read(api: AdminApi, since: string): Promise<Request[]> {
+    const { partner, client, status, path, error } = this.flags;
+    const filter = given({ partnerId: partner, clientId: client, status, path, error });
+    const found: Request[] = [];
+    try {
+      for (let page = 0; page < mostPages; page += 1) {
+        const last = found.at(-1)?.id;
+        const { rows } = await api.requests.list.query({
+          ...filter,
+          since,
+          limit: perPage,
+          ...given({ after: last }),
+        });
+        found.push(...rows);
+        if (rows.length < perPage) return found.toReversed();
+      }
+      this.notice('More requests than are shown: narrow it, for instance by --partner.');
+    } catch (thrown) {
+      const { code, message } = toFailure(thrown, this.connectionSource);
+      if (code !== 'unreachable' && code !== 'service_unavailable') throw thrown;
+      this.notice(`${message}; asking again`);
+    }
+    return found.toReversed();
+  }
+
+  /** One line each; for programs, one JSON value a line. */
+  #report(request: Request): void {
+    const { at, status, method, route, durationMs, error, partnerId, id } = request;
+    const cells = [localTime(at), status, method, route, `${durationMs} ms`, error, partnerId, id];
+    const line = this.jsonEnabled()
+      ? JSON.stringify(request)
+      : cells.map((cell) => formatValue('cell', cell)).join('  ');
+    process.stdout.write(`${line}\n`);
+  }
+}

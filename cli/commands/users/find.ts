@@ -1,0 +1,43 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { usageError } from '../../failure.ts';
+import { given, pageFlags } from '../../flags.ts';
+import { refuseSecret } from '../../searches.ts';
+
+export default class UsersFind extends AdminCommand<typeof UsersFind> {
+  static override summary =
+    'Find a person: by sub, session, enrollment or user, or as the customer of a shop.';
+  static override description = 'One row for each enrollment, newest first.';
+  static override examples = [
+    '<%= config.bin %> users find SUB',
+    '<%= config.bin %> users find ses_…',
+    '<%= config.bin %> users find --client cli_… --shop shop.example --customer 10042',
+  ];
+  static override args = {
+    user: Args.string({ description: 'sub (user_id), or id of a session, an enrollment or the user' }),
+  };
+  static override flags = {
+    client: Flags.string({ description: 'client of the storefront', dependsOn: ['shop', 'customer'] }),
+    shop: Flags.string({ description: 'host name of the shop', dependsOn: ['client', 'customer'] }),
+    customer: Flags.string({
+      description: 'customer_id that the shop sent',
+      dependsOn: ['client', 'shop'],
+    }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const { client, shop, customer, limit, after } = this.flags;
+    const { user } = this.args;
+    if ((user === undefined) === (client === undefined))
+      throw usageError('Name a person, or give --client, --shop and --customer');
+    if (user !== undefined) refuseSecret(user);
+    const wanted =
+      user === undefined
+        ? { customer: { clientId: client ?? '', shop: shop ?? '', customerId: customer ?? '' } }
+        : { of: user };
+    const api = await this.api();
+    const found = await api.users.find.query({ ...wanted, ...given({ limit, after }) });
+    return this.many(found, ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt']);
+  }
+}

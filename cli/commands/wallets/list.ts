@@ -1,0 +1,35 @@
+import { Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { usageError } from '../../failure.ts';
+import { amount, given, modeFilter, pageFlags } from '../../flags.ts';
+
+const days = Flags.custom<number>({
+  helpValue: '7',
+  async parse(text) {
+    if (/^\d{1,4}(\.\d+)?$/.test(text) && Number(text) <= 3_650) return Number(text);
+    throw usageError(`${text} is not a number of days such as 7`);
+  },
+});
+
+export default class WalletsList extends AdminCommand<typeof WalletsList> {
+  static override summary = 'List wallets with what they spend: who runs out next.';
+  static override description =
+    'What is spent a day comes from about the last seven days. With --days-left those that run out first come first, with --below the emptiest. Both leave out wallets that were never used.';
+  static override examples = [
+    '<%= config.bin %> wallets list --mode live --days-left 7',
+    '<%= config.bin %> wallets list --mode live --below 50.00',
+  ];
+  static override flags = {
+    mode: modeFilter,
+    below: amount({ description: 'only those that hold less' }),
+    'days-left': days({ description: 'only those that are used up within so many days' }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const { mode, below, 'days-left': daysLeft, limit, after } = this.flags;
+    const api = await this.api();
+    const found = await api.wallets.list.query(given({ mode, below, daysLeft, limit, after }));
+    return this.many(found, ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'lastEntryAt']);
+  }
+}

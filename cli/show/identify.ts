@@ -1,0 +1,98 @@
+import { identifierPrefixes, type SecretKind, secretPrefixes } from '../../contracts/identifiers.ts';
+
+/** A secret that was pasted: what it is, without what makes it one, and what support does about it. */
+export interface GivenSecret {
+  name: string;
+  masked: string;
+  advice: string;
+}
+
+interface SecretRow {
+  name: string;
+  /** Characters of its end that are shown elsewhere too. */
+  shown: number;
+  advice: (last: string) => string;
+}
+
+const byLastFour = (last: string) =>
+  `\`svcadmin partners list --search ${last}\` finds the key by its last four characters; where others have seen it: \`svcadmin keys rotate key_…\`.`;
+const rotated = (command: string) => () => `Where others have seen it: \`svcadmin ${command}\`.`;
+
+const secrets: Readonly<Record<SecretKind, SecretRow>> = {
+  testKey: { name: 'a test API key', shown: 4, advice: byLastFour },
+  liveKey: { name: 'a live API key', shown: 4, advice: byLastFour },
+  clientSecret: { name: 'a client secret', shown: 0, advice: rotated('clients rotate-secret cli_…') },
+  code: {
+    name: 'an authorization code',
+    shown: 0,
+    advice: () => '`svcadmin requests list --partner ptr_… --path /api/oauth` finds its exchange.',
+  },
+  webhookSecret: {
+    name: 'a webhook signing secret',
+    shown: 0,
+    advice: rotated('webhooks rotate-secret key_…'),
+  },
+  integrationSecret: {
+    name: 'an integration secret',
+    shown: 0,
+    advice: rotated('integrations rotate-secret int_…'),
+  },
+  operatorToken: {
+    name: 'an operator token',
+    shown: 0,
+    advice: () => 'Have an owner revoke it: `svcadmin operators revoke opr_…`.',
+  },
+};
+
+const accessToken = {
+  name: 'an access token',
+  advice: 'Ask for the X-Request-Id of the call, or for the session.',
+};
+
+/** The secret that a text holds, wherever in it. */
+export function findSecret(text: string): GivenSecret | undefined {
+  for (const [kind, prefix] of Object.entries(secretPrefixes) as [SecretKind, string][]) {
+    const [, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
+    if (body === undefined) continue;
+    const { name, shown, advice } = secrets[kind];
+    const last = shown > 0 ? body.slice(-shown) : '';
+    return { name, masked: `${prefix}…${last}`, advice: advice(last) };
+  }
+  return /eyJ[\w-]{8,}\.[\w-]+/.test(text) ? { ...accessToken, masked: 'eyJ…' } : undefined;
+}
+
+/** Kinds of things that an id can name. */
+export type Kind =
+  | keyof typeof identifierPrefixes
+  | 'request'
+  | 'wallet'
+  | 'job'
+  /** `sub` and `user_id`: what a partner knows a user by. */
+  | 'subject';
+
+export interface Identified {
+  kind: Kind;
+  id: string;
+}
+
+const body = '[0-9A-Za-z]{22}';
+/** From the most particular form on: a wallet begins with a partner. */
+const forms: readonly (readonly [Kind, RegExp])[] = [
+  ['wallet', new RegExp(`ptr_${body}:(test|live)\\b`)],
+  ['entry', new RegExp(`\\b(rev_)?${identifierPrefixes.entry}${body}\\b`)],
+  ['request', new RegExp(`\\breq_${body}\\b`)],
+  ...(Object.entries(identifierPrefixes) as [Kind, string][]).map(
+    ([kind, prefix]) => [kind, new RegExp(`\\b${prefix}${body}\\b`)] as const,
+  ),
+  ['job', /^[0-9a-f]{24}$/],
+  ['subject', /^[\w-]{43}$/],
+];
+
+/** What kind of thing a text names, an address or a sentence around the id included. */
+export function identify(text: string): Identified | undefined {
+  for (const [kind, form] of forms) {
+    const [id] = form.exec(text) ?? [];
+    if (id !== undefined) return { kind, id };
+  }
+  return undefined;
+}

@@ -1,0 +1,101 @@
+import { formatCents } from '../amounts.ts';
+import type { AdminApi } from '../client.ts';
+import { mostNamed, related, type Shown } from './related.ts';
+
+const modes = ['test', 'live'] as const;
+
+export async function showPartner(api: AdminApi, partnerId: string): Promise<Shown> {
+  const page = { partnerId, limit: mostNamed };
+  const [record, keys, clients, integrations, ...wallets] = await Promise.all([
+    api.partners.show.query({ partnerId }),
+    api.keys.list.query(page),
+    api.clients.list.query(page),
+    api.integrations.list.query(page),
+    ...modes.map((mode) => api.wallets.show.query({ partnerId, mode })),
+  ]);
+  return {
+    record,
+    related: [
+      ...keys.flatMap(({ id, mode, status, last4 }) =>
+        related('API key', id, `${mode}, ${status}, …${last4}`),
+      ),
+      ...clients.flatMap(({ id, mode, status, name }) =>
+        related('client', id, `${mode}, ${status}, ${name}`),
+      ),
+      ...integrations.flatMap(({ id, status, shops }) =>
+        related('integration', id, `${status}, ${shops.join(' ')}`),
+      ),
+      ...wallets.flatMap(({ mode, balance }) =>
+        related('wallet', `${partnerId}:${mode}`, `${formatCents(balance)} USD`),
+      ),
+    ],
+    next: [
+      `sessions list --partner ${partnerId}`,
+      `requests list --partner ${partnerId} --status 4xx`,
+      `deliveries list --partner ${partnerId} --status failed`,
+    ],
+  };
+}
+
+export async function showClient(api: AdminApi, clientId: string): Promise<Shown> {
+  const [record, integrations] = await Promise.all([
+    api.clients.show.query({ clientId }),
+    api.integrations.list.query({ clientId, limit: mostNamed }),
+  ]);
+  return {
+    record,
+    related: [
+      ...related('partner', record.partnerId),
+      ...related('API key', record.keyId, 'owns its sessions and gets its events'),
+      ...integrations.flatMap(({ id, status }) => related('integration', id, status)),
+    ],
+    next: [
+      `sessions list --client ${clientId}`,
+      `requests list --partner ${record.partnerId} --client ${clientId}`,
+    ],
+  };
+}
+
+export async function showKey(api: AdminApi, keyId: string): Promise<Shown> {
+  const [record, clients] = await Promise.all([
+    api.keys.show.query({ keyId }),
+    api.clients.list.query({ keyId, limit: mostNamed }),
+  ]);
+  return {
+    record,
+    related: [
+      ...related('partner', record.partnerId),
+      ...clients.flatMap(({ id, status, name }) => related('client', id, `${status}, ${name}`)),
+    ],
+    next: [`deliveries list --key ${keyId} --status failed`, `events list --key ${keyId}`],
+  };
+}
+
+export async function showIntegration(api: AdminApi, integrationId: string): Promise<Shown> {
+  const record = await api.integrations.show.query({ integrationId });
+  return {
+    record,
+    related: [...related('partner', record.partnerId), ...related('client', record.clientId)],
+    next: [`requests list --partner ${record.partnerId} --path /api/integrations`],
+  };
+}
+
+export async function showOperator(api: AdminApi, operatorId: string): Promise<Shown> {
+  const record = await api.operators.show.query({ operatorId });
+  return { record, related: [], next: [`audit-log list --actor ${operatorId}`] };
+}
+
+export async function showWallet(api: AdminApi, walletId: string): Promise<Shown> {
+  const [partnerId = '', given] = walletId.split(':');
+  const mode = given === 'live' ? 'live' : 'test';
+  const [record, limits] = await Promise.all([
+    api.wallets.show.query({ partnerId, mode }),
+    api.limits.show.query({ partnerId, mode }),
+  ]);
+  const { perMinute, perHour, used } = limits;
+  return {
+    record: { ...record, perMinute, perHour, used },
+    related: related('partner', partnerId),
+    next: [`wallets statement ${partnerId} --mode ${mode} --from 7d`],
+  };
+}

@@ -1,0 +1,23 @@
+import type { SessionView } from '../../contracts/admin/sessions.ts';
+import { formatValue, localTime } from '../output/format.ts';
+
+/** What a session is, without what is told in lines. */
+export function sessionFields(session: SessionView) {
+  const { timeline: _timeline, code: _code, failure: _failure, ...fields } = session;
+  return fields;
+}
+
+/** Why there is no code, what became of it, and what happened, in order. */
+export function sessionLines({ timeline, code, failure }: SessionView): string[] {
+  const why = failure
+    ? [
+        `No code: ${failure.reason} at ${localTime(failure.at)}: ${failure.text}`,
+        `         ${failure.retryable ? 'the user may try again' : 'trying again will not help'}`,
+      ]
+    : [];
+  return [
+    ...why,
+    ...(code ? [`Code: ${formatValue('code', code)}`] : []),
+    ...timeline.map(({ at, event, note }) => `  ${localTime(at)}  ${event}${note ? `: ${note}` : ''}`),
+  ];
+}

@@ -1,0 +1,83 @@
+import type { AdminApi } from '../client.ts';
+import { distinct, related, type Shown } from './related.ts';
+
+export async function showEvent(api: AdminApi, eventId: string): Promise<Shown> {
+  const { attempts, ...record } = await api.events.show.query({ eventId });
+  const { partnerId, keyId, sessionId, enrollmentId, sub, deliveryIds } = record;
+  return {
+    record: { ...record, attempts: attempts.length },
+    related: [
+      ...related('partner', partnerId),
+      ...related('API key', keyId, 'gets it'),
+      ...related('session', sessionId),
+      ...related('enrollment', enrollmentId),
+      ...related('subject', sub, 'its user_id'),
+      ...deliveryIds.flatMap((id) => related('delivery', id)),
+    ],
+    next: [`events why ${eventId}`],
+  };
+}
+
+export async function showDelivery(api: AdminApi, deliveryId: string): Promise<Shown> {
+  const { attempts, ...record } = await api.deliveries.show.query({ deliveryId });
+  const { eventId, event, partnerId, keyId, resendOf } = record;
+  return {
+    record: { ...record, attempts: attempts.length },
+    related: [
+      ...related('event', eventId, event),
+      ...related('partner', partnerId),
+      ...related('API key', keyId),
+      ...related('delivery', resendOf, 'sent again by this one'),
+    ],
+    next: [`events why ${eventId}`, `deliveries show ${deliveryId}`],
+  };
+}
+
+export async function showEntry(api: AdminApi, entryId: string): Promise<Shown> {
+  const record = await api.wallets.entry.query({ entryId });
+  const { partnerId, walletId, mode, at } = record;
+  return {
+    record,
+    related: [
+      ...related('partner', partnerId),
+      ...related('wallet', walletId),
+      ...related('client', record.clientId),
+      ...related('session', record.sessionId, 'its code was exchanged'),
+      ...related('enrollment', record.enrollmentId),
+      ...related('entry', record.of, 'the charge that it gives back'),
+      ...related('entry', record.givenBackBy, 'the refund that gave it back'),
+      ...related('operator', record.actor?.startsWith('opr_') ? record.actor : null, 'did it'),
+    ],
+    next: [`wallets statement ${partnerId} --mode ${mode} --from ${at.slice(0, 10)}`],
+  };
+}
+
+export async function showRequest(api: AdminApi, requestId: string): Promise<Shown> {
+  const record = await api.requests.show.query({ requestId });
+  const { request, changes } = record;
+  return {
+    record: request ?? { id: requestId, changes: changes.map(({ action }) => action) },
+    related: distinct([
+      ...related('partner', request?.partnerId),
+      ...related('API key', request?.keyId),
+      // As the caller wrote them: whether they exist is not known.
+      ...related('client', request?.clientId),
+      ...related('session', request?.sessionId),
+      ...related('integration', request?.integrationId),
+      ...changes.flatMap(({ target, action, operatorId }) => [
+        ...related('changed', target, action),
+        ...related('operator', operatorId, 'did it'),
+      ]),
+    ]),
+    next: request?.error ? [`error ${request.error}`] : [],
+  };
+}
+
+export async function showJob(api: AdminApi, jobId: string): Promise<Shown> {
+  const { attempts, deliveryIds, ...record } = await api.jobs.show.query({ jobId });
+  return {
+    record,
+    related: deliveryIds.slice(0, attempts.length).flatMap((id) => related('delivery', id)),
+    next: [`jobs show ${jobId}`],
+  };
+}

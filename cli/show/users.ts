@@ -1,0 +1,79 @@
+import type { AdminApi } from '../client.ts';
+import { distinct, mostNamed, type Related, related, type Shown } from './related.ts';
+import { sessionFields, sessionLines } from './session-lines.ts';
+
+type Event = Awaited<ReturnType<AdminApi['events']['list']['query']>>[number];
+
+const eventRows = (events: readonly Event[]): Related[] =>
+  events.flatMap(({ id, event, status, deliveryIds }) => [
+    ...related('event', id, `${event}, ${status}`),
+    ...deliveryIds.flatMap((delivery) => related('delivery', delivery, `of ${id}`)),
+  ]);
+
+export async function showSession(api: AdminApi, sessionId: string): Promise<Shown> {
+  const page = { sessionId, limit: mostNamed };
+  const [record, events, requests] = await Promise.all([
+    api.sessions.show.query({ sessionId }),
+    api.events.list.query(page),
+    api.requests.list.query(page),
+  ]);
+  const { partnerId, clientId, keyId, enrollmentId, sub, code } = record;
+  return {
+    record,
+    fields: sessionFields(record),
+    lines: sessionLines(record),
+    related: [
+      ...related('partner', partnerId),
+      ...related('client', clientId),
+      ...related('API key', keyId),
+      ...related('enrollment', enrollmentId),
+      ...related('subject', sub, 'what the partner knows the user by'),
+      ...related('entry', code?.charge?.id, 'the charge for its code'),
+      ...eventRows(events),
+      ...requests.rows.flatMap(({ id, method, route, status }) =>
+        related('request', id, `${method} ${route} ${status}`),
+      ),
+    ],
+    next: [`requests list --partner ${partnerId} --client ${clientId} --path /api`],
+  };
+}
+
+export async function showEnrollment(api: AdminApi, enrollmentId: string): Promise<Shown> {
+  const record = await api.enrollments.show.query({ enrollmentId });
+  const { partnerId, clientId, sub, firstSession } = record;
+  const [events, sessions] = await Promise.all([
+    api.events.list.query({ sub, enrollmentId, limit: mostNamed }),
+    api.sessions.list.query({ enrollmentId, limit: mostNamed }),
+  ]);
+  return {
+    record,
+    related: distinct([
+      ...related('partner', partnerId),
+      ...related('client', clientId),
+      ...related('subject', sub, 'what the partner knows the user by'),
+      ...sessions.rows.flatMap(({ id, status, reason }) => related('session', id, reason ?? status)),
+      ...related('session', firstSession, 'made it'),
+      ...eventRows(events),
+    ]),
+    next: [`users show ${enrollmentId}`],
+  };
+}
+
+/** @param user `usr_…`, or the `sub` that a partner knows */
+export async function showUser(api: AdminApi, user: string): Promise<Shown> {
+  const record = await api.users.show.query({ user });
+  const { enrollments: _enrollments, ...fields } = record;
+  return {
+    record,
+    fields,
+    related: distinct(
+      record.enrollments.flatMap(({ id, partnerId, clientId, sub, status }) => [
+        ...related('enrollment', id, status),
+        ...related('partner', partnerId),
+        ...related('client', clientId),
+        ...related('subject', sub, `at ${partnerId}`),
+      ]),
+    ),
+    next: record.enrollments.slice(0, 3).map(({ id }) => `sessions list --enrollment ${id}`),
+  };
+}

@@ -1,0 +1,102 @@
+import {
+  FoundRequests,
+  ListRefused,
+  ListRequests,
+  RefusedExchanges,
+  RequestReference,
+  RequestStory,
+  type RequestView,
+} from '../../contracts/admin/requests.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import { viewEntry } from './audit-log.ts';
+import type { AuditStore } from './audit-store.ts';
+import { keepFor } from './request-log.ts';
+import type { RequestRecord, RequestStore } from './request-store.ts';
+
+function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
+  const {
+    error = null,
+    description = null,
+    partnerId = null,
+    keyId = null,
+    clientId = null,
+    sessionId = null,
+    integrationId = null,
+    address = null,
+    retryAfter = null,
+    ...rest
+  } = record;
+  return {
+    ...rest,
+    ...{ id: _id, at: at.toISOString(), error, description, partnerId, keyId, clientId, sessionId },
+    ...{ integrationId, address, retryAfter },
+  };
+}
+
+interface Sources {
+  requests: RequestStore;
+  audit: Pick<AuditStore, 'ofRequest'>;
+  clock: Pick<Clock, 'now'>;
+  /** What partners are called, by their ids. */
+  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
+export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
+  /** What is older may be there still, but not for long. */
+  const oldest = () => new Date(clock.now() - keepFor).toISOString();
+  const from = (since: string | undefined): string => {
+    const first = oldest();
+    return since !== undefined && since > first ? since : first;
+  };
+
+  return router({
+    show: procedure
+      .input(RequestReference)
+      .output(RequestStory)
+      .query(async ({ input: { requestId } }) => {
+        const [found, changes] = await Promise.all([
+          requests.find(requestId, new Date(clock.now())),
+          audit.ofRequest(requestId),
+        ]);
+        if (!found && changes.length === 0) {
+          throw new ApiError('not_found', {
+            description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load`,
+          });
+        }
+        return { id: requestId, request: found ? viewRequest(found) : null, changes: changes.map(viewEntry) };
+      }),
+
+    list: procedure
+      .input(ListRequests)
+      .output(FoundRequests)
+      .query(async ({ input: { after, since, ...wanted } }) => {
+        const last = after === undefined ? undefined : await requests.find(after, new Date(clock.now()));
+        if (after !== undefined && !last) {
+          throw new ApiError('not_found', { description: `No request ${after}` });
+        }
+        const { rows, stoppedAfter } = await requests.list({ ...wanted, since: from(since), after: last });
+        return { rows: rows.map(viewRequest), stoppedAfter };
+      }),
+
+    refused: procedure
+      .input(ListRefused)
+      .output(RefusedExchanges)
+      .query(async ({ input: { since, ...wanted } }) => {
+        const { rows, countedSince } = await requests.refused({ ...wanted, since: from(since) });
+        const names = await partnerNames([...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))]);
+        return {
+          rows: rows.map(({ lastAt, partnerId, limit, ...row }) => ({
+            ...row,
+            limit: limit ?? null,
+            partnerId: partnerId ?? null,
+            partnerName: names.get(partnerId ?? '') ?? null,
+            lastAt: lastAt.toISOString(),
+          })),
+          countedSince: countedSince.toISOString(),
+        };
+      }),
+  });
+}

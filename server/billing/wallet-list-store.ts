@@ -1,0 +1,116 @@
+import type { Db, Document } from 'mongodb';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type LedgerPage, pageIdOf } from './ledger-page.ts';
+import type { ManualMove, Sample } from './wallet-use.ts';
+
+const collection = 'ledger';
+/** Entries that an operator made: only they name an actor. */
+const byOperators = { 'entries.memo.actor': { $exists: true } };
+
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { walletId: 1, n: 1 }, partialFilterExpression: byOperators },
+];
+
+/** The last page of a wallet. */
+export interface WalletHead extends Sample {
+  walletId: string;
+  /** Entries of the statement. */
+  seq: number;
+}
+
+/** Ids that one query names. */
+const perQuery = 2_000;
+
+const lastPage = {
+  from: collection,
+  let: { first: { $concat: ['$walletId', '/'] }, beyond: { $concat: ['$walletId', '0'] } },
+  pipeline: [
+    { $match: { $expr: { $and: [{ $gte: ['$_id', '$$first'] }, { $lt: ['$_id', '$$beyond'] }] } } },
+    { $sort: { _id: -1 } },
+    { $limit: 1 },
+    { $project: { _id: 0, n: 1, at: 1, balance: '$state.balance', seq: '$state.seq' } },
+  ],
+  as: 'last',
+};
+
+function inGroups<T>(all: readonly T[]): T[][] {
+  const groups: T[][] = [];
+  for (let first = 0; first < all.length; first += perQuery) groups.push(all.slice(first, first + perQuery));
+  return groups;
+}
+
+export type WalletListStore = ReturnType<typeof createWalletListStore>;
+
+/** Many wallets at a time: what each has and spends, without reading their ledgers. */
+export function createWalletListStore(db: Db) {
+  const ledger = db.collection<LedgerPage>(collection);
+
+  return {
+    /** The last pages of wallets in the order of their ids: one index look-up each. */
+    async heads({
+      after,
+      limit,
+      suffix,
+    }: {
+      after: string;
+      limit: number;
+      suffix: string;
+    }): Promise<WalletHead[]> {
+      const ofMode: Document = suffix ? { walletId: { $regex: `${suffix}$` } } : {};
+      const found = await ledger
+        .aggregate<{ walletId: string; last: Omit<WalletHead, 'walletId'>[] }>(
+          [
+            { $match: { $and: [{ n: 0, walletId: { $gt: after } }, ofMode] } },
+            { $sort: { walletId: 1 } },
+            { $limit: limit },
+            { $project: { _id: 0, walletId: 1 } },
+            { $lookup: lastPage },
+          ],
+          { hint: { n: 1, walletId: 1 } },
+        )
+        .toArray();
+      return found.flatMap(({ walletId, last }) => last.map((page) => ({ ...page, walletId })));
+    },
+
+    /** Pages by their numbers, without their entries. */
+    async samples(wanted: readonly { walletId: string; n: number }[]): Promise<Map<string, Sample[]>> {
+      const found = new Map<string, Sample[]>();
+      for (const group of inGroups(wanted)) {
+        const ids = group.map(({ walletId, n }) => pageIdOf(walletId, n));
+        const pages = ledger.find(
+          { _id: { $in: ids } },
+          { hint: { _id: 1 }, projection: { walletId: 1, n: 1, at: 1, 'state.balance': 1 } },
+        );
+        for await (const { walletId, n, at, state } of pages)
+          found.set(walletId, [...(found.get(walletId) ?? []), { n, at, balance: state.balance }]);
+      }
+      return found;
+    },
+
+    /** What operators moved in these wallets after the given pages. */
+    async moves(since: ReadonlyMap<string, number>): Promise<Map<string, ManualMove[]>> {
+      const found = new Map<string, ManualMove[]>();
+      for (const group of inGroups([...since])) {
+        const pages = ledger.find(
+          {
+            ...byOperators,
+            walletId: { $in: group.map(([walletId]) => walletId) },
+            n: { $gt: Math.min(...group.map(([, n]) => n)) },
+          },
+          {
+            hint: { walletId: 1, n: 1 },
+            projection: { walletId: 1, n: 1, 'entries.amount': 1, 'entries.memo.actor': 1 },
+          },
+        );
+        for await (const { walletId, n, entries } of pages) {
+          const amount = entries.reduce(
+            (sum, { memo, amount: cents }) => (memo?.actor ? sum + cents : sum),
+            0,
+          );
+          found.set(walletId, [...(found.get(walletId) ?? []), { n, amount }]);
+        }
+      }
+      return found;
+    },
+  };
+}

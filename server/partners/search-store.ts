@@ -1,0 +1,99 @@
+import type { Db, Document } from 'mongodb';
+import { type IdentifierKind, identifierKind } from '../../contracts/identifiers.ts';
+
+/** Something of a partner that fits a search, in words. */
+export interface Match {
+  partnerId: string;
+  found: string;
+}
+
+/** Matches of one kind that are looked at. */
+const mostMatches = 500;
+/** Milliseconds that one look may take. */
+const longestLook = 2_000;
+
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** The host of an address; other text as it is. */
+function hostIn(text: string): string {
+  return (URL.canParse(text) ? new URL(text).host : '') || text;
+}
+
+interface Kept {
+  _id: string;
+  partnerId: string;
+  redirectUris?: string[];
+  clientId?: string;
+}
+
+interface Look {
+  collection: string;
+  filter: Document;
+  /** The index that the look stays in: as many keys as there are names or addresses, and no documents. */
+  hint: Document;
+}
+
+export type SearchStore = ReturnType<typeof createSearchStore>;
+
+/** Finds partners by what a ticket says of them. */
+export function createSearchStore(db: Db) {
+  const look = ({ collection, filter, hint }: Look): Promise<Kept[]> =>
+    db
+      .collection<Kept>(collection)
+      .find(filter, { hint, maxTimeMS: longestLook })
+      .project<Kept>({ partnerId: 1, redirectUris: 1, clientId: 1 })
+      .limit(mostMatches)
+      .toArray();
+
+  async function byName(text: string): Promise<Match[]> {
+    const filter = { name: { $regex: literal(text), $options: 'i' } };
+    const found = await look({ collection: 'partners', filter, hint: { name: 1 } });
+    return found.map(({ _id }) => ({ partnerId: _id, found: 'name' }));
+  }
+
+  async function byRedirectHost(text: string): Promise<Match[]> {
+    const host = literal(hostIn(text));
+    const pattern = new RegExp(`^https?://[^/?#]*${host}`, 'i');
+    const filter = { redirectUris: { $regex: pattern } };
+    const found = await look({ collection: 'clients', filter, hint: { redirectUris: 1 } });
+    return found.map(({ _id, partnerId, redirectUris = [] }) => {
+      const uri = redirectUris.find((candidate) => pattern.test(candidate)) ?? '';
+      return { partnerId, found: `redirect URI ${uri} of ${_id}` };
+    });
+  }
+
+  async function byLastFour(text: string): Promise<Match[]> {
+    const found = await look({ collection: 'apiKeys', filter: { last4: text }, hint: { last4: 1 } });
+    return found.map(({ _id, partnerId }) => ({ partnerId, found: `API key ${_id} …${text}` }));
+  }
+
+  const collections: Partial<Record<IdentifierKind, string>> = {
+    partner: 'partners',
+    client: 'clients',
+    apiKey: 'apiKeys',
+    integration: 'integrations',
+  };
+
+  /** An id, or its beginning as far as it can be read. */
+  async function byId(text: string, kind: IdentifierKind): Promise<Match[]> {
+    const collection = collections[kind];
+    if (!collection || !/^\w+$/.test(text)) return [];
+    const filter = { _id: { $gte: text, $lt: `${text}~` } };
+    const found = await look({ collection, filter, hint: { _id: 1 } });
+    return found.map(({ _id, partnerId = _id }) => ({ partnerId, found: _id }));
+  }
+
+  return {
+    /** At most 500 of each kind. */
+    async matches(text: string): Promise<Match[]> {
+      const kind = identifierKind(text);
+      if (kind) return byId(text, kind);
+      const found = await Promise.all([
+        byName(text),
+        ...(/^\S+$/.test(text) ? [byRedirectHost(text)] : []),
+        ...(/^[0-9A-Za-z]{4}$/.test(text) ? [byLastFour(text)] : []),
+      ]);
+      return found.flat();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { hmac } from '../platform/ids.ts';
+
+/** A shop's customer, as its exchange of a code named them. */
+export interface Customer {
+  clientId: string;
+  /** Host name, lower case. */
+  shop: string;
+  customerId: string;
+}
+
+/** What the enrollment keeps in place of the customer's id. */
+export const customerHash = (idKey: Uint8Array, { clientId, shop, customerId }: Customer): string =>
+  hmac(idKey, JSON.stringify(['customer', clientId, shop, customerId]));

@@ -1,0 +1,44 @@
+import { FoundSessions, ListSessions } from '../../contracts/admin/sessions.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { EnrollmentStore } from './people/enrollment-store.ts';
+import type { SessionStore } from './session/session-store.ts';
+import type { Session } from './session/transitions.ts';
+import { viewSessionSummary } from './views.ts';
+
+interface Dependencies {
+  sessions: Pick<SessionStore, 'find' | 'list'>;
+  enrollments: Pick<EnrollmentStore, 'find'>;
+  clock: { now(): number };
+}
+
+/** `svcadmin sessions list`. */
+export function createSessionListProcedures({ sessions, enrollments, clock }: Dependencies) {
+  async function existing(sessionId: string): Promise<Session> {
+    const session = await sessions.find(sessionId);
+    if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
+    return session;
+  }
+
+  async function ofEnrollment(enrollmentId: string) {
+    const enrollment = await enrollments.find(enrollmentId);
+    if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${enrollmentId}` });
+    return { userId: enrollment.userId, enrollmentId };
+  }
+
+  return router({
+    list: procedure
+      .input(ListSessions)
+      .output(FoundSessions)
+      .query(async ({ input: { after, enrollmentId, ...wanted } }) => {
+        const now = clock.now();
+        const { rows, stoppedAfter } = await sessions.list({
+          ...wanted,
+          now: new Date(now),
+          after: after === undefined ? undefined : await existing(after),
+          of: enrollmentId === undefined ? undefined : await ofEnrollment(enrollmentId),
+        });
+        return { rows: rows.map((session) => viewSessionSummary(session, now)), stoppedAfter };
+      }),
+  });
+}

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { sha256 } from '../../server/platform/ids.ts';
+import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { createBrowser } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { call, createShop, fields, shopDomain, sign } from '../storefront/shop.ts';
+
+const minute = 60_000;
+const clock = manualClock();
+let server: TestServer;
+let partner: TestPartner;
+let other: TestPartner;
+/** Sessions by how they ended. */
+const sessions = { complete: '', failed: '', expired: '', open: '' };
+let charge = '';
+
+const iso = (ahead: number) => new Date(clock.now() + ahead).toISOString();
+const tokenUrl = () => `${server.baseUrl}/api/oauth/token`;
+
+/** A session that its user never finishes. @returns its id */
+async function abandoned({ clientId }: TestPartner): Promise<string> {
+  const { codeChallenge, state } = newVisit();
+  const scope = 'age_18_plus';
+  const start = startUrl({ baseUrl: server.baseUrl, clientId, redirectUri, scope, state, codeChallenge });
+  const page = await createBrowser(server.baseUrl).open(start);
+  return /ses_\w{22}/.exec(page.url)?.[0] ?? '';
+}
+
+const newest = async (filter: object): Promise<string> => {
+  const found = await server.db.collection('sessions').findOne(filter, { sort: { createdAt: -1 } });
+  return String(found?._id);
+};
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  [partner, other] = [await createPartner(server), await createPartner(server)];
+  sessions.expired = await abandoned(partner);
+  clock.advance(40 * minute);
+  await visit(server, partner, 'rejected');
+  sessions.failed = await newest({ partnerId: partner.partnerId });
+  clock.advance(minute);
+  const visited = await visit(server, partner);
+  sessions.complete = await newest({ 'code.hash': sha256(visited.code) });
+  const answer = await post(tokenUrl(), tokenForm(partner, visited));
+  expect(answer.status).toBe(200);
+  const session = await server.admin.sessions.show.query({ sessionId: sessions.complete });
+  charge = session.code?.charge?.id ?? '';
+  clock.advance(minute);
+  sessions.open = await abandoned(partner);
+  await visit(server, other);
+}, 60_000);
+afterAll(() => server.stop());
+
+describe('sessions list', () => {
+  const list = async (wanted: Parameters<TestServer['admin']['sessions']['list']['query']>[0]) =>
+    (await server.admin.sessions.list.query(wanted)).rows.map(({ id }) => id);
+
+  it('has the newest first, in pages, of one partner or client', async () => {
+    const all = [sessions.open, sessions.complete, sessions.failed, sessions.expired];
+    const { partnerId, clientId } = partner;
+    expect(await list({ partnerId })).toEqual(all);
+    expect(await list({ clientId })).toEqual(all);
+    expect(await list({ clientId: other.clientId })).toHaveLength(1);
+    expect(await list({})).toHaveLength(5);
+    expect(await list({ partnerId, limit: 2 })).toEqual(all.slice(0, 2));
+    expect(await list({ partnerId, limit: 2, after: sessions.complete })).toEqual(all.slice(2));
+    expect(await list({ partnerId, mode: 'live' })).toEqual([]);
+  });
+
+  it.each([
+    ['failed', ['failed'], 'document_rejected'],
+    ['expired', ['expired'], 'session_expired'],
+    ['open', ['open'], null],
+    ['complete', ['complete'], null],
+    ['pending', ['open', 'expired'], null],
+    ['verified', [], null],
+  ] as const)('finds those that are %s', async (status, expected, reason) => {
+    const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId, status });
+    expect(rows.map(({ id }) => id)).toEqual(expected.map((name) => sessions[name]));
+    if (rows[0]) expect(rows[0].reason).toBe(reason);
+  });
+
+  it('finds one that expired without an event by its partner and time', async () => {
+    const { partnerId } = partner;
+    const period = { since: iso(-45 * minute), until: iso(-40 * minute) };
+    const [found, ...more] = (await server.admin.sessions.list.query({ partnerId, ...period })).rows;
+    expect(found).toMatchObject({ id: sessions.expired, expired: true, reason: 'session_expired' });
+    expect(more).toEqual([]);
+    expect(await server.admin.events.list.query({ sessionId: sessions.expired })).toEqual([]);
+    expect(await list({ partnerId, since: iso(minute) })).toEqual([]);
+  });
+
+  it('finds those of an enrollment', async () => {
+    const { enrollmentId } = await server.admin.sessions.show.query({ sessionId: sessions.complete });
+    expect(await list({ enrollmentId: enrollmentId ?? '' })).toEqual([sessions.complete]);
+  });
+
+  it('refuses what is not there, or is of another kind', async () => {
+    await expect(list({ after: 'ses_none' })).rejects.toThrow('No session ses_none');
+    await expect(list({ enrollmentId: 'enr_none' })).rejects.toThrow('No enrollment enr_none');
+    await expect(list({ partnerId: sessions.open })).rejects.toThrow('is a session; this needs ptr_');
+    await expect(list({ status: 'lost' as never })).rejects.toThrow('status');
+    await expect(list({ since: 'yesterday' })).rejects.toThrow('since');
+  });
+});
+
+describe('requests list and requests refused', () => {
+  const list = async (wanted: Parameters<TestServer['admin']['requests']['list']['query']>[0]) =>
+    (await server.admin.requests.list.query(wanted)).rows;
+
+  beforeAll(async () => {
+    const wrong = { ...tokenForm(partner, { code: 'svc_code_none', codeVerifier: 'v'.repeat(43) }) };
+    clock.advance(minute);
+    for (let n = 0; n < 3; n += 1) await post(tokenUrl(), wrong);
+    clock.advance(minute);
+    await post(tokenUrl(), { ...wrong, client_secret: 'wrong' });
+    await post(tokenUrl(), { ...wrong, client_id: other.clientId, client_secret: 'wrong' });
+    const session = `${server.baseUrl}/api/verify/hvf-session/${sessions.failed}`;
+    await fetch(session, { headers: { authorization: `Bearer ${partner.apiKey}` } });
+    const kept = () => list({ partnerId: partner.partnerId, path: '/api/verify' });
+    await vi.waitFor(async () => expect(await kept()).toHaveLength(1), { timeout: 10_000 });
+  });
+
+  it('tells whose they are, by status, path and error', async () => {
+    const { partnerId, keyId, clientId } = partner;
+    const [asked] = await list({ partnerId, path: '/api/verify' });
+    expect(asked).toMatchObject({ partnerId, keyId, sessionId: sessions.failed, status: 200 });
+    const refused = await list({ partnerId, status: '4xx' });
+    expect(refused.map(({ error }) => error)).toEqual(['invalid_client', ...Array(3).fill('invalid_grant')]);
+    expect(refused[0]).toMatchObject({ partnerId, clientId, keyId: null, route: '/api/oauth/token' });
+    expect(await list({ partnerId, status: '401' })).toEqual(refused.slice(0, 1));
+    expect(await list({ partnerId, error: 'invalid_grant' })).toEqual(refused.slice(1));
+    expect(await list({ partnerId, status: '4xx', path: '/verify' })).toEqual([]);
+    expect((await list({ status: '401' })).map((row) => row.partnerId).toSorted()).toEqual(
+      [partnerId, other.partnerId].toSorted(),
+    );
+    expect(await list({ sessionId: sessions.failed, path: '/api' })).toEqual([asked]);
+    expect(await list({ partnerId, clientId: other.clientId })).toEqual([]);
+  });
+
+  it('pages, and narrows by time', async () => {
+    const { partnerId } = partner;
+    const all = await list({ partnerId, status: '4xx' });
+    const first = await list({ partnerId, status: '4xx', limit: 2 });
+    const rest = await list({ partnerId, status: '4xx', limit: 2, after: first.at(-1)?.id ?? '' });
+    expect([...first, ...rest]).toEqual(all);
+    expect(await list({ partnerId, status: '4xx', since: iso(-30_000) })).toEqual(all.slice(0, 1));
+    expect(await list({ partnerId, status: '4xx', until: iso(-30_000) })).toEqual(all.slice(1));
+  });
+
+  it('counts refused exchanges by partner and reason', async () => {
+    const since = iso(-60 * minute);
+    const { rows, countedSince } = await server.admin.requests.refused.query({ since });
+    expect(countedSince).toBe(since);
+    expect(rows[0]).toMatchObject({
+      partnerId: partner.partnerId,
+      partnerName: 'Acme Cinema',
+      error: 'invalid_grant',
+      limit: null,
+      count: 3,
+    });
+    expect(rows.slice(1).map(({ error, count }) => [error, count])).toEqual([
+      ['invalid_client', 1],
+      ['invalid_client', 1],
+    ]);
+    const own = { since, partnerId: other.partnerId };
+    expect((await server.admin.requests.refused.query(own)).rows).toMatchObject([{ count: 1 }]);
+    const last = await server.admin.requests.show.query({ requestId: rows[0]?.lastRequest ?? '' });
+    expect(last.request).toMatchObject({ error: 'invalid_grant' });
+    // What is older is not kept.
+    const longAgo = await server.admin.requests.refused.query({ since: iso(-30 * 1440 * minute) });
+    expect(longAgo.countedSince).toBe(iso(-7 * 1440 * minute));
+  });
+
+  it.each([
+    [{ status: '4x' }, 'such as 404'],
+    [{ status: '600' }, 'such as 404'],
+    [{ path: 'api' }, 'the beginning of a path'],
+    [{ after: 'req_1' }, 'X-Request-Id'],
+    [{ after: 'req_0000000000000000000000' }, 'No request'],
+    [{ partnerId: 'cli_1' }, 'is a client'],
+    [{ limit: 0 }, 'limit'],
+  ])('refuses %j', async (wanted, words) => {
+    await expect(list(wanted)).rejects.toThrow(words);
+  });
+});
+
+describe('partners search', () => {
+  const search = (text: string, more = {}) => server.admin.partners.search.query({ text, ...more });
+  const idsOf = async (text: string) => (await search(text)).map(({ id }) => id);
+
+  it('finds by name, ids and their beginnings, redirect host and the last four of a key', async () => {
+    const cafe = await server.admin.partners.create.mutate({ name: 'Café (Nord) *' });
+    const key = await server.admin.keys.create.mutate({ partnerId: cafe.id, mode: 'test' });
+    const client = await server.admin.clients.create.mutate({
+      ...{ partnerId: cafe.id, keyId: key.id, name: 'Shop', claims: ['age_18_plus'], kind: 'oauth' },
+      redirectUris: ['https://www.nord-cafe.example/back?from=acme'],
+    });
+    for (const text of ['café', '(nord) *', cafe.id, client.id, key.id, client.id.slice(0, 12)])
+      expect(await idsOf(text)).toEqual([cafe.id]);
+    for (const text of ['nord-cafe', 'NORD-CAFE.example', 'https://nord-cafe.example/other'])
+      expect(await search(text)).toMatchObject([
+        { id: cafe.id, found: [`redirect URI https://www.nord-cafe.example/back?from=acme of ${client.id}`] },
+      ]);
+    expect(await search(key.last4)).toMatchObject([
+      { id: cafe.id, found: [`API key ${key.id} …${key.last4}`] },
+    ]);
+    // What follows the host is no part of it.
+    expect(await idsOf('from=acme')).toEqual([]);
+    expect(await idsOf('.*')).toEqual([]);
+    expect(await search('café', { status: 'active' })).toEqual([]);
+    expect(await search('café', { status: 'pending' })).toHaveLength(1);
+  });
+
+  it('pages, newest first', async () => {
+    const all = await idsOf('acme');
+    expect(all).toEqual([other.partnerId, partner.partnerId]);
+    expect(await search('acme', { limit: 1 })).toMatchObject([{ id: other.partnerId, found: ['name'] }]);
+    expect(await search('acme', { after: other.partnerId })).toMatchObject([{ id: partner.partnerId }]);
+    await expect(search('acme', { after: 'ptr_none' })).rejects.toThrow('No partner ptr_none');
+    await expect(search('a')).rejects.toThrow('at least two characters');
+  });
+});
+
+describe('users find', () => {
+  const find = (wanted: Parameters<TestServer['admin']['users']['find']['query']>[0]) =>
+    server.admin.users.find.query(wanted);
+
+  it('leads from a session, a subject and an enrollment to all enrollments of the person', async () => {
+    const { sub, enrollmentId } = await server.admin.sessions.show.query({ sessionId: sessions.complete });
+    const bySession = await find({ of: sessions.complete });
+    const mine = { id: enrollmentId, sub, partnerId: partner.partnerId, clientId: partner.clientId };
+    expect(bySession).toEqual([expect.objectContaining(mine)]);
+    expect(await find({ of: sub ?? '' })).toEqual(bySession);
+    expect(await find({ of: enrollmentId ?? '' })).toEqual(bySession);
+    expect(await find({ of: bySession[0]?.userId ?? '' })).toEqual(bySession);
+    expect(await find({ of: sessions.open })).toEqual([]);
+    expect(await find({ of: 'unknown' })).toEqual([]);
+  });
+
+  it("finds a shop's customer by what the shop calls them", async () => {
+    const shop = await createShop(server);
+    const { code } = await visit(server, shop, 'adult', 'age_18_plus');
+    const body = JSON.stringify(fields(code, { customer_id: 'customer-10042' }));
+    expect(await call(server, body, sign(shop, body, clock.now()))).toMatchObject({ status: 200 });
+    const customer = { clientId: shop.clientId, shop: shopDomain, customerId: 'customer-10042' };
+    expect(await find({ customer })).toMatchObject([{ clientId: shop.clientId, status: 'active' }]);
+    expect(await find({ customer: { ...customer, customerId: 'customer-1' } })).toEqual([]);
+    expect(await find({ customer: { ...customer, clientId: partner.clientId } })).toEqual([]);
+    await expect(find({ of: 'x', customer })).rejects.toThrow('either a reference or a customer');
+    await expect(find({})).rejects.toThrow('either a reference or a customer');
+  });
+});
+
+describe('a ledger entry', () => {
+  it('leads to its session, client and enrollment, in the statement too', async () => {
+    const session = await server.admin.sessions.show.query({ sessionId: sessions.complete });
+    const cause = {
+      sessionId: sessions.complete,
+      clientId: partner.clientId,
+      enrollmentId: session.enrollmentId,
+    };
+    expect(await server.admin.wallets.entry.query({ entryId: charge })).toMatchObject(cause);
+    const { entries } = await server.admin.wallets.statement.query({ partnerId: partner.partnerId });
+    const nothing = { sessionId: null, clientId: null, enrollmentId: null };
+    expect(entries).toMatchObject([
+      { kind: 'funding', ...nothing },
+      { id: charge, ...cause },
+    ]);
+  });
+
+  it('is signed without them: they are forgotten in time', async () => {
+    const signed = await server.admin.wallets.signedStatement.query({ partnerId: partner.partnerId });
+    const payload = Buffer.from(signed.jws.split('.')[1] ?? '', 'base64url').toString('utf8');
+    expect(payload).toContain(charge);
+    expect(payload).not.toContain(sessions.complete);
+  });
+});

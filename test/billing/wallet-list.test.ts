@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import type { ListWallets } from '../../contracts/admin/wallets.ts';
+import { walletIdOf } from '../../server/billing/ledger-page.ts';
+import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
+import { createBillingStores, indexes } from '../../server/billing/store.ts';
+import { createWalletList } from '../../server/billing/wallet-list.ts';
+import { baselineOf, sampledPages, spentPerDay } from '../../server/billing/wallet-use.ts';
+import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { freshDatabase } from '../harness/database.ts';
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 5, 30, 12);
+const ago = (days: number): Date => new Date(now - days * day);
+
+describe('what a wallet spends', () => {
+  it('is sampled at ever greater distances, and at the first page', () => {
+    expect(sampledPages(0)).toEqual([]);
+    expect(sampledPages(1)).toEqual([0]);
+    expect(sampledPages(20)).toEqual([19, 18, 16, 12, 4, 0]);
+  });
+
+  it('is counted from the page nearest to seven days ago', () => {
+    const sample = (n: number, days: number) => ({ n, at: ago(days), balance: 0 });
+    expect(baselineOf([sample(9, 0.01), sample(8, 5), sample(6, 20)], now)?.n).toBe(8);
+    expect(baselineOf([sample(9, 0.01), sample(8, 40)], now)?.n).toBe(8);
+    expect(baselineOf([], now)).toBeUndefined();
+  });
+
+  it('leaves out what operators moved, and takes a day at least', () => {
+    const base = { n: 2, at: ago(5), balance: 1_000 };
+    const last = { n: 9, at: ago(0), balance: 5_500 };
+    const moves = [
+      { n: 1, amount: 70_000 },
+      { n: 4, amount: 5_000 },
+    ];
+    expect(spentPerDay(last, base, { moves, now })).toBe(100);
+    const young = { ...base, at: ago(0.01) };
+    expect(spentPerDay(last, young, { moves, now })).toBe(500);
+    expect(spentPerDay(last, { ...base, balance: 0 }, { moves: [], now })).toBe(0);
+  });
+});
+
+/** A wallet whose ledger has a page for each step: days ago, and cents that were moved. */
+interface Steps {
+  name: string;
+  steps: readonly (readonly [daysAgo: number, cents: number])[];
+}
+
+const charge = (walletId: string, id: string, amount: number): Posting => ({
+  ...{ walletId, id, amount, kind: 'token' },
+});
+const funding = (walletId: string, id: string, amount: number): Posting => ({
+  ...{ walletId, id, amount, kind: 'funding', memo: { actor: 'opr_1', reference: id } },
+});
+
+/** Charges of 0.50 every twelfth of a day, over so many days. */
+const steady = (days: number, cents: number) =>
+  Array.from({ length: days * 12 }, (_, n) => [days - (n + 1) / 12, -cents] as const);
+
+async function walletsWith(wallets: readonly Steps[]) {
+  const { db } = await freshDatabase();
+  await ensureIndexes(db, indexes);
+  const stores = createBillingStores(db);
+  for (const { name, steps } of wallets) {
+    const walletId = walletIdOf(name.split(':')[0] ?? '', name.endsWith(':test') ? 'test' : 'live');
+    const opening = openingPage(walletId, ago(60));
+    const pages = [opening];
+    for (const [n, [daysAgo, amount]] of steps.entries()) {
+      const head = { ...(pages.at(-1) ?? opening), asOf: 0 };
+      const make = amount > 0 ? funding : charge;
+      const at = ago(daysAgo).getTime();
+      pages.push(draftPage(head, [make(walletId, `txn_${name}_${n}`, amount)], at).page);
+    }
+    for (let first = 0; first < pages.length; first += 500)
+      expect(await stores.ledger.insert(pages.slice(first, first + 500))).not.toContain('refused');
+  }
+  const list = createWalletList({
+    store: stores.walletList,
+    clock: { now: () => now },
+    partnerNames: async (ids) => new Map(ids.map((id) => [id, `name of ${id}`])),
+  });
+  return (wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted });
+}
+
+const usual: readonly Steps[] = [
+  { name: 'ptr_ending', steps: [[59, 100_000], ...steady(40, 150), [0.01, 10_000]] },
+  { name: 'ptr_rich', steps: [[59, 1_000_000], ...steady(10, 50)] },
+  {
+    name: 'ptr_idle',
+    steps: [
+      [59, 5_000],
+      [30, -4_000],
+    ],
+  },
+  {
+    name: 'ptr_low',
+    steps: [
+      [20, 5_000],
+      [19, -1_000],
+      [2, -3_990],
+    ],
+  },
+  { name: 'ptr_none', steps: [] },
+  {
+    name: 'ptr_low:test',
+    steps: [
+      [3, 5_000],
+      [2, -4_999],
+    ],
+  },
+];
+
+describe('wallets list', () => {
+  it('has all wallets by their ids, in pages, with what they spend', async () => {
+    const list = await walletsWith(usual);
+    const live = await list({ mode: 'live' });
+    expect(live.map(({ id }) => id)).toEqual(
+      ['ending', 'idle', 'low', 'none', 'rich'].map((name) => `ptr_${name}:live`),
+    );
+    expect(await list({ mode: 'live', limit: 2, after: 'ptr_idle:live' })).toEqual(live.slice(2, 4));
+    expect(await list()).toHaveLength(6);
+    const [ending, idle, , none] = live;
+    // 40 days of 18.00 USD, and a funding of 100.00 in the time that is looked at.
+    expect(ending).toMatchObject({ partnerName: 'name of ptr_ending', mode: 'live', balance: 38_000 });
+    expect(ending?.spentPerDay).toBeGreaterThan(1_750);
+    expect(ending?.spentPerDay).toBeLessThan(1_850);
+    expect(ending?.daysLeft).toBeCloseTo(21.1, 0);
+    for (const unused of [idle, none]) expect(unused).toMatchObject({ spentPerDay: 0, daysLeft: null });
+  });
+
+  it('finds who runs out next', async () => {
+    const list = await walletsWith(usual);
+    const soon = await list({ mode: 'live', daysLeft: 30 });
+    expect(soon.map(({ partnerId }) => partnerId)).toEqual(['ptr_low', 'ptr_ending']);
+    expect(soon[0]?.daysLeft).toBeLessThan(1);
+    expect(await list({ mode: 'live', daysLeft: 30, after: 'ptr_low:live' })).toEqual(soon.slice(1));
+    expect((await list({ daysLeft: 0.01 })).map(({ id }) => id)).toEqual(['ptr_low:test']);
+  });
+
+  it('finds those that hold less, the emptiest first, and not those never used', async () => {
+    const list = await walletsWith(usual);
+    const low = await list({ below: 2_000 });
+    expect(low.map(({ id, balance }) => [id, balance])).toEqual([
+      ['ptr_low:test', 1],
+      ['ptr_low:live', 10],
+      ['ptr_idle:live', 1_000],
+    ]);
+    expect(await list({ below: 2_000, limit: 1, after: 'ptr_low:live' })).toEqual(low.slice(2));
+    expect(await list({ below: 1 })).toEqual([]);
+    await expect(list({ below: 2_000, after: 'ptr_rich:live' })).rejects.toThrow('in this list');
+  });
+});

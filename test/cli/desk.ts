@@ -1,0 +1,155 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { format } from 'node:util';
+import { expect, vi } from 'vitest';
+import { createAdminApi } from '../../cli/client.ts';
+import { sha256 } from '../../server/platform/ids.ts';
+import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
+import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { createBrowser } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { type Output, runInProcess } from './in-process.ts';
+import { type CommandLine, commandLine } from './svcadmin.ts';
+
+const minute = 60_000;
+const waitFor = { timeout: 20_000, interval: 200 };
+
+/** A partner to whom everything has happened that support is asked about. */
+export interface Desk {
+  server: TestServer;
+  partner: TestPartner;
+  /** As an operator of role support, who set the partner up. */
+  svcadmin: CommandLine;
+  /** In this process, which is quicker. */
+  run: (args: readonly string[]) => Promise<Output>;
+  api: TestServer['admin'];
+  operatorId: string;
+  sessions: { charged: string; rejected: string; expired: string };
+  entry: string;
+  enrollment: { active: string; blocked: string };
+  sub: string;
+  /** Refused requests, by their error codes. */
+  refused: Record<'invalid_grant' | 'rate_limited' | 'payment_required' | 'access_denied', string>;
+  /** A delivery that failed for good, and two that wait, each with its event. */
+  deliveries: Record<'failed' | 'waiting' | 'other', { id: string; eventId: string }>;
+  stop(): Promise<void>;
+}
+
+async function failingReceiver(): Promise<{ url: string; server: Server }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(500).end('out of order');
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return { url: `http://localhost:${(server.address() as AddressInfo).port}/hooks`, server };
+}
+
+/** The newest delivery of a session, when all but its last attempt has failed. */
+async function waitingDelivery({ db }: TestServer, sessionId: string) {
+  return vi.waitFor(async () => {
+    const event = await db.collection('events').findOne({ sessionId }, { sort: { createdAt: -1 } });
+    const filter = { eventId: String(event?._id), status: 'pending' as const, attempt: 3 };
+    const delivery = await db.collection<Delivery>('deliveries').findOne(filter);
+    if (!delivery) throw new Error(`no delivery of ${sessionId} waits`);
+    return { id: delivery._id, eventId: delivery.eventId };
+  }, waitFor);
+}
+
+/** A session that its user left; its lifetime is over. */
+async function expiredSession({ baseUrl, db }: TestServer, { clientId }: TestPartner): Promise<string> {
+  const { codeChallenge, state } = newVisit();
+  const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
+  const page = await createBrowser(baseUrl).open(start);
+  const [id = ''] = /ses_\w{22}/.exec(page.url) ?? [];
+  const expiresAt = new Date(Date.now() - minute);
+  await db.collection<{ _id: string }>('sessions').updateOne({ _id: id }, { $set: { expiresAt } });
+  return id;
+}
+
+/** What the command line prints for people goes through the console, which the test runner has replaced. */
+async function runHere(url: string, args: readonly string[], token: string): Promise<Output> {
+  const printed: string[] = [];
+  const log = vi.spyOn(console, 'log').mockImplementation((...parts) => {
+    printed.push(`${format(...parts)}\n`);
+  });
+  try {
+    const { code, stdout, stderr } = await runInProcess(url, args, token);
+    return { code, stdout: stdout + printed.join(''), stderr };
+  } finally {
+    log.mockRestore();
+  }
+}
+
+export async function openDesk(): Promise<Desk> {
+  const receiver = await failingReceiver();
+  const server = await startTestServer({ env: { SVC_WEBHOOK_RETRY_DELAYS: '1s,6h' } });
+  const { token, id: operatorId } = await server.admin.operators.create.mutate({
+    name: 'Kim',
+    role: 'support',
+  });
+  const partner = await createPartner(server, { funds: 5_000 });
+  await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
+  const tokenUrl = `${server.baseUrl}/api/oauth/token`;
+  const exchange = async (person: string) => {
+    const visited = await visit(server, partner, person);
+    const answer = await post(tokenUrl, tokenForm(partner, visited));
+    return { visited, answer, requestId: answer.headers.get('x-request-id') ?? '' };
+  };
+  const sessionOf = async (code: string): Promise<string> =>
+    String((await server.db.collection('sessions').findOne({ 'code.hash': sha256(code) }))?._id);
+
+  const first = await exchange('adult');
+  expect(first.answer.status).toBe(200);
+  const charged = await sessionOf(first.visited.code);
+  const again = await post(tokenUrl, tokenForm(partner, first.visited));
+  const second = await exchange('new-adult');
+  const [capped, poor, denied] = [
+    await exchange('minute-cap'),
+    await exchange('low-balance'),
+    await exchange('duplicate'),
+  ];
+  await visit(server, partner, 'rejected');
+  const rejected = await server.db.collection('sessions').findOne({ failure: { $exists: true } });
+  const expired = await expiredSession(server, partner);
+
+  const failed = await waitingDelivery(server, charged);
+  await server.admin.deliveries.reschedule.mutate({ deliveryId: failed.id, inSeconds: 0 });
+  await vi.waitFor(async () => {
+    const { status } = await server.admin.deliveries.show.query({ deliveryId: failed.id });
+    expect(status).toBe('failed');
+  }, waitFor);
+  const waiting = await waitingDelivery(server, await sessionOf(second.visited.code));
+  const other = await waitingDelivery(server, await sessionOf(denied.visited.code));
+
+  const session = await server.admin.sessions.show.query({ sessionId: charged });
+  const { partnerId } = partner;
+  const enrollments = await server.admin.enrollments.list.query({ partnerId });
+  const blocked = enrollments.find(({ status }) => status === 'blocked')?.id ?? '';
+  const refused = {
+    invalid_grant: again.headers.get('x-request-id') ?? '',
+    rate_limited: capped.requestId,
+    payment_required: poor.requestId,
+    access_denied: denied.requestId,
+  };
+  await vi.waitFor(() => server.admin.requests.show.query({ requestId: refused.access_denied }), waitFor);
+  return {
+    server,
+    partner,
+    svcadmin: await commandLine(server.adminUrl, token),
+    run: (args) => runHere(server.adminUrl, args, token),
+    api: createAdminApi({ url: server.adminUrl, token }),
+    operatorId,
+    sessions: { charged, rejected: String(rejected?._id), expired },
+    entry: session.code?.charge?.id ?? '',
+    enrollment: { active: session.enrollmentId ?? '', blocked },
+    sub: session.sub ?? '',
+    refused,
+    deliveries: { failed, waiting, other },
+    async stop() {
+      await server.stop();
+      receiver.server.closeAllConnections();
+      receiver.server.close();
+    },
+  };
+}
