@@ -27,8 +27,8 @@ interface Outbox {
 const collection = 'auditLog';
 export const indexes: IndexDeclaration[] = [
   { collection, key: { at: -1, _id: -1 } },
-  { collection, key: { target: 1, at: -1 } },
-  { collection, key: { operatorId: 1, at: -1 } },
+  { collection, key: { target: 1, at: -1, _id: -1 } },
+  { collection, key: { operatorId: 1, at: -1, _id: -1 } },
   { collection, key: { requestId: 1 } },
 ];
 

@@ -47,8 +47,8 @@ export interface ClientSecret {
 const collection = 'clients';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
-  { collection, key: { partnerId: 1, createdAt: -1 } },
-  { collection, key: { keyId: 1, createdAt: -1 } },
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { redirectUris: 1 } },
 ];
 

@@ -29,7 +29,7 @@ const collection = 'apiKeys';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   { collection, key: { hash: 1 }, unique: true },
-  { collection, key: { partnerId: 1, createdAt: -1 } },
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { last4: 1 } },
 ];
 

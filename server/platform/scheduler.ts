@@ -146,7 +146,8 @@ export function createScheduler({ db, logger, processEvery = 1000 }: Settings): 
     async list({ name, limit, after }) {
       const found = await jobs
         .find({
-          ...(name === undefined ? {} : { name }),
+          // Every job has a name: this one condition makes it a read of the index.
+          name: name ?? { $gt: '' },
           ...(after === undefined ? {} : await beyond(after)),
         })
         .sort({ nextRunAt: 1, _id: 1 })

@@ -28,8 +28,8 @@ export const integrationCollection = 'integrations';
 export const indexes: IndexDeclaration[] = [
   { collection: integrationCollection, key: { createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
-  { collection: integrationCollection, key: { partnerId: 1, createdAt: -1 } },
-  { collection: integrationCollection, key: { clientId: 1, createdAt: -1 } },
+  { collection: integrationCollection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection: integrationCollection, key: { clientId: 1, createdAt: -1, _id: -1 } },
 ];
 
 export const sealedFields: SealedField[] = [

@@ -19,10 +19,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'lease.until': 1 }, sparse: true },
   { collection, key: { 'lease.token': 1 }, sparse: true },
   { collection, key: { eventId: 1 } },
-  { collection, key: { keyId: 1, createdAt: -1 } },
-  { collection, key: { partnerId: 1, createdAt: -1 } },
-  { collection, key: { status: 1, createdAt: -1 } },
-  { collection, key: { createdAt: -1 } },
+  { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { status: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
@@ -85,7 +85,11 @@ export function createDeliveryStore(db: Db) {
       const open = { status: { $in: ['pending' as const, 'in_flight' as const] } };
       const [pending, oldest] = await Promise.all([
         deliveries.countDocuments(open),
-        deliveries.find({ status: 'pending' }).sort({ nextAttemptAt: 1 }).limit(1).next(),
+        deliveries
+          .find({ status: 'pending' }, { hint: { nextAttemptAt: 1 } })
+          .sort({ nextAttemptAt: 1 })
+          .limit(1)
+          .next(),
       ]);
       return { pending, ...(oldest?.nextAttemptAt ? { oldestDueAt: oldest.nextAttemptAt } : {}) };
     },

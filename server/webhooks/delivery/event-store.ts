@@ -7,11 +7,11 @@ import type { StoredEvent } from './delivery.ts';
 const collection = 'events';
 
 export const indexes: IndexDeclaration[] = [
-  { collection, key: { keyId: 1, createdAt: -1 } },
-  { collection, key: { partnerId: 1, createdAt: -1 } },
+  { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { sessionId: 1 }, sparse: true },
   { collection, key: { sub: 1 }, sparse: true },
-  { collection, key: { createdAt: -1 } },
+  { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 

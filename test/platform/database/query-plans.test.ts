@@ -1,12 +1,15 @@
-import type { CommandStartedEvent, Db, Document } from 'mongodb';
+import type { CommandStartedEvent } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startAdminServer } from '../../admin/admin-server.ts';
+import { adminQueries, type Known } from '../../harness/admin-queries.ts';
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts';
 import { createPartner, post, tokenForm, visit } from '../../harness/partner.ts';
-import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+import { distinctStatements, planFaults, type SentCommand } from '../../harness/statements.ts';
 import { call, codeFor, createShop, fields, sign } from '../../storefront/shop.ts';
 
 const clock = manualClock();
-const commands: { name: string; command: Document }[] = [];
+const commands: SentCommand[] = [];
 let server: TestServer;
 let database: FreshDatabase;
 beforeAll(async () => {
@@ -16,8 +19,8 @@ beforeAll(async () => {
     env: { MONGODB_URI: `${database.uri}?monitorCommands=true` },
     replacements: {
       foundation({ client }) {
-        client.on('commandStarted', ({ commandName: name, command }: CommandStartedEvent) => {
-          commands.push({ name, command });
+        client.on('commandStarted', ({ commandName, command }: CommandStartedEvent) => {
+          commands.push({ commandName, command });
         });
         return {};
       },
@@ -29,55 +32,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What `explain` takes of a command: each of the statements of a bulk write is one. */
-function statementsOf({ name, command }: (typeof commands)[number]): Document[] {
-  const collection = command[name];
-  switch (name) {
-    case 'find':
-      // The keyring is a handful of keys, and read whole.
-      if (collection === 'keys') return [];
-      return [{ find: collection, filter: command['filter'], sort: command['sort'] ?? {} }];
-    case 'aggregate':
-      return [{ aggregate: collection, pipeline: command['pipeline'], cursor: {} }];
-    case 'count':
-    case 'distinct':
-      return [
-        { [name]: collection, query: command['query'] ?? {}, ...(command['key'] && { key: command['key'] }) },
-      ];
-    case 'findAndModify':
-      return [{ find: collection, filter: command['query'], sort: command['sort'] ?? {} }];
-    case 'update':
-      return (command['updates'] as Document[]).map(({ q }) => ({ find: collection, filter: q }));
-    case 'delete':
-      return (command['deletes'] as Document[]).map(({ q }) => ({ find: collection, filter: q }));
-    default:
-      return [];
-  }
-}
+/** Without those for the keyring, which is a handful of keys and read whole. */
+const ownCommands = () =>
+  commands.filter(({ command }) => command['$db'] === database.db.databaseName && command['find'] !== 'keys');
 
-/** The same for statements that differ in their values alone. */
-const shapeOf = (statement: Document): string =>
-  JSON.stringify(statement, (_key, value: unknown) =>
-    ['string', 'number', 'boolean'].includes(typeof value) ? typeof value : value,
-  );
-
-/** Statements that read a whole collection. */
-async function scansOf(db: Db): Promise<string[]> {
-  const statements = new Map<string, Document>();
-  for (const command of commands.filter(({ command }) => command['$db'] === db.databaseName))
-    for (const statement of statementsOf(command)) {
-      const name = `${Object.keys(statement)[0]} ${Object.values(statement)[0]}`;
-      statements.set(`${name} ${shapeOf(statement)}`, statement);
-    }
-  expect(statements.size).toBeGreaterThan(50);
-  const scans: string[] = [];
-  for (const [name, statement] of statements) {
-    const plan = await db.command({ explain: statement, verbosity: 'queryPlanner' });
-    const text = JSON.stringify(plan);
-    if (text.includes('"COLLSCAN"') || text.includes('"NestedLoopJoin"')) scans.push(name);
-  }
-  return scans;
-}
+/** Sorts of what is few: jobs, what is due and not sent, what one event, user, session, second or request has. */
+const isFew = /^find jobs|"(eventId|sub|userId|sessionId|requestId|use)":|"nextAttemptAt":\{"\$(gte|lte)"/;
 
 it('no request, webhook or sweep reads a whole collection', { timeout: 60_000 }, async () => {
   const { admin, baseUrl } = server;
@@ -124,5 +84,62 @@ it('no request, webhook or sweep reads a whole collection', { timeout: 60_000 },
     )
     .toBe(true);
 
-  expect(await scansOf(database.db)).toEqual([]);
+  const statements = distinctStatements(ownCommands());
+  expect(statements.size).toBeGreaterThan(50);
+  const scans: string[] = [];
+  for (const [name, statement] of statements) {
+    const faults = await planFaults(database.db, statement);
+    scans.push(...faults.filter((fault) => fault !== 'SORT').map((fault) => `${fault}: ${name}`));
+  }
+  expect(scans).toEqual([]);
+});
+
+it('no query of an operator, a scrape or the page of ops reads or sorts a whole collection', async () => {
+  const { admin, adminUrl } = server;
+  const { db } = database;
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const [enrollment] = await db.collection('enrollments').find().toArray();
+  const idIn = async (collection: string, filter = {}) =>
+    String((await db.collection(collection).findOne(filter, { sort: { _id: -1 } }))?._id);
+  const { partnerId, keyId, clientId } = enrollment as unknown as Record<string, string>;
+  const [entry] = (await admin.wallets.statement.query({ partnerId: String(partnerId), mode: 'test' }))
+    .entries;
+  const known = {
+    ...{ partnerId: String(partnerId), keyId: String(keyId), clientId: String(clientId) },
+    ...{ enrollmentId: String(enrollment?._id), sub: String(enrollment?.['sub']), entryId: entry?.id ?? '' },
+    ...{ sessionId: await idIn('sessions'), eventId: await idIn('events') },
+    ...{ deliveryId: await idIn('deliveries'), requestId: await idIn('requestLog') },
+    ...{ integrationId: await idIn('integrations'), jobId: (await admin.jobs.list.query({}))[0]?.id },
+  };
+  commands.length = 0;
+  const faults: string[] = [];
+  const asked = {
+    ...adminQueries(admin, known),
+    '/metrics': () => fetch(`${adminUrl}/metrics`, { headers }),
+    '/ops': () => fetch(`${adminUrl}/ops`, { headers }),
+  };
+  for (const [name, ask] of Object.entries(asked)) {
+    commands.length = 0;
+    await ask?.();
+    for (const [shape, statement] of distinctStatements(ownCommands())) {
+      const found = await planFaults(database.db, statement);
+      const real = found.filter((fault) => fault !== 'SORT' || !isFew.test(shape));
+      faults.push(...real.map((fault) => `${name}: ${fault} in ${shape}`));
+    }
+  }
+  expect(faults).toEqual([]);
+});
+
+it('every query of the admin API is asked above', async () => {
+  const { admin, close } = await startAdminServer();
+  const procedures = Object.entries(
+    admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>,
+  );
+  await close();
+  const queries = procedures.filter(([, { _def }]) => _def.type === 'query').map(([name]) => name);
+  const asked = new Set(
+    Object.keys(adminQueries(server.admin, {} as Known)).map((name) => name.split(' ', 1)[0]),
+  );
+  expect(queries.length).toBeGreaterThan(20);
+  expect(queries.filter((name) => !asked.has(name))).toEqual([]);
 });

@@ -1,0 +1,85 @@
+import type { TestServer } from './server.ts';
+
+/** Identifiers that exist, for queries that name one. */
+export interface Known {
+  partnerId: string;
+  keyId: string;
+  clientId: string;
+  sessionId: string;
+  enrollmentId: string;
+  sub: string;
+  eventId: string;
+  deliveryId: string;
+  jobId: string | undefined;
+  entryId: string;
+  integrationId: string | undefined;
+  requestId: string;
+}
+
+type Queries = Record<string, (() => Promise<unknown>) | undefined>;
+
+/**
+ * Every query of the admin API as operators ask it, by the name of its procedure; a word after the name tells several
+ * apart. Undefined: it reads nothing of the database, or there is no such thing in this one.
+ */
+export function adminQueries(admin: TestServer['admin'], known: Known): Queries {
+  const { partnerId, keyId, clientId, sessionId, enrollmentId, sub, eventId, deliveryId } = known;
+  const { jobId, entryId, integrationId, requestId } = known;
+  const since = new Date(Date.now() - 86_400_000).toISOString();
+  const until = new Date(Date.now() + 60_000).toISOString();
+  const wallet = { partnerId, mode: 'test' as const };
+  const page = { limit: 50 };
+  return {
+    'partners.list': () => admin.partners.list.query(page),
+    'partners.show': () => admin.partners.show.query({ partnerId }),
+    'partners.judge': undefined,
+    'keys.list partner': () => admin.keys.list.query({ partnerId, ...page }),
+    'keys.show': () => admin.keys.show.query({ keyId }),
+    'clients.list partner': () => admin.clients.list.query({ partnerId, ...page }),
+    'clients.show': () => admin.clients.show.query({ clientId }),
+    'webhooks.show': () => admin.webhooks.show.query({ keyId }),
+    'webhooks.relay': () => admin.webhooks.relay.query({ keyId, since }),
+    'webhooks.verify': undefined,
+    'integrations.list partner': () => admin.integrations.list.query({ partnerId, ...page }),
+    'integrations.show': integrationId ? () => admin.integrations.show.query({ integrationId }) : undefined,
+    'wallets.show': () => admin.wallets.show.query(wallet),
+    'wallets.entry': () => admin.wallets.entry.query({ entryId }),
+    'wallets.statement': () => admin.wallets.statement.query({ ...wallet, ...page }),
+    'wallets.signedStatement': () => admin.wallets.signedStatement.query(wallet),
+    'wallets.audit': () => admin.wallets.audit.query({ partnerId }),
+    'limits.show': () => admin.limits.show.query(wallet),
+    'prices.show': () => admin.prices.show.query({ partnerId }),
+    'sources.list': () => admin.sources.list.query(),
+    'sources.check': undefined,
+    'sessions.show': () => admin.sessions.show.query({ sessionId }),
+    'enrollments.list': () => admin.enrollments.list.query({ partnerId, ...page }),
+    'enrollments.list sub': () => admin.enrollments.list.query({ partnerId, sub, ...page }),
+    'enrollments.show': () => admin.enrollments.show.query({ enrollmentId }),
+    'users.show': () => admin.users.show.query({ user: enrollmentId }),
+    'events.list': () => admin.events.list.query(page),
+    'events.list after': () => admin.events.list.query({ ...page, after: eventId }),
+    'events.list partner': () => admin.events.list.query({ partnerId, ...page }),
+    'events.list key': () => admin.events.list.query({ keyId, since, until, ...page }),
+    'events.list session': () => admin.events.list.query({ sessionId, ...page }),
+    'events.list sub': () => admin.events.list.query({ sub, ...page }),
+    'events.show': () => admin.events.show.query({ eventId }),
+    'events.why': () => admin.events.why.query({ eventId }),
+    'deliveries.list': () => admin.deliveries.list.query(page),
+    'deliveries.list after': () => admin.deliveries.list.query({ ...page, after: deliveryId }),
+    'deliveries.list partner': () => admin.deliveries.list.query({ partnerId, ...page }),
+    'deliveries.list key': () => admin.deliveries.list.query({ keyId, since, until, ...page }),
+    'deliveries.list failed': () => admin.deliveries.list.query({ status: 'failed', ...page }),
+    'deliveries.list waiting': () => admin.deliveries.list.query({ status: 'waiting', ...page }),
+    'deliveries.list event': () => admin.deliveries.list.query({ eventId, ...page }),
+    'deliveries.show': () => admin.deliveries.show.query({ deliveryId }),
+    'jobs.list': () => admin.jobs.list.query(page),
+    'jobs.show': jobId ? () => admin.jobs.show.query({ jobId }) : undefined,
+    'operators.list': () => admin.operators.list.query(page),
+    'operators.whoami': () => admin.operators.whoami.query(),
+    'auditLog.list': () => admin.auditLog.list.query(page),
+    'auditLog.list target': () => admin.auditLog.list.query({ target: partnerId, ...page }),
+    'auditLog.list actor': () => admin.auditLog.list.query({ actor: 'opr_first', ...page }),
+    'requests.show': () => admin.requests.show.query({ requestId }),
+    status: () => admin.status.query(),
+  };
+}
