@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
-import type { TestServer } from '../harness/server.ts';
+import { createPartner, post, type Server, tokenForm, visit } from '../harness/partner.ts';
 import type { Templates } from './build.ts';
 
 /** One document of each kind, made by the service itself: by one user who comes twice, and one exchange. */
 export async function makeTemplates(
-  server: Pick<TestServer, 'admin' | 'baseUrl'>,
+  server: Server,
   db: Db,
 ): Promise<{ templates: Templates; entryId: string }> {
   const partner = await createPartner(server);

@@ -1,4 +1,4 @@
-import type { TestServer } from './server.ts';
+import type { Server } from './partner.ts';
 
 /** Identifiers that exist, for queries that name one. */
 export interface Known {
@@ -22,7 +22,7 @@ type Queries = Record<string, (() => Promise<unknown>) | undefined>;
  * Every query of the admin API as operators ask it, by the name of its procedure; a word after the name tells several
  * apart. Undefined: it reads nothing of the database, or there is no such thing in this one.
  */
-export function adminQueries(admin: TestServer['admin'], known: Known): Queries {
+export function adminQueries(admin: Server['admin'], known: Known): Queries {
   const { partnerId, keyId, clientId, sessionId, enrollmentId, sub, eventId, deliveryId } = known;
   const { jobId, entryId, integrationId, requestId } = known;
   const since = new Date(Date.now() - 86_400_000).toISOString();

@@ -1,12 +1,17 @@
+import type { TRPCClient } from '@trpc/client';
+import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
-import type { TestServer } from './server.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
 const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
 
-type Server = Pick<TestServer, 'admin' | 'baseUrl'>;
-type CreateClient = Parameters<TestServer['admin']['clients']['create']['mutate']>[0];
+/** What is asked of a server, whichever way it was started. */
+export interface Server {
+  admin: TRPCClient<AdminRouter>;
+  baseUrl: string;
+}
+type CreateClient = Parameters<Server['admin']['clients']['create']['mutate']>[0];
 
 interface Wanted {
   /** Cents in the test wallet; at least 5000, or 0 for none. */
