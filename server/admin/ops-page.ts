@@ -1,28 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Overview } from './overview-store.ts';
-
-const style = `
-  :root { color-scheme: light dark; --ground: #f1f4f3; --card: #fff; --ink: #13201b; --soft: #4d5c56; --line: #d8dfdc; --good: #17694f; --bad: #b3261e; --bad-ground: #fdeceb; --link: #17594a; }
-  @media (prefers-color-scheme: dark) {
-    :root { --ground: #0d1311; --card: #161e1b; --ink: #e8eeeb; --soft: #a8b6b0; --line: #2c3834; --good: #7ed3ba; --bad: #ff9c92; --bad-ground: #3b1a17; --link: #7ed3ba; }
-  }
-  * { box-sizing: border-box; }
-  html { background: var(--ground); color: var(--ink); font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
-  body { max-width: 66rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
-  header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; justify-content: space-between; margin-bottom: 1rem; }
-  h1 { margin: 0; font-size: 1.5rem; } h2 { margin: 0 0 .75rem; font-size: 1rem; } p { margin: 0; color: var(--soft); }
-  a { color: var(--link); } :focus-visible { outline: 3px solid #3b82f6; outline-offset: 2px; }
-  main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 18rem), 1fr)); }
-  section { padding: 1rem 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
-  .wide { grid-column: 1 / -1; overflow-x: auto; }
-  dl { display: flex; flex-wrap: wrap; gap: .75rem 1.75rem; margin: 0; }
-  dl div { display: flex; flex-direction: column-reverse; }
-  dt { color: var(--soft); font-size: .875rem; } dd { margin: 0; font-size: 1.75rem; font-weight: 600; line-height: 1.2; font-variant-numeric: tabular-nums; }
-  .state { font-weight: 600; color: var(--good); } .state.bad { padding: 0 .5rem; background: var(--bad-ground); border-radius: .375rem; }
-  .bad { color: var(--bad); }
-  table { border-collapse: collapse; width: 100%; } th, td { padding: .5rem 1rem .5rem 0; text-align: start; vertical-align: top; overflow-wrap: anywhere; }
-  th { color: var(--soft); font-size: .875rem; font-weight: 400; } tr + tr td, thead + tbody td { border-top: 1px solid var(--line); }
-`;
+import type { Mode } from '../../contracts/identifiers.ts';
+import { style } from './ops-style.ts';
+import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
 /** Only the page's own style, and nothing else from anywhere. */
 export const opsPagePolicy = [
@@ -43,6 +22,20 @@ const entities: Readonly<Record<string, string>> = {
 const inert = (value: string | number): string =>
   String(value).replace(/[&<>"']/g, (found) => entities[found] ?? '');
 
+/** Commands that the page names, with the heading of each in docs/cli.md. */
+const commands = {
+  'webhooks show': 'svcadmin-webhooks-show-key',
+  'deliveries list': 'svcadmin-deliveries-list',
+  'deliveries show': 'svcadmin-deliveries-show-delivery',
+  'jobs list': 'svcadmin-jobs-list',
+  'limits show': 'svcadmin-limits-show-partner',
+  request: 'svcadmin-request-request',
+  'wallets show': 'svcadmin-wallets-show-partner',
+  'wallets audit': 'svcadmin-wallets-audit-partner',
+} as const;
+/** Headings of docs/cli.md that the page leads to. */
+export const opsAnchors: readonly string[] = Object.values(commands);
+
 interface Figure {
   name: string;
   value: string | number;
@@ -58,49 +51,150 @@ function figures(title: string, list: readonly Figure[]): string {
   return `<section><h2>${inert(title)}</h2><dl>${items.join('')}</dl></section>`;
 }
 
-function table(
-  title: string,
-  headings: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
-): string {
-  if (rows.length === 0) return `<section><h2>${inert(title)}</h2><p>None</p></section>`;
-  const cells = (tag: string, row: readonly (string | number)[]) =>
-    row.map((cell) => `<${tag}>${inert(cell)}</${tag}>`).join('');
+/** Markup of ours, which is not escaped again. */
+interface Markup {
+  html: string;
+}
+type Cell = string | number | Markup;
+
+const shown = (cell: Cell) => (typeof cell === 'object' ? cell.html : inert(cell));
+
+function table(title: string, headings: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  if (rows.length === 0) return '';
+  const cells = (tag: string, row: readonly Cell[]) =>
+    row.map((cell) => `<${tag}>${shown(cell)}</${tag}>`).join('');
   const lines = rows.map((row) => `<tr>${cells('td', row)}</tr>`);
   return `<section class="wide"><h2>${inert(title)}</h2><table><thead><tr>${cells('th', headings)}</tr></thead><tbody>${lines.join('')}</tbody></table></section>`;
 }
 
 const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
-const seconds = (at: Date, since: Date | undefined): string =>
+const timeOf = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
+const age = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
+const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Markup => ({
+  html: partner === partnerId ? inert(partner) : `${inert(partner)}<small>${inert(partnerId)}</small>`,
+});
 
 /** Seconds after which the page is asked for again. */
 export const opsRefresh = 15;
+/** Seconds that a page of the ledger may wait: sweeps come every 15 s. */
+const longestUnpublished = 60_000;
 
-/**
- * The page that ops keep open: no script, and nothing on it changes anything. `reloading`: whether it is shown
- * again by itself, which the answer's `Refresh` header brings about; who reads at leisure can stop it.
- */
-export function renderOpsPage(overview: Overview, { reloading = true } = {}): string {
-  const { at, deliveries, jobs, failingEndpoints, lowWallets, cappedWallets, pages } = overview;
+interface Options {
+  /** Whether the page is shown again by itself, which the answer's `Refresh` header brings about. */
+  reloading?: boolean;
+  /** Where the guides are; no link without it. */
+  guides?: string | undefined;
+}
+
+/** What an operator should do now, with the command that helps. */
+function tasks(overview: Overview, help: (command: keyof typeof commands, rest?: string) => Markup) {
+  const { at, lateByMode, jobs, pages, failingEndpoints, lowWallets, cappedWallets } = overview;
+  const list: [boolean, string, Markup][] = [
+    ...(['live', 'test'] as const).map((mode): [boolean, string, Markup] => [
+      lateByMode[mode] > 0,
+      `${lateByMode[mode]} ${mode} deliveries are due and not sent`,
+      help('deliveries list', `--status waiting --mode ${mode}`),
+    ]),
+    [jobs.late > 0, `${jobs.late} jobs are late`, help('jobs list')],
+    [jobs.failed > 0, `${jobs.failed} jobs have failed`, help('jobs list')],
+    [
+      pages.oldestAt !== undefined && at.getTime() - pages.oldestAt.getTime() > longestUnpublished,
+      `Events of a ledger page wait since ${age(at, pages.oldestAt)}`,
+      help('wallets audit'),
+    ],
+    ...failingEndpoints.map(({ keyId, failed, partner, mode }): [boolean, string, Markup] => [
+      mode === 'live',
+      `${failed} live deliveries of ${partner} failed within a day`,
+      help('webhooks show', keyId),
+    ]),
+    ...lowWallets.map(({ partner, partnerId, balance }): [boolean, string, Markup] => [
+      true,
+      `The live wallet of ${partner} has ${dollars(balance)} left`,
+      help('wallets show', `${partnerId} --mode live`),
+    ]),
+    ...cappedWallets.map(({ partner, partnerId, mode, bucket }): [boolean, string, Markup] => [
+      mode === 'live',
+      `${partner} has reached its live cap of this ${bucket}`,
+      help('limits show', `${partnerId} --mode live`),
+    ]),
+  ];
+  return list.filter(([isDue]) => isDue).map(([, text, command]) => ({ text, command }));
+}
+
+/** Test and live have nothing in common but their tables. */
+function tablesOf(
+  mode: Mode | undefined,
+  overview: Overview,
+  help: (command: keyof typeof commands, rest?: string) => Markup,
+): string {
+  const own = <T extends { mode?: Mode }>(rows: readonly T[]) => rows.filter((row) => row.mode === mode);
+  const failing = own(overview.failingEndpoints).map(({ keyId, failed, lastError, ...of }) => [
+    ...[named(of), failed, lastError || 'unknown'],
+    help('deliveries list', `--key ${keyId} --status failed`),
+  ]);
+  const low = own(overview.lowWallets).map(({ balance, ...of }) => [
+    ...[named(of), dollars(balance)],
+    help('wallets show', `${of.partnerId} --mode ${of.mode}`),
+  ]);
+  const capped = own(overview.cappedWallets).map(({ bucket, limit, ...of }) => [
+    ...[named(of), bucket, limit],
+    help('limits show', `${of.partnerId} --mode ${of.mode}`),
+  ]);
+  const next = own(overview.nextAttempts).map(({ at, event, attempt, deliveryId, lastError, ...of }) => [
+    ...[timeOf(at), named(of), event, attempt, lastError],
+    help('deliveries show', deliveryId),
+  ]);
+  const errors = own(overview.recentErrors).map(
+    ({ count, status, error, route, requestId, partner, partnerId }) => [
+      ...[count, status, error, route],
+      ...[partner && partnerId ? named({ partner, partnerId }) : '', help('request', requestId)],
+    ],
+  );
+  return [
+    table(
+      `Errors of requests, last ${recentMinutes} minutes`,
+      ['Count', 'Status', 'Error', 'Route', 'Partner', 'The last one'],
+      errors,
+    ),
+    table('Failing endpoints, last 24 hours', ['Partner', 'Failed', 'Last error', 'Which'], failing),
+    table('Wallets near empty', ['Partner', 'Balance', 'More'], low),
+    table('At their spend cap now', ['Partner', 'Bucket', 'Cap', 'More'], capped),
+    table('Next webhook attempts', ['At (UTC)', 'Partner', 'Event', 'Attempt', 'Last error', 'More'], next),
+  ].join('\n');
+}
+
+/** The page that ops keep open: no script, and nothing on it changes anything. */
+export function renderOpsPage(overview: Overview, { reloading = true, guides }: Options = {}): string {
+  const { at, deliveries, jobs, pages } = overview;
   const { pending = 0, in_flight: inFlight = 0, failed = 0 } = deliveries.byStatus;
-  const troubles = [deliveries.late > 0, jobs.late > 0, jobs.failed > 0, failingEndpoints.length > 0];
-  const inTrouble = troubles.some(Boolean);
-  const [time = ''] = at.toISOString().split('.');
+  const help = (command: keyof typeof commands, rest = ''): Markup => {
+    const text = `<code>svcadmin ${command}${rest && ` ${inert(rest)}`}</code>`;
+    return { html: guides ? `<a href="${inert(guides)}/cli#${commands[command]}">${text}</a>` : text };
+  };
+  const due = tasks(overview, help);
+  const items = due.map(({ text, command }) => `<li>${inert(text)}<br>${command.html}</li>`);
+  const section = (title: string, mode: Mode | undefined) => {
+    const tables = tablesOf(mode, overview, help);
+    const heading = `<h2 class="mode${mode === 'live' ? ' live' : ''}">${title}</h2>`;
+    if (tables.trim() !== '') return heading + tables;
+    return mode ? `${heading}<section class="wide"><p>Nothing to show</p></section>` : '';
+  };
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${inTrouble ? '(!) ' : ''}Operations · SVC Gateway</title><style>${style}</style></head>
+<title>${due.length > 0 ? '(!) ' : ''}Operations · SVC Gateway</title><style>${style}</style></head>
 <body><header><h1>Operations</h1>
-<p><span class="state${inTrouble ? ' bad' : ''}">${inTrouble ? 'Needs attention' : 'All is well'}</span> · ${inert(time.replace('T', ' '))} UTC · ${
+<p><span class="state${due.length > 0 ? ' bad' : ''}">${due.length > 0 ? 'Needs attention' : 'All is well'}</span> · ${timeOf(at)} UTC · ${
     reloading
       ? `reloads every ${opsRefresh} s · <a href="?still">Stop reloading</a>`
       : '<a href="?">Reload by itself</a>'
   }</p></header><main>
+${items.length > 0 ? `<section class="wide"><h2>Needs a hand</h2><ul>${items.join('')}</ul></section>` : ''}
 ${figures('Webhook deliveries', [
   { name: 'pending', value: pending },
   { name: 'in flight', value: inFlight },
   { name: 'late', value: deliveries.late, bad: deliveries.late > 0 },
-  { name: 'longest due', value: seconds(at, deliveries.oldestDueAt), bad: deliveries.late > 0 },
+  { name: 'longest due', value: age(at, deliveries.oldestDueAt), bad: deliveries.late > 0 },
   { name: 'failed, 30 days', value: failed },
 ])}
 ${figures('Jobs', [
@@ -108,27 +202,13 @@ ${figures('Jobs', [
   { name: 'late', value: jobs.late, bad: jobs.late > 0 },
   { name: 'failed', value: jobs.failed, bad: jobs.failed > 0 },
 ])}
-${figures('Ledger', [{ name: 'oldest page with events to publish', value: seconds(at, pages.oldestAt) }])}
-${table(
-  'Failing endpoints, last 24 hours',
-  ['API key', 'Partner', 'Failed', 'Last error'],
-  failingEndpoints.map(({ keyId, partnerId, failed: count, lastError }) => [
-    keyId,
-    partnerId,
-    count,
-    lastError,
-  ]),
-)}
-${table(
-  'Live wallets near empty',
-  ['Wallet', 'Balance'],
-  lowWallets.map(({ walletId, balance }) => [walletId, dollars(balance)]),
-)}
-${table(
-  'At their spend cap now',
-  ['Wallet', 'Bucket', 'Cap'],
-  cappedWallets.map(({ walletId, bucket, limit }) => [walletId, bucket, limit]),
-)}
+${figures('Ledger', [
+  { name: 'pages with events to publish', value: pages.unpublished },
+  { name: 'the oldest of them', value: age(at, pages.oldestAt) },
+])}
+${section('Live', 'live')}
+${section('Test', 'test')}
+${section('Of no known client', undefined)}
 </main></body></html>
 `;
 }

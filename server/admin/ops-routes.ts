@@ -19,6 +19,8 @@ interface Dependencies {
   backlog: Pick<BacklogStore, 'read'>;
   metrics: Metrics;
   clock: Pick<Clock, 'now'>;
+  /** Where the guides are, which explain the commands that the page names. */
+  guides?: string;
 }
 
 /** Milliseconds that one read of the database serves all scrapers, and all people who look at the page. */
@@ -100,6 +102,7 @@ export function opsRoutes({
   backlog,
   metrics,
   clock,
+  guides,
 }: Dependencies): FastifyPluginAsync {
   const readBacklog = createSharedRead({
     read: () => backlog.read(clock.now()),
@@ -123,7 +126,7 @@ export function opsRoutes({
     await scope.register(metricsRoute({ authenticate, contentType: metrics.contentType, render }));
     scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
       const reloading = !Object.hasOwn(request.query as object, 'still');
-      const page = renderOpsPage(await readOverview(), { reloading });
+      const page = renderOpsPage(await readOverview(), { reloading, guides });
       if (reloading) void reply.header('refresh', String(opsRefresh));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);

@@ -1,21 +1,54 @@
-import type { Db } from 'mongodb';
+import type { Db, Document } from 'mongodb';
+import type { Mode } from '../../contracts/identifiers.ts';
 import { hour, minute, windowStart } from '../platform/windows.ts';
 import type { Backlog, BacklogStore } from './backlog-store.ts';
+import { requestsKeptFor } from './request-store.ts';
+
+/** Whose something is. */
+export interface Owner {
+  partnerId: string;
+  /** The partner's name; its id where there is none. */
+  partner: string;
+  mode: Mode;
+}
 
 /** What ops look at first; read from the records of all features, and never written by this one. */
 export interface Overview extends Backlog {
+  lateByMode: Record<Mode, number>;
   /** Endpoints with failed deliveries in the last day, the worst first. */
-  failingEndpoints: { keyId: string; partnerId: string; failed: number; lastError: string }[];
+  failingEndpoints: (Owner & { keyId: string; failed: number; lastError: string })[];
+  /** Attempts that come next, the first one first. */
+  nextAttempts: (Owner & {
+    deliveryId: string;
+    event: string;
+    attempt: number;
+    at: Date;
+    lastError: string;
+  })[];
+  /** Requests that failed in the last minutes, by what they failed of, the most frequent first. */
+  recentErrors: (Partial<Owner> & {
+    route: string;
+    error: string;
+    status: number;
+    count: number;
+    requestId: string;
+  })[];
   /** Live wallets that are nearly empty. */
-  lowWallets: { walletId: string; balance: number }[];
+  lowWallets: (Owner & { balance: number })[];
   /** Wallets whose cap is reached in the present minute or hour. */
-  cappedWallets: { walletId: string; bucket: 'minute' | 'hour'; limit: number }[];
+  cappedWallets: (Owner & { bucket: 'minute' | 'hour'; limit: number })[];
 }
 
 const day = 86_400_000;
+/** Minutes that the errors of requests are shown for. */
+export const recentMinutes = 15;
 /** A live wallet below this, in cents, is nearly empty. */
 const lowBalance = 1_000;
+/** A delivery that has been due for longer, in milliseconds, is late. */
+const lateAfter = 5_000;
 const mostRows = 20;
+/** Documents that one figure of the page may go through. */
+const mostRead = 10_000;
 
 /** The last page of a wallet's ledger. */
 interface Wallet {
@@ -48,76 +81,157 @@ const lastPages = [
   { $project: { _id: '$walletId', state: { $first: '$last.state' } } },
 ];
 
+/** The error of a delivery's last attempt, in words. */
+const lastError = { $ifNull: ['$last.detail', { $ifNull: ['$last.error', ''] }] };
+
+type Unnamed<T> = Omit<T, 'partner'>;
+type Part<K extends keyof Overview> = Overview[K] extends (infer Row)[] ? Unnamed<Row>[] : never;
+
+const ownerOf = (walletId: string) => {
+  const [partnerId = '', mode] = walletId.split(':');
+  return { partnerId, mode: mode as Mode };
+};
+
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
 export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>) {
-  const deliveries = db.collection<{ status: string; createdAt: Date }>('deliveries');
+  const deliveries = db.collection('deliveries');
+  const requests = db.collection('requestLog');
   const ledger = db.collection('ledger');
+
+  async function readLate(at: Date): Promise<Overview['lateByMode']> {
+    const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfter) } };
+    const stages = [{ $match: late }, { $limit: mostRead }, { $group: { _id: '$mode', count: { $sum: 1 } } }];
+    const groups = await deliveries.aggregate<{ _id: Mode; count: number }>(stages).toArray();
+    const of = (mode: Mode) => groups.find(({ _id }) => _id === mode)?.count ?? 0;
+    return { live: of('live'), test: of('test') };
+  }
 
   const readFailing = (at: Date) =>
     deliveries
-      .aggregate<Overview['failingEndpoints'][number]>([
-        {
-          $match: {
-            status: 'failed',
-            trigger: { $ne: 'test' },
-            createdAt: { $gt: new Date(at.getTime() - day) },
-          },
-        },
-        { $sort: { createdAt: -1 } },
+      .aggregate<Part<'failingEndpoints'>[number]>([
+        { $match: { status: 'failed', createdAt: { $gt: new Date(at.getTime() - day) } } },
+        { $sort: { createdAt: -1, _id: -1 } },
+        { $limit: mostRead },
+        { $match: { trigger: { $ne: 'test' } } },
         {
           $group: {
             _id: '$keyId',
             partnerId: { $first: '$partnerId' },
+            mode: { $first: '$mode' },
             failed: { $sum: 1 },
             last: { $first: { $last: '$attempts' } },
           },
         },
         { $sort: { failed: -1 } },
         { $limit: mostRows },
-        {
-          $project: {
-            _id: 0,
-            keyId: '$_id',
-            partnerId: 1,
-            failed: 1,
-            lastError: { $ifNull: ['$last.detail', { $ifNull: ['$last.error', 'unknown'] }] },
-          },
-        },
+        { $project: { _id: 0, keyId: '$_id', partnerId: 1, mode: 1, failed: 1, lastError } },
       ])
       .toArray();
 
-  async function readWallets(at: Date): Promise<Pick<Overview, 'lowWallets' | 'cappedWallets'>> {
+  const readNext = () =>
+    deliveries
+      .aggregate<Part<'nextAttempts'>[number]>(
+        [
+          { $match: { status: 'pending' } },
+          { $sort: { nextAttemptAt: 1 } },
+          { $limit: mostRows },
+          { $set: { last: { $last: '$attempts' } } },
+          {
+            $project: {
+              ...{ _id: 0, deliveryId: '$_id', event: '$type', partnerId: 1, mode: 1, attempt: 1, lastError },
+              at: '$nextAttemptAt',
+            },
+          },
+        ],
+        { hint: { nextAttemptAt: 1 } },
+      )
+      .toArray();
+
+  /** By the time of their deletion: it is as long after each request. */
+  const readErrors = (at: Date) => {
+    const purgeAt = { $gt: new Date(at.getTime() + requestsKeptFor - recentMinutes * minute) };
+    const found: Document[] = [
+      { $match: { purgeAt, status: { $gte: 400 } } },
+      { $sort: { purgeAt: -1 } },
+      { $limit: mostRead },
+      {
+        $group: {
+          _id: { route: '$route', error: '$error', status: '$status', clientId: '$clientId' },
+          count: { $sum: 1 },
+          requestId: { $first: '$_id' },
+        },
+      },
+      { $sort: { count: -1 } },
+      { $limit: mostRows },
+      { $lookup: { from: 'clients', localField: '_id.clientId', foreignField: '_id', as: 'client' } },
+      { $set: { client: { $first: '$client' } } },
+      {
+        $project: {
+          ...{ _id: 0, route: '$_id.route', status: '$_id.status', count: 1, requestId: 1 },
+          ...{ error: { $ifNull: ['$_id.error', ''] }, partnerId: '$client.partnerId', mode: '$client.mode' },
+        },
+      },
+    ];
+    return requests.aggregate<Part<'recentErrors'>[number]>(found, { hint: { purgeAt: 1 } }).toArray();
+  };
+
+  async function readWallets(at: Date): Promise<{ low: Part<'lowWallets'>; capped: Part<'cappedWallets'> }> {
     const wallets = await ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray();
     const isFull = ({ start, used }: Wallet['state']['minute'], length: number, cap: number) =>
       start.getTime() === windowStart(at.getTime(), length) && used >= cap;
-    const low = wallets.filter(
-      ({ _id, state }) => _id.endsWith(':live') && state.seq > 0 && state.balance < lowBalance,
-    );
-    const capped = wallets.flatMap(({ _id: walletId, state: { minute: m, hour: h, caps } }) => [
+    const low = wallets
+      .filter(({ _id, state }) => _id.endsWith(':live') && state.seq > 0 && state.balance < lowBalance)
+      .map(({ _id, state }) => ({ ...ownerOf(_id), balance: state.balance }));
+    const capped = wallets.flatMap(({ _id, state: { minute: m, hour: h, caps } }) => [
       ...(isFull(m, minute, caps.perMinute)
-        ? [{ walletId, bucket: 'minute' as const, limit: caps.perMinute }]
+        ? [{ ...ownerOf(_id), bucket: 'minute' as const, limit: caps.perMinute }]
         : []),
-      ...(isFull(h, hour, caps.perHour) ? [{ walletId, bucket: 'hour' as const, limit: caps.perHour }] : []),
+      ...(isFull(h, hour, caps.perHour)
+        ? [{ ...ownerOf(_id), bucket: 'hour' as const, limit: caps.perHour }]
+        : []),
     ]);
     return {
-      lowWallets: low
-        .map(({ _id, state }) => ({ walletId: _id, balance: state.balance }))
-        .sort((a, b) => a.balance - b.balance)
-        .slice(0, mostRows),
-      cappedWallets: capped.slice(0, mostRows),
+      low: low.sort((a, b) => a.balance - b.balance).slice(0, mostRows),
+      capped: capped.slice(0, mostRows),
     };
+  }
+
+  /** Gives each row the name of its partner. */
+  async function namesOf(rows: readonly { partnerId?: string | undefined }[]) {
+    const ids = [...new Set(rows.flatMap(({ partnerId }) => partnerId ?? []))];
+    const found = await db
+      .collection<{ _id: string; name: string }>('partners')
+      .find({ _id: { $in: ids } }, { projection: { name: 1 } })
+      .toArray();
+    const names = new Map(found.map(({ _id, name }) => [_id, name]));
+    return <T extends { partnerId: string }>(row: T) => ({
+      ...row,
+      partner: names.get(row.partnerId) ?? row.partnerId,
+    });
   }
 
   return {
     async read(now: number): Promise<Overview> {
       const at = new Date(now);
-      const [waiting, failingEndpoints, money] = await Promise.all([
+      const [waiting, lateByMode, failing, next, errors, { low, capped }] = await Promise.all([
         backlog.read(now),
+        readLate(at),
         readFailing(at),
+        readNext(),
+        readErrors(at),
         readWallets(at),
       ]);
-      return { ...waiting, failingEndpoints, ...money };
+      const named = await namesOf([...failing, ...next, ...errors, ...low, ...capped]);
+      return {
+        ...waiting,
+        lateByMode,
+        failingEndpoints: failing.map(named),
+        nextAttempts: next.map(named),
+        recentErrors: errors.map(({ partnerId, ...row }) => (partnerId ? named({ ...row, partnerId }) : row)),
+        lowWallets: low.map(named),
+        cappedWallets: capped.map(named),
+      };
     },
   };
 }

@@ -15,7 +15,7 @@ import {
   ownerOf,
   storedNames,
 } from './request-names.ts';
-import type { RequestRecord, RequestStore } from './request-store.ts';
+import { type RequestRecord, type RequestStore, requestsKeptFor } from './request-store.ts';
 
 interface Dependencies {
   store: RequestStore;
@@ -31,8 +31,6 @@ interface Noted {
   names: Names;
 }
 
-/** Milliseconds that a request is kept. */
-export const keepFor = 7 * 86_400_000;
 const flushEvery = 1_000;
 /** Lines kept of one flush: under load a sample of the successes, and far more of the failures. */
 const mostSuccesses = 50;
@@ -90,7 +88,7 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
       ...storedNames(names),
       ...(retryAfter > 0 && { retryAfter }),
       address: networkOf(request.ip, kept),
-      purgeAt: new Date(now + keepFor),
+      purgeAt: new Date(now + requestsKeptFor),
     };
   }
 

@@ -24,6 +24,9 @@ export interface RequestRecord {
   purgeAt: Date;
 }
 
+/** Milliseconds after which a request is deleted. */
+export const requestsKeptFor = 7 * 86_400_000;
+
 const collection = 'requestLog';
 const failures = { status: { $gte: 400 } };
 export const indexes: IndexDeclaration[] = [

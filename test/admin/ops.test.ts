@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { opsAnchors } from '../../server/admin/ops-page.ts';
+import { anchorOf } from '../../server/guides/markdown.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
@@ -52,7 +54,14 @@ describe('GET /ops', () => {
     const wallet = { partnerId: id, mode: 'live' as const };
     await server.api.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
-      ...{ _id: 'dlv_1', keyId: 'key_1', partnerId: id, status: 'failed', createdAt: new Date() },
+      ...{
+        _id: 'dlv_1',
+        keyId: 'key_1',
+        partnerId: id,
+        mode: 'test',
+        status: 'failed',
+        createdAt: new Date(),
+      },
       attempts: [{ detail: '<img src=x onerror=alert(1)>' }],
     });
     const answer = await open(basic(firstToken));
@@ -60,10 +69,48 @@ describe('GET /ops', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;');
-    expect(page).toContain(`<td>${id}:live</td><td>9.99 USD</td>`);
+    expect(page).toContain('The live wallet of Acme has 9.99 USD left');
+    expect(page).toContain(`svcadmin wallets show ${id} --mode live`);
     expect(page).not.toContain(unfunded);
     expect(page).not.toMatch(/<script|<img/);
     expect(page).toContain('Needs attention');
+  });
+
+  it('keeps test and live apart, and shows what comes next and what failed lately', async () => {
+    const { db } = server.database;
+    server.clock.ahead += 10_000;
+    const [live, test] = await Promise.all(
+      ['Live Corp', 'Test Corp'].map((name) => server.api.partners.create.mutate({ name })),
+    );
+    const rows = [
+      { _id: 'dlv_live', partnerId: live?.id, mode: 'live', type: 'vae.resolved' },
+      { _id: 'dlv_test', partnerId: test?.id, mode: 'test', type: 'enrollment.created' },
+    ];
+    const nextAttemptAt = new Date(server.clock.now() + 60_000);
+    await db
+      .collection<{ _id: string }>('deliveries')
+      .insertMany(
+        rows.map((row) => ({ ...row, status: 'pending', attempt: 2, attempts: [], nextAttemptAt })),
+      );
+    await watched.inject({ method: 'POST', url: '/api/oauth/token', payload: { client_id: 'cli_1' } });
+    await server.admin.flush();
+    const page = await (await open(basic(firstToken))).text();
+    const [, liveHalf = '', testHalf = ''] = page.split('<h2 class="mode');
+    expect(liveHalf).toContain('Live Corp');
+    expect(liveHalf).toContain('svcadmin deliveries show dlv_live');
+    expect(liveHalf).not.toContain('Test Corp');
+    expect(testHalf).toContain('svcadmin deliveries show dlv_test');
+    expect(testHalf).not.toContain('Live Corp');
+    expect(page).toMatch(/rate_limited<\/td><td>\/api\/oauth\/token/);
+    expect(page).toMatch(/svcadmin request req_/);
+  });
+
+  it('links each command to its place in the guides', async () => {
+    const reference = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+    const headings = [...reference.matchAll(/^### (.+)$/gm)].map(([, text = '']) => anchorOf(text));
+    expect(headings.length).toBeGreaterThan(50);
+    expect(opsAnchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
+    expect(await (await open(basic(firstToken))).text()).toContain('/docs/guides/cli#svcadmin-wallets-show');
   });
 
   it('reloads by itself until the reader stops it', async () => {

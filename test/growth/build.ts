@@ -3,7 +3,7 @@ import type { Db, Document, OptionalUnlessRequiredId } from 'mongodb';
 import { walletIdOf } from '../../server/billing/ledger-page.ts';
 import { createLedgerStore } from '../../server/billing/ledger-store.ts';
 import { draftPage, openingPage } from '../../server/billing/page-builder.ts';
-import { randomId } from '../../server/platform/ids.ts';
+import { randomId, randomRequestId } from '../../server/platform/ids.ts';
 
 /** How much of everything there will be. */
 export interface Size {
@@ -185,7 +185,7 @@ export async function build(
   await fill(db, 'requestLog', {
     count: sessions.length,
     make: (n) => ({
-      ...{ ...templates.request, _id: `req_${randomUUID()}`, sessionId: sessions[n] },
+      ...{ ...templates.request, _id: randomRequestId(), sessionId: sessions[n] },
       ...{
         at: momentOf(n, sessions.length),
         status: n % 50 === 0 ? 400 : 200,

@@ -1,6 +1,8 @@
 // `npm run growth`: builds a database as large as that of some years, and prints what each query of operators and of
 // monitoring costs there. It exits with 1 where a query reads a whole collection, or takes longer than it may.
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -61,9 +63,14 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-growth-'));
 const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
 const sent: SentCommand[] = [];
 let found: Db | undefined;
-const freePort = '0';
+/** The hosted pages link to the port by its number. */
+const listener = createServer().listen(0, '127.0.0.1');
+await once(listener, 'listening');
+const { port } = listener.address() as AddressInfo;
+listener.close();
+await once(listener, 'close');
 const config = readConfig({
-  ...{ SVC_PORT: freePort, SVC_ADMIN_PORT: freePort, SVC_DATA_DIR: dataDir, SVC_ADMIN_TOKEN: token },
+  ...{ SVC_PORT: String(port), SVC_ADMIN_PORT: '0', SVC_DATA_DIR: dataDir, SVC_ADMIN_TOKEN: token },
   // The worker would send what the database has.
   ...{ SVC_ROLES: 'api,admin', SVC_DEMO_PORT: 'off', SVC_STARTS_PER_MINUTE: 'off' },
   MONGODB_URI: `${engine.uri}${engine.uri.includes('?') ? '&' : '?'}monitorCommands=true`,
@@ -81,7 +88,7 @@ const server = await startServer(config, logger, {
 if (!found) throw new Error('the server has no database');
 const db: Db = found;
 const adminUrl = server.adminUrl ?? '';
-const baseUrl = server.publicUrl ?? '';
+const { baseUrl } = config;
 const headers = { authorization: `Bearer ${token}` };
 const admin = createTRPCClient<AdminRouter>({ links: [httpLink({ url: `${adminUrl}/trpc`, headers })] });
 
