@@ -48,6 +48,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
   refuseWhereOutdated(app, outdated);
 
+  services.tracing?.observeRequests(app);
   services.processMetrics.observeAnswers(app);
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);

@@ -22,6 +22,7 @@ import { createProcesses, heartbeatEvery } from './platform/processes.ts';
 import { requireMasterKeys } from './platform/sealed-values.ts';
 import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
+import { startTracing, type Tracing } from './platform/tracing.ts';
 import { indexes } from './wiring/indexes.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Foundation } from './wiring/services.ts';
@@ -72,10 +73,17 @@ async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedD
   return embedded.startEmbedded({ dataDir, logger });
 }
 
+/** What watches this process. */
+interface Observers {
+  logger: Logger;
+  processMetrics: ProcessMetrics;
+  tracing: Tracing | undefined;
+}
+
 /** The database twice: for requests, and `patient` for index builds and long scans. */
 async function openDatabase(
   config: Config,
-  { logger, processMetrics }: { logger: Logger; processMetrics: ProcessMetrics },
+  { logger, processMetrics, tracing }: Observers,
 ): Promise<{ database: Database; patient: Database; engine: EmbeddedDatabase | undefined }> {
   const engine = config.mongodbUri ? undefined : await startEmbedded(config.dataDir, logger);
   const target = {
@@ -83,7 +91,13 @@ async function openDatabase(
     embedded: engine !== undefined,
     appName: 'svc-gateway',
   };
-  const database = await connect({ ...target, logger, watch: processMetrics.observeDatabase });
+  const database = await connect({
+    ...{ ...target, logger, monitorCommands: tracing !== undefined },
+    watch(client) {
+      processMetrics.observeDatabase(client);
+      tracing?.observeDatabase(client);
+    },
+  });
   const patient = await connect({ ...target, answerWithinMs: longestScan });
   return { database, patient, engine };
 }
@@ -153,7 +167,9 @@ export async function startServer(
 ): Promise<RunningServer> {
   const addresses = await usableAddresses(config, logger);
   const processMetrics = createProcessMetrics(config);
-  const { database, patient, engine } = await openDatabase(config, { logger, processMetrics });
+  const { traceEndpoint: endpoint, roles } = config;
+  const tracing = endpoint === undefined ? undefined : await startTracing({ endpoint, roles });
+  const { database, patient, engine } = await openDatabase(config, { logger, processMetrics, tracing });
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ??
@@ -189,6 +205,7 @@ export async function startServer(
     processes,
     logger,
     processMetrics,
+    tracing,
     adminToken: adminTokenOf(config),
     ownPorts,
     ...replacements.foundation?.(database),
@@ -261,6 +278,7 @@ export async function startServer(
       clock.stop();
       await Promise.all([client.close(), patient.client.close()]);
       await engine?.stop();
+      await tracing?.stop();
     },
   };
 }

@@ -94,10 +94,15 @@ const ownerOf = (walletId: string) => {
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
-export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>) {
+/** @param patient waits longer for its answers */
+export function createOverviewStore(
+  db: Db,
+  { backlog, patient }: { backlog: Pick<BacklogStore, 'read'>; patient: Db },
+) {
   const deliveries = db.collection('deliveries');
   const requests = db.collection('requestLog');
-  const ledger = db.collection('ledger');
+  const ledger = patient.collection('ledger');
+  let wallets: { since: number; found: ReturnType<typeof readWallets> } | undefined;
 
   async function readLate(at: Date): Promise<Overview['lateByMode']> {
     const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfter) } };
@@ -177,13 +182,13 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
   };
 
   async function readWallets(at: Date): Promise<{ low: Part<'lowWallets'>; capped: Part<'cappedWallets'> }> {
-    const wallets = await ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray();
+    const heads = await ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray();
     const isFull = ({ start, used }: Wallet['state']['minute'], length: number, cap: number) =>
       start.getTime() === windowStart(at.getTime(), length) && used >= cap;
-    const low = wallets
+    const low = heads
       .filter(({ _id, state }) => _id.endsWith(':live') && state.seq > 0 && state.balance < lowBalance)
       .map(({ _id, state }) => ({ ...ownerOf(_id), balance: state.balance }));
-    const capped = wallets.flatMap(({ _id, state: { minute: m, hour: h, caps } }) => [
+    const capped = heads.flatMap(({ _id, state: { minute: m, hour: h, caps } }) => [
       ...(isFull(m, minute, caps.perMinute)
         ? [{ ...ownerOf(_id), bucket: 'minute' as const, limit: caps.perMinute }]
         : []),
@@ -195,6 +200,17 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       low: low.sort((a, b) => a.balance - b.balance).slice(0, mostRows),
       capped: capped.slice(0, mostRows),
     };
+  }
+
+  /** One look-up for each wallet there is: read once a minute for all. */
+  function walletsAt(now: number): ReturnType<typeof readWallets> {
+    if (wallets && Math.abs(now - wallets.since) < minute) return wallets.found;
+    const found = readWallets(new Date(now));
+    wallets = { since: now, found };
+    found.catch(() => {
+      wallets = undefined;
+    });
+    return found;
   }
 
   /** Gives each row the name of its partner. */
@@ -220,7 +236,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         readFailing(at),
         readNext(),
         readErrors(at),
-        readWallets(at),
+        walletsAt(now),
       ]);
       const named = await namesOf([...failing, ...next, ...errors, ...low, ...capped]);
       return {

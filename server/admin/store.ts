@@ -19,12 +19,12 @@ export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes,
 
 /** @param patient waits longer for its answers */
 export function createAdminStores(db: Db, patient: Db = db): AdminStores {
-  const backlog = createBacklogStore(patient);
+  const backlog = createBacklogStore(db);
   return {
     operators: createOperatorStore(db),
     audit: createAuditStore(db),
     requests: createRequestStore(db),
     backlog,
-    overview: createOverviewStore(patient, backlog),
+    overview: createOverviewStore(db, { backlog, patient }),
   };
 }

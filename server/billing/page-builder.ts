@@ -25,7 +25,7 @@ export interface Posting {
   grant?: { terms: AccessTerms; lifetimeSeconds: number } | undefined;
   /** Whether an event or an audit entry must follow. */
   publish?: boolean | undefined;
-  /** The trace of the request; kept for its event. */
+  /** The trace of the request; kept for the event. */
   traceparent?: string | undefined;
 }
 
@@ -42,11 +42,11 @@ export interface Draft<P extends Posting> {
 }
 
 function entryOf(posting: Posting, state: WalletState, at: Date): LedgerEntry {
-  const { id, kind, amount, memo, grant, publish, traceparent } = posting;
+  const { id, kind, amount, memo, grant, traceparent } = posting;
   const entry: LedgerEntry = { id, kind, amount, balanceAfter: state.balance, at };
   if (countingOf(kind) !== 'note') entry.seq = state.seq;
   if (memo) entry.memo = memo;
-  if (publish && traceparent) entry.traceparent = traceparent;
+  if (traceparent) entry.traceparent = traceparent;
   if (!grant) return entry;
   const expiresAt = new Date(at.getTime() + grant.lifetimeSeconds * 1_000);
   return Object.assign(entry, sealedGrant({ ...grant.terms, expiresAt }));

@@ -76,6 +76,7 @@ const Environment = z.object({
   SVC_DRAIN_DELAY: duration.optional(),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SVC_TRUST_PROXY: ProxyTrust.default(false),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
 });
 
 /** Where probes and metrics are. `byDefault`: not asked for, so that a port that is taken does not end the start. */
@@ -133,6 +134,8 @@ export interface Config {
   logLevel: string;
   /** Whose `X-Forwarded-For` is believed: of every client, of so many proxies, or of those in these ranges. */
   trustProxy: ProxyTrust;
+  /** Where traces are sent by OTLP over HTTP; undefined for no traces. */
+  traceEndpoint: string | undefined;
 }
 
 /** Every fault of the environment at once. */
@@ -244,5 +247,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: env.SVC_TRUST_PROXY,
+    traceEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
   });
 }

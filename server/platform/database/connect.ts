@@ -28,6 +28,8 @@ type Target = {
   logger?: Pick<Logger, 'info'>;
   /** Called with the client before it connects. */
   watch?: (client: MongoClient) => void;
+  /** Whether the client tells of each command: that costs time. */
+  monitorCommands?: boolean;
 };
 
 failCommandsOfEndedConnections();
@@ -100,6 +102,7 @@ export const connect = async (target: Target): Promise<Database> => {
     readPreference: 'primary',
     ...concerns(features),
     ignoreUndefined: true,
+    ...(target.monitorCommands ? { monitorCommands: true } : {}),
   });
   target.watch?.(client);
   try {

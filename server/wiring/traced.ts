@@ -1,0 +1,65 @@
+import { SpanKind } from '@opentelemetry/api';
+import type { LedgerStore } from '../billing/ledger-store.ts';
+import { type Tracing, traceparentOf } from '../platform/tracing.ts';
+import type { Post } from '../webhooks/egress/post.ts';
+import type { Parts, WebhookSettings } from '../webhooks/webhooks.ts';
+
+/** The ledger's store with a span for each insert of pages, which is part of every exchange that it is for. */
+export function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
+  return {
+    ...ledger,
+    insert: (pages) =>
+      tracing.span(
+        {
+          name: 'ledger page insert',
+          causes: pages.flatMap(({ entries }) => entries.map(({ traceparent }) => traceparent)),
+          attributes: {
+            'svc.pages': pages.length,
+            'svc.entries': pages.reduce((sum, { entries }) => sum + entries.length, 0),
+          },
+        },
+        () => ledger.insert(pages),
+      ),
+  };
+}
+
+/** Webhook attempts as spans: part of the trace of what caused the event, and its parent at the receiver. */
+function tracedPost(post: Post, tracing: Tracing): Post {
+  return (request) =>
+    tracing.span(
+      {
+        name: 'webhook attempt',
+        kind: SpanKind.CLIENT,
+        causes: [request.headers['traceparent']],
+        attributes: {
+          'http.request.method': 'POST',
+          'server.address': new URL(request.url).hostname,
+          'svc.event': request.headers['X-SVC-Event'] ?? '',
+          'svc.event_id': request.headers['X-SVC-Event-Id'] ?? '',
+          'svc.attempt': Number(request.headers['X-SVC-Attempt'] ?? 1),
+        },
+      },
+      async (span) => {
+        const headers = { ...request.headers, traceparent: traceparentOf(span) };
+        const result = await post({ ...request, headers });
+        if (result.status !== undefined) span.setAttribute('http.response.status_code', result.status);
+        if (result.error) span.setAttribute('error.type', result.error);
+        return result;
+      },
+    );
+}
+
+type Replaced = Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'> | undefined;
+
+/** What replaces parts of the webhooks, with a span around each attempt where there is tracing. */
+export function tracedWebhooks(replaced: Replaced, tracing: Tracing | undefined): Replaced {
+  if (!tracing) return replaced;
+  const wrap = replaced?.wrap ?? ((parts: Parts) => parts);
+  return {
+    ...replaced,
+    wrap: (parts) => {
+      const wrapped = wrap(parts);
+      return { ...wrapped, post: tracedPost(wrapped.post, tracing) };
+    },
+  };
+}
