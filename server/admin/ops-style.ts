@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-
+/** Of the page for ops; the policy of the page holds its digest. */
 export const style = `
   :root { color-scheme: light dark; --ground: #f1f4f3; --card: #fff; --ink: #13201b; --soft: #4d5c56; --line: #d8dfdc; --good: #17694f; --bad: #b3261e; --bad-ground: #fdeceb; --link: #17594a; }
   @media (prefers-color-scheme: dark) {
@@ -25,12 +24,3 @@ export const style = `
   table { border-collapse: collapse; width: 100%; } th, td { padding: .5rem 1rem .5rem 0; text-align: start; vertical-align: top; overflow-wrap: anywhere; }
   th { color: var(--soft); font-size: .875rem; font-weight: 400; } tr + tr td, thead + tbody td { border-top: 1px solid var(--line); }
 `;
-
-/** Only the page's own style, and nothing else from anywhere. */
-export const opsPagePolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-  "form-action 'none'",
-].join('; ');

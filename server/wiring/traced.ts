@@ -1,11 +1,12 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { LedgerStore } from '../billing/ledger-store.ts';
+import type { BillingStores } from '../billing/store.ts';
 import { type Tracing, traceparentOf } from '../platform/tracing.ts';
 import type { Post } from '../webhooks/egress/post.ts';
 import type { Parts, WebhookSettings } from '../webhooks/webhooks.ts';
 
 /** The ledger's store with a span for each insert of pages, which is part of every exchange that it is for. */
-export function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
+function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore {
   return {
     ...ledger,
     insert: (pages) =>
@@ -22,6 +23,10 @@ export function tracedLedger(ledger: LedgerStore, tracing: Tracing): LedgerStore
       ),
   };
 }
+
+/** The stores of billing, with spans where there is tracing. */
+export const tracedStores = (stores: BillingStores, tracing: Tracing | undefined): BillingStores =>
+  tracing ? { ...stores, ledger: tracedLedger(stores.ledger, tracing) } : stores;
 
 /** Webhook attempts as spans: part of the trace of what caused the event, and its parent at the receiver. */
 function tracedPost(post: Post, tracing: Tracing): Post {
