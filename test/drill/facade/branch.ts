@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Document } from 'mongodb';
+import type { Random } from '../../simulation/random.ts';
+import { type CodeName, MemberError } from './errors.ts';
+import { addTo, type Footprint, footprintOf, hasChanged, namespaceOf, upsertedIn } from './footprint.ts';
+import { createMutex, createReadWriteLock } from './lock.ts';
+import { readContents, type State, writeContents } from './states.ts';
+import { decode, numberOf } from './wire.ts';
+
+/** The reply to a retryable write, for the driver that sends it again. It is as durable as the write. */
+interface Remembered {
+  txnNumber: number;
+  reply: Document;
+  position: number;
+}
+
+/** By session. */
+export type Memory = Map<string, Remembered>;
+
+interface Settings {
+  local: State;
+  committed: State;
+  /** Position of the last committed write. */
+  position: number;
+  memory: Memory;
+  random: Random;
+  /** Milliseconds between two steps of the commit point. */
+  stepEvery: readonly [number, number];
+  /** Called with what a step of the commit point has changed. */
+  onCommit: (footprint: Footprint) => void;
+}
+
+interface Waiter {
+  position: number;
+  /** Undefined: a majority has it. */
+  settle: (failure: CodeName | undefined) => void;
+}
+
+/** What became of a write. */
+export interface Done {
+  reply: Document;
+  /** Resolves to why it is not acknowledged; undefined where a majority has it. */
+  majority: () => Promise<CodeName | undefined>;
+}
+
+/** Milliseconds between a step of the commit point and its acknowledgement, at most. */
+const acknowledgedWithin = 2;
+
+/**
+ * The history that one primary writes: its own state, the committed state, and the commit point between them. Writes take
+ * place one after another. At each step the committed state becomes what the primary's state is at that moment.
+ */
+export function createBranch({ local, committed, position, memory, random, stepEvery, onCommit }: Settings) {
+  const inTurn = createMutex();
+  const snapshot = createReadWriteLock();
+  let dirty: Footprint = new Map();
+  let applied = position;
+  let commitPoint = position;
+  /** Positions of writes that have changed something and are not committed. */
+  let tail: number[] = [];
+  let waiters: Waiter[] = [];
+  let failing: CodeName | undefined;
+  let isPaused = false;
+  let hasEnded = false;
+
+  const assertPrimary = () => {
+    if (hasEnded) throw new MemberError('NotWritablePrimary');
+  };
+
+  /** Resolves when a majority has every write up to `at`. */
+  function majority(at: number): Promise<CodeName | undefined> {
+    return new Promise((settle) => {
+      if (hasEnded) settle('InterruptedDueToReplStateChange');
+      else if (failing) settle(failing);
+      else waiters.push({ position: at, settle });
+    });
+  }
+
+  async function apply(command: Document, forwarded: Document): Promise<Document> {
+    const [name = ''] = Object.keys(command);
+    const ids = await footprintOf(local.engine, command);
+    const reply = decode(await local.engine.send(forwarded));
+    if (numberOf(reply['ok']) !== 1) return reply;
+    addTo(dirty, namespaceOf(command, name), [...ids, ...upsertedIn(reply)]);
+    applied += 1;
+    if (hasChanged(name, reply)) tail.push(applied);
+    return reply;
+  }
+
+  /** @param forwarded the command as an engine takes it */
+  function write(command: Document, forwarded: Document): Promise<Done> {
+    const session = command['txnNumber'] === undefined ? undefined : JSON.stringify(command['lsid']);
+    const txnNumber = numberOf(command['txnNumber']);
+    return inTurn(async () => {
+      assertPrimary();
+      const known = session === undefined ? undefined : memory.get(session);
+      if (known && known.txnNumber === txnNumber) {
+        return { reply: known.reply, majority: () => majority(known.position) };
+      }
+      const reply = await apply(command, forwarded);
+      const at = applied;
+      if (session !== undefined && numberOf(reply['ok']) === 1)
+        memory.set(session, { txnNumber, reply, position: at });
+      return { reply, majority: () => majority(at) };
+    });
+  }
+
+  const stepping = createMutex();
+
+  /** Moves the commit point to the primary's present state; no writer hears of it yet. */
+  const advance = (): Promise<void> =>
+    stepping(async () => {
+      const taken = await inTurn(async () => {
+        const contents = { footprint: dirty, documents: await readContents(local, dirty), at: applied };
+        dirty = new Map();
+        return contents;
+      });
+      if (taken.at === commitPoint) return;
+      await snapshot.write(() => writeContents(committed, taken.documents));
+      commitPoint = taken.at;
+      tail = tail.filter((at) => at > commitPoint);
+      onCommit(taken.footprint);
+    });
+
+  function acknowledge(): void {
+    const due = waiters.filter((waiter) => waiter.position <= commitPoint);
+    waiters = waiters.filter((waiter) => waiter.position > commitPoint);
+    for (const { settle } of due) settle(undefined);
+  }
+
+  function fail(codeName: CodeName): void {
+    for (const { settle } of waiters.splice(0)) settle(codeName);
+  }
+
+  async function commit(): Promise<void> {
+    while (!hasEnded) {
+      await sleep(random.int(...stepEvery));
+      if (!isPaused) await advance();
+      if (random.chance(0.5)) await sleep(random.int(1, acknowledgedWithin));
+      if (!isPaused && !hasEnded) acknowledge();
+    }
+  }
+  const committing = commit();
+
+  return {
+    local,
+    committed,
+    write,
+    advance,
+    majority: () => majority(applied),
+    /** Runs a read on the committed state. */
+    readCommitted: <T>(read: () => Promise<T>): Promise<T> => snapshot.read(read),
+    /** Resolves when no write is acknowledged any more, and the commit point moves by `advance` only. */
+    async pause(): Promise<void> {
+      isPaused = true;
+      await stepping(async () => undefined);
+    },
+    /** From now on every wait for a majority fails. */
+    failWriteConcern(codeName: CodeName): void {
+      failing = codeName;
+      fail(codeName);
+    },
+    /** Resolves when the branch takes no more writes, and none is under way; all waits for a majority have failed. */
+    async end(codeName: CodeName): Promise<void> {
+      hasEnded = true;
+      fail(codeName);
+      await inTurn(async () => undefined);
+      await committing;
+      await stepping(async () => undefined);
+      fail(codeName);
+    },
+    hasEnded: () => hasEnded,
+    commitPoint: () => commitPoint,
+    /** How many writes are not committed. */
+    uncommitted: () => tail.length,
+    dirty: () => dirty,
+    /** Replies to committed writes: all that a successor knows. */
+    committedMemory: (): Memory => new Map([...memory].filter(([, { position: at }]) => at <= commitPoint)),
+  };
+}
+export type Branch = ReturnType<typeof createBranch>;

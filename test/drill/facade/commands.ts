@@ -1,0 +1,99 @@
+import type { Document } from 'mongodb';
+import type { Branch } from './branch.ts';
+import type { EngineLink } from './engine-link.ts';
+import { errorReply, MemberError, unacknowledged } from './errors.ts';
+import { decode, encode, numberOf } from './wire.ts';
+
+const reads = new Set(['find', 'aggregate', 'count', 'distinct', 'listCollections', 'listIndexes']);
+const writes = new Set(['insert', 'update', 'delete', 'findAndModify']);
+const definitions = new Set(['create', 'createIndexes', 'drop', 'dropIndexes', 'dropDatabase']);
+const cursors = new Set(['getMore', 'killCursors']);
+/** Commands that have nothing to do here. */
+const idle = new Set(['ping', 'endSessions', 'killSessions', 'refreshSessions', 'logout']);
+
+/** A member as a command meets it. */
+export interface Serving {
+  /** Undefined where the member is not the primary. */
+  branch: Branch | undefined;
+  /** Engines by the cursors that are open on them. */
+  cursors: Map<string, EngineLink>;
+  /** Runs a command on every engine: indexes and collections are not rolled back. */
+  define: (command: Document) => Promise<Buffer>;
+  /** Begins an election, as an operator does. */
+  stepDown: () => void;
+}
+
+/** What an engine, which is a lone server, understands. */
+function forwarded(command: Document): Document {
+  const { lsid, txnNumber, readConcern, writeConcern, ...rest } = command;
+  const others = Object.entries(rest).filter(([name]) => name === '$db' || !name.startsWith('$'));
+  return { ...Object.fromEntries(others), ...(writeConcern && { writeConcern: { w: 1, j: false } }) };
+}
+
+function refuseUnmodelled(name: string, command: Document): void {
+  const stages = (command['pipeline'] ?? []) as Document[];
+  if (name === 'aggregate' && stages.some((stage) => '$out' in stage || '$merge' in stage))
+    throw new MemberError('CommandNotSupported', 'aggregations that write');
+  if (command['autocommit'] !== undefined) throw new MemberError('CommandNotSupported', 'transactions');
+}
+
+/** Cursors are continued on the engine that has opened them. */
+async function open(engine: EngineLink, command: Document, serving: Serving): Promise<Buffer> {
+  const reply = await engine.send(command);
+  const { cursor } = decode(reply);
+  const id = String(cursor?.id ?? 0);
+  if (id !== '0') serving.cursors.set(id, engine);
+  return reply;
+}
+
+async function read(branch: Branch, command: Document, serving: Serving): Promise<Buffer> {
+  const level: unknown = command['readConcern']?.level ?? 'local';
+  if (level === 'local' || level === 'available')
+    return open(branch.local.engine, forwarded(command), serving);
+  // The member makes sure that it is still the primary, after everything that it has seen.
+  const failure = level === 'linearizable' ? await branch.majority() : undefined;
+  if (failure) throw new MemberError(failure);
+  return branch.readCommitted(() => open(branch.committed.engine, forwarded(command), serving));
+}
+
+/** Waits for a majority where none is asked for, as a server does by default. */
+async function write(branch: Branch, command: Document): Promise<Buffer> {
+  const { reply, majority } = await branch.write(command, forwarded(command));
+  const w: unknown = command['writeConcern']?.w ?? 'majority';
+  const failure = w === 'majority' || numberOf(w) > 1 ? await majority() : undefined;
+  return encode(failure ? unacknowledged(reply, failure, command) : reply);
+}
+
+async function run(command: Document, serving: Serving): Promise<Buffer> {
+  const [name = ''] = Object.keys(command);
+  if (idle.has(name)) return encode({ ok: 1 });
+  refuseUnmodelled(name, command);
+  const { branch } = serving;
+  if (cursors.has(name)) {
+    const id = String(command['getMore'] ?? (command['cursors'] as unknown[])[0]);
+    const engine = serving.cursors.get(id);
+    return engine ? engine.send(forwarded(command)) : encode({ ok: 0, code: 43, codeName: 'CursorNotFound' });
+  }
+  if (reads.has(name)) {
+    if (!branch) throw new MemberError('NotPrimaryNoSecondaryOk');
+    return read(branch, command, serving);
+  }
+  if (name === 'replSetStepDown' && branch) {
+    serving.stepDown();
+    return encode({ ok: 1 });
+  }
+  if (!writes.has(name) && !definitions.has(name))
+    throw new MemberError('CommandNotFound', `no command ${name}`);
+  if (!branch) throw new MemberError('NotWritablePrimary');
+  return definitions.has(name) ? serving.define(forwarded(command)) : write(branch, command);
+}
+
+/** Carries a command out, as the member that it was sent to. @throws where an engine is gone */
+export async function execute(command: Document, serving: Serving): Promise<Buffer> {
+  try {
+    return await run(command, serving);
+  } catch (error) {
+    if (error instanceof MemberError) return encode(errorReply(error, command));
+    throw error;
+  }
+}

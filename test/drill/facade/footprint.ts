@@ -1,0 +1,77 @@
+import type { Document } from 'mongodb';
+import type { EngineLink } from './engine-link.ts';
+import { encode, numberOf } from './wire.ts';
+
+/** Documents by `database.collection` and `_id`. It may name too many: those are the same on both sides. */
+export type Footprint = Map<string, Map<string, unknown>>;
+
+const keyOf = (id: unknown): string => encode({ id }).toString('base64');
+
+export function addTo(footprint: Footprint, namespace: string, ids: readonly unknown[]): void {
+  const known = footprint.get(namespace) ?? new Map<string, unknown>();
+  footprint.set(namespace, known);
+  for (const id of ids) known.set(keyOf(id), id);
+}
+
+export function merge(into: Footprint, from: Footprint): void {
+  for (const [namespace, ids] of from) addTo(into, namespace, [...ids.values()]);
+}
+
+export const namespaceOf = (command: Document, name: string): string => `${command['$db']}.${command[name]}`;
+
+const isPlain = (value: unknown): value is Document =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The ids that a filter names; undefined where it names documents by anything else. */
+function idsNamed(filter: Document): readonly unknown[] | undefined {
+  const id: unknown = filter['_id'];
+  if (id === undefined) return undefined;
+  if (!isPlain(id)) return [id];
+  return Object.keys(id).length === 1 && Array.isArray(id['$in']) ? id['$in'] : undefined;
+}
+
+const most = 100_000;
+
+/** Ids of the documents that a filter matches now. */
+async function idsMatched(
+  engine: EngineLink,
+  command: Document,
+  filter: Document,
+): Promise<readonly unknown[]> {
+  const [[name = ''] = []] = [Object.keys(command)];
+  const { cursor } = await engine.run({
+    find: command[name],
+    filter,
+    projection: { _id: 1 },
+    batchSize: most,
+    singleBatch: true,
+    $db: command['$db'],
+  });
+  return (cursor['firstBatch'] as Document[]).map(({ _id }) => _id);
+}
+
+/** The ids of all documents that a command may change, found before it runs; those it makes by itself are in its reply. */
+export async function footprintOf(engine: EngineLink, command: Document): Promise<unknown[]> {
+  const [name] = Object.keys(command);
+  if (name === 'insert') return (command['documents'] as Document[]).map(({ _id }) => _id);
+  const statements = (command['updates'] ??
+    command['deletes'] ?? [{ q: command['query'] ?? {} }]) as Document[];
+  const found = await Promise.all(
+    statements.map(({ q }) => idsNamed(q as Document) ?? idsMatched(engine, command, q as Document)),
+  );
+  return found.flat();
+}
+
+/** Ids of the documents that an upsert has made. */
+export function upsertedIn(reply: Document): unknown[] {
+  const upserted = (reply['upserted'] ?? []) as Document[];
+  const single: unknown = reply['lastErrorObject']?.upserted;
+  return [...upserted.map(({ _id }) => _id), ...(single === undefined ? [] : [single])];
+}
+
+/** Whether a write has changed anything, by its reply. */
+export function hasChanged(name: string, reply: Document): boolean {
+  if (name === 'update') return numberOf(reply['nModified']) > 0 || upsertedIn(reply).length > 0;
+  if (name === 'findAndModify') return numberOf(reply['lastErrorObject']?.n) > 0;
+  return numberOf(reply['n']) > 0;
+}

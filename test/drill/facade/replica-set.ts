@@ -1,0 +1,246 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Document } from 'mongodb';
+import type { Random } from '../../simulation/random.ts';
+import { type Branch, createBranch, type Memory } from './branch.ts';
+import { startEngines } from './engines.ts';
+import type { CodeName } from './errors.ts';
+import { type Footprint, merge } from './footprint.ts';
+import { createMutex } from './lock.ts';
+import { createMember, type Member, setName } from './member.ts';
+import { align, type State } from './states.ts';
+
+export const electionKinds = ['crash', 'step-down', 'write-concern', 'deposed'] as const;
+export type ElectionKind = (typeof electionKinds)[number];
+
+/** One election, when it has ended. */
+export interface Election {
+  kind: ElectionKind;
+  /** Writes that had been carried out, and were taken back. */
+  rolledBack: number;
+  /** Whether writes were committed whose acknowledgement was lost. */
+  committedSilently: boolean;
+}
+
+/** A random time, in milliseconds. */
+type Range = readonly [number, number];
+const times = {
+  /** Without a primary. */
+  gap: [20, 400],
+  /** In which a deposed primary still answers. */
+  deposed: [200, 1_500],
+  /** After a step-down, until a connection hears of it. */
+  news: [0, 300],
+  /** A process that died starts again. */
+  restart: [100, 600],
+  /** In which every write concern fails. */
+  failing: [50, 400],
+} as const satisfies Record<string, Range>;
+
+/** What elections are like. */
+export interface Plan {
+  kinds: readonly ElectionKind[];
+  /** From when writes are no longer acknowledged, to the end of the primary. */
+  lag: Range;
+  /** In how many of all elections, of 1, the set is long without a primary. */
+  longGaps: number;
+  /** Pages are fenced after 1.5 s, and a server waits 3 s for a primary. */
+  longGap: Range;
+  /** Between two steps of the commit point. */
+  stepEvery: Range;
+}
+const usualPlan: Plan = {
+  kinds: electionKinds,
+  lag: [30, 350],
+  longGaps: 0.12,
+  longGap: [1_600, 7_000],
+  stepEvery: [1, 6],
+};
+
+/** A primary that stays one times out; the others are what a primary says that is about to end. */
+const failedWriteConcerns: readonly [CodeName, ...CodeName[]] = [
+  'WriteConcernTimeout',
+  'WriteConcernTimeout',
+  'WriteConcernTimeout',
+  'PrimarySteppedDown',
+  'ShutdownInProgress',
+];
+
+interface Settings {
+  random: Random;
+  /** Called where the facade itself fails: nothing is proved then. */
+  onFault: (error: unknown) => void;
+  plan?: Partial<Plan>;
+}
+
+/** Embedded engines as a replica set of three: one primary and two members that follow. */
+export async function startReplicaSet({ random, onFault, plan }: Settings) {
+  const { lag, longGaps, longGap, stepEvery } = { ...usualPlan, ...plan };
+  // Two of a primary, and two of the one that an election puts in its place while the old one still answers.
+  const engines = await startEngines(4);
+  const [first, second, ...spares] = engines.states as [State, State, ...State[]];
+  const members: Member[] = [];
+  let term = 1;
+  let newsDelay = () => 0;
+  const during = ([low, high]: Range) => sleep(random.int(low, high));
+  const defining = createMutex();
+
+  const onCommit = (footprint: Footprint): void => {
+    for (const { behind } of spares) merge(behind, footprint);
+  };
+
+  const open = (
+    states: { local: State; committed: State },
+    position = 0,
+    memory: Memory = new Map(),
+  ): Branch => createBranch({ ...states, position, memory, random, stepEvery, onCommit });
+
+  const define = (command: Document): Promise<Buffer> =>
+    defining(async () => {
+      const replies = await Promise.all(engines.states.map(({ engine }) => engine.send(command)));
+      return replies[0] ?? Buffer.alloc(0);
+    });
+
+  for (let n = 0; n < 3; n += 1) {
+    members.push(
+      createMember({
+        hosts: () => members.map(({ address }) => address()),
+        leader: () => members.find((member) => member.role().primary)?.address(),
+        define,
+        stepDown: () => void replace(stepDown).catch(onFault),
+        newsDelay: () => newsDelay(),
+        onFault,
+      }),
+    );
+  }
+  await Promise.all(members.map((member) => member.start()));
+  members[0]?.become({ primary: true, branch: open({ local: first, committed: second }), term });
+
+  function current(): { member: Member; branch: Branch } {
+    for (const member of members) {
+      const role = member.role();
+      if (role.primary) return { member, branch: role.branch };
+    }
+    throw new Error('there is no primary');
+  }
+
+  function takeSpare(): State {
+    const spare = spares.shift();
+    if (!spare) throw new Error('all engines are in use');
+    return spare;
+  }
+
+  /** The history that a new primary begins with: what is committed. The old primary's own state becomes a spare one. */
+  async function succeed(old: Branch): Promise<Branch> {
+    const local = takeSpare();
+    await align(local, old.committed);
+    spares.push({ ...old.local, behind: old.dirty() });
+    return open({ local, committed: old.committed }, old.commitPoint(), old.committedMemory());
+  }
+
+  function elect(branch: Branch, not: Member): void {
+    term += 1;
+    const others = members.filter((member) => member !== not);
+    random.some(others)?.become({ primary: true, branch, term });
+  }
+
+  /** Lets uncommitted writes gather. In some elections a part of them is committed, and its writers do not hear of it. */
+  async function gatherTail(branch: Branch): Promise<boolean> {
+    await branch.pause();
+    await during(lag);
+    if (!random.chance(0.4)) return false;
+    const before = branch.commitPoint();
+    await branch.advance();
+    if (random.chance(0.7)) await during(lag);
+    return branch.commitPoint() > before;
+  }
+
+  /** The primary ends, by `leave`; after a while another one takes its place. */
+  async function replace(leave: (member: Member, branch: Branch) => Promise<void>) {
+    const { member, branch } = current();
+    const committedSilently = await gatherTail(branch);
+    await leave(member, branch);
+    const rolledBack = branch.uncommitted();
+    const successor = await succeed(branch);
+    await during(random.chance(longGaps) ? longGap : times.gap);
+    newsDelay = () => 0;
+    elect(successor, member);
+    return { member, rolledBack, committedSilently };
+  }
+
+  async function crash() {
+    const { member, ...counted } = await replace(async (primary, branch) => {
+      await primary.crash();
+      await branch.end('InterruptedAtShutdown');
+    });
+    await during(times.restart);
+    await member.start();
+    return counted;
+  }
+
+  /** Writers that wait for a majority hear that it is not known; connections stay, or are closed as a roll-back does. */
+  async function stepDown(member: Member, branch: Branch): Promise<void> {
+    const [low, high] = times.news;
+    newsDelay = () => random.int(low, high);
+    member.become({ primary: false });
+    await branch.end(random.pick(['InterruptedDueToReplStateChange', 'PrimarySteppedDown']));
+    if (random.chance(0.3)) member.disconnect();
+  }
+
+  async function failWriteConcern() {
+    return replace(async (member, branch) => {
+      branch.failWriteConcern(random.pick(failedWriteConcerns));
+      await during(times.failing);
+      await stepDown(member, branch);
+    });
+  }
+
+  /** Another member is elected while the primary cannot hear of it; each client hears of it at a time of its own. */
+  async function depose() {
+    const { member, branch } = current();
+    const committedSilently = await gatherTail(branch);
+    const [low, high] = times.deposed;
+    const answersFor = random.int(low, high);
+    newsDelay = () => random.int(0, answersFor);
+    const [local, committed] = [takeSpare(), takeSpare()];
+    await Promise.all([align(local, branch.committed), align(committed, branch.committed)]);
+    const own: State = { ...branch.local, behind: new Map() };
+    spares.push(own, { ...branch.committed, behind: new Map() });
+    elect(open({ local, committed }, branch.commitPoint(), branch.committedMemory()), member);
+    await sleep(answersFor);
+    await stepDown(member, branch);
+    newsDelay = () => 0;
+    merge(own.behind, branch.dirty());
+    return { rolledBack: branch.uncommitted(), committedSilently };
+  }
+
+  const carryOut: Record<ElectionKind, () => Promise<Omit<Election, 'kind'>>> = {
+    crash,
+    'step-down': () => replace(stepDown),
+    'write-concern': failWriteConcern,
+    deposed: depose,
+  };
+
+  const addresses = members.map(({ address }) => address());
+  return {
+    /** Of a database on it. */
+    uri: (database: string) => `mongodb://${addresses.join(',')}/${database}?replicaSet=${setName}`,
+    /** Resolves when a primary has taken over and every member answers as it should. */
+    async elect(kind: ElectionKind): Promise<Election> {
+      const { rolledBack, committedSilently } = await carryOut[kind]();
+      return { kind, rolledBack, committedSilently };
+    },
+    /** For tests of the facade: what is between two steps of the commit point. */
+    current: () => current().branch,
+    async close(): Promise<void> {
+      await Promise.all(
+        members.map(async (member) => {
+          const role = member.role();
+          await member.crash();
+          if (role.primary) await role.branch.end('InterruptedAtShutdown');
+        }),
+      );
+      await engines.close();
+    },
+  };
+}
+export type ReplicaSet = Awaited<ReturnType<typeof startReplicaSet>>;

@@ -1,0 +1,53 @@
+import type { Document } from 'mongodb';
+import type { EngineLink } from './engine-link.ts';
+import type { Footprint } from './footprint.ts';
+
+/** The data of one engine: a member's own, or what is committed. */
+export interface State {
+  engine: EngineLink;
+  /** The documents in which it may differ from what is committed now, while no member uses it. */
+  behind: Footprint;
+}
+
+/** What the documents of a footprint are in one state; those that are missing there have an id only. */
+type Contents = { database: string; collection: string; ids: unknown[]; documents: Document[] }[];
+
+const enough = 100_000;
+
+export async function readContents({ engine }: State, footprint: Footprint): Promise<Contents> {
+  return Promise.all(
+    [...footprint].map(async ([namespace, known]) => {
+      const dot = namespace.indexOf('.');
+      const [database, collection] = [namespace.slice(0, dot), namespace.slice(dot + 1)];
+      const ids = [...known.values()];
+      const filter = { _id: { $in: ids } };
+      const reply = await engine.run({
+        find: collection,
+        filter,
+        batchSize: enough,
+        singleBatch: true,
+        $db: database,
+      });
+      return { database, collection, ids, documents: reply['cursor'].firstBatch as Document[] };
+    }),
+  );
+}
+
+/** Makes these documents what they are in another state. All are deleted first: a unique index may know their old values. */
+export async function writeContents({ engine }: State, contents: Contents): Promise<void> {
+  const writeConcern = { w: 1, j: false };
+  await Promise.all(
+    contents.map(async ({ database: $db, collection, ids, documents }) => {
+      if (ids.length === 0) return;
+      const deletes = [{ q: { _id: { $in: ids } }, limit: 0 }];
+      await engine.run({ delete: collection, deletes, writeConcern, $db });
+      if (documents.length > 0) await engine.run({ insert: collection, documents, writeConcern, $db });
+    }),
+  );
+}
+
+/** Makes `target` what `source` is. */
+export async function align(target: State, source: State): Promise<void> {
+  await writeContents(target, await readContents(source, target.behind));
+  target.behind = new Map();
+}
