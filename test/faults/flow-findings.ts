@@ -36,21 +36,22 @@ interface UserDocument {
 interface Left {
   sessions: SessionDocument[];
   enrollments: EnrollmentDocument[];
-  /** Those of the enrollments and sessions, and every one made since the run began. */
+  /** Those of the enrollments and sessions, and every one made since then where that is known. */
   users: UserDocument[];
   charges: Entry[];
 }
 
 /** How many flows ended, and of how many different people. */
 export interface Passed {
-  since: Date;
+  /** When they began, where no other users are made beside theirs. */
+  since?: Date;
   flows: number;
   people: number;
 }
 
 const steps = ['started', 'consented', 'authenticated', 'verified', 'completed'];
 
-async function readLeft(db: Db, { partnerId, walletId }: Partner, since: Date): Promise<Left> {
+async function readLeft(db: Db, { partnerId, walletId }: Partner, since?: Date): Promise<Left> {
   const [sessions, enrollments, pages] = await Promise.all([
     db.collection<SessionDocument>('sessions').find({ partnerId }).toArray(),
     db.collection<EnrollmentDocument>('enrollments').find({ partnerId }).toArray(),
@@ -59,7 +60,7 @@ async function readLeft(db: Db, { partnerId, walletId }: Partner, since: Date): 
   const named = [...sessions, ...enrollments].flatMap(({ userId }) => userId ?? []);
   const users = await db
     .collection<UserDocument>('users')
-    .find({ $or: [{ _id: { $in: named } }, { createdAt: { $gte: since } }] })
+    .find({ $or: [{ _id: { $in: named } }, ...(since ? [{ createdAt: { $gte: since } }] : [])] })
     .toArray();
   return { sessions, enrollments, users, charges: pages.flatMap(({ entries }) => entries).filter(isCharge) };
 }

@@ -39,7 +39,10 @@ const sweepEvery = 100;
 const longestSettling = 25_000;
 
 /** The codes with the sessions that issued them; a code without one is left out. */
-async function codesOf({ db }: Environment, passages: readonly Passage[]): Promise<Code[]> {
+export async function codesOf(
+  { db }: Pick<Environment, 'db'>,
+  passages: readonly Passage[],
+): Promise<Code[]> {
   const found = await Promise.all(
     passages.map(async ({ code, codeVerifier }) => {
       const sessionId = code === undefined ? undefined : await retry(() => sessionOfCode(db, sha256(code)));
@@ -52,7 +55,7 @@ async function codesOf({ db }: Environment, passages: readonly Passage[]): Promi
 }
 
 /** Tokens whose claims are not what the users consented to, in words. */
-async function claimFaults(publicUrl: string, tokens: readonly string[]): Promise<string[]> {
+export async function claimFaults(publicUrl: string, tokens: readonly string[]): Promise<string[]> {
   const wrong = await Promise.all(
     tokens.map(async (token) => {
       const headers = { authorization: `Bearer ${token}` };

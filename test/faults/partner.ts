@@ -24,7 +24,7 @@ interface PartnerSettings {
 
 /** A new partner: active, with a key, a client without request limits, and `funds` cents. */
 export async function createPartner(
-  environment: Environment,
+  environment: Pick<Environment, 'adminUrl'>,
   { funds, perHour = unlimited, webhook }: PartnerSettings,
 ) {
   const { partners, keys, clients, webhooks, wallets, limits, prices } = operatorAt(environment);

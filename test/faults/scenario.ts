@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchangeAll, type Outcome } from './clients.ts';
 import { type Code, createCodes } from './codes.ts';
-import { type Environment, sweptAfter } from './environment.ts';
+import { type Environment, type Servers, sweptAfter } from './environment.ts';
 import { contentOf, type LedgerSnapshot, readSnapshot } from './ledger-snapshot.ts';
 import { accessIdOf, type Expected, judgeMoney, type MoneyFindings } from './money-findings.ts';
 import { createPartner, operatorAt, type Partner, price, unlimited } from './partner.ts';
@@ -11,8 +11,8 @@ import { eventually, retry } from './retry.ts';
 export type Bound = 'none' | 'balance' | 'cap';
 
 /** The partner, the codes and the first outcomes of a run of money. */
-export interface Scenario {
-  environment: Environment;
+export interface Scenario<Env extends Servers = Environment> {
+  environment: Env;
   partner: Partner;
   bound: Bound;
   /** Exchanged while the fault happens, and after it. */
@@ -39,11 +39,14 @@ const longestWait = 10_000;
 
 const fundsOf = (bound: Bound): number => (bound === 'balance' ? bounded * price : plenty);
 const hourOf = (time: number): number => time - (time % 3_600_000);
-const snapshotOf = ({ environment, partner }: Pick<Scenario, 'environment' | 'partner'>) =>
+const snapshotOf = ({ environment, partner }: Pick<Scenario<Servers>, 'environment' | 'partner'>) =>
   retry(() => readSnapshot(environment.db, partner));
 
 /** A new partner who has exchanged some codes; nothing of that is unpublished when a fault is armed. */
-export async function openScenario(environment: Environment, bound: Bound): Promise<Scenario> {
+export async function openScenario<Env extends Servers>(
+  environment: Env,
+  bound: Bound,
+): Promise<Scenario<Env>> {
   const perHour = bound === 'cap' ? bounded : unlimited;
   const partner = await createPartner(environment, { funds: fundsOf(bound), perHour });
   const all = await createCodes(environment.db, partner, { count: before + during + after });
@@ -68,7 +71,7 @@ export async function openScenario(environment: Environment, bound: Bound): Prom
  * Operators' commands beside the exchanges, each given twice at once and repeated until it is answered: a funding and a
  * refund are to be booked once. A balance that is to be exhausted is left alone.
  */
-export async function operate({ environment, partner, bound, outcomes }: Scenario): Promise<void> {
+export async function operate({ environment, partner, bound, outcomes }: Scenario<Servers>): Promise<void> {
   if (bound === 'balance') return;
   const { wallets, limits } = operatorAt(environment);
   const wallet = { partnerId: partner.partnerId, mode: 'test' as const };
@@ -82,13 +85,13 @@ export async function operate({ environment, partner, bound, outcomes }: Scenari
 }
 
 /** Exchanges the codes that are left, when server and database are up again. */
-export const exchangeLater = ({ environment, partner, later }: Scenario): Promise<Outcome[]> =>
+export const exchangeLater = ({ environment, partner, later }: Scenario<Servers>): Promise<Outcome[]> =>
   exchangeAll({ publicUrls: environment.publicUrls, partner }, later, {
     clients: clientsForEachCode,
     spread: 0,
   });
 
-function expectedOf({ bound, hour }: Scenario): Expected {
+function expectedOf({ bound, hour }: Scenario<Servers>): Expected {
   const isOperated = bound !== 'balance';
   const sameHour = hourOf(Date.now()) === hour;
   const all = before + during + after;
@@ -112,7 +115,7 @@ export async function sweepAll(scenario: Scenario, times: number): Promise<void>
 
 /** The first token that was got, where it does not work: unless a late replay of its code revoked it. */
 async function tokenFaults(
-  { environment }: Scenario,
+  { environment }: Scenario<Servers>,
   { revoked }: LedgerSnapshot,
   outcomes: readonly Outcome[],
 ): Promise<string[]> {
@@ -131,9 +134,24 @@ async function tokenFaults(
 }
 
 /** What the product's own audit of the partner's wallets finds. */
-async function auditFaults({ environment, partner: { partnerId } }: Scenario): Promise<string[]> {
+async function auditFaults({ environment, partner: { partnerId } }: Scenario<Servers>): Promise<string[]> {
   const reports = await retry(() => operatorAt(environment).wallets.audit.query({ partnerId }));
   return reports.flatMap(({ findings }) => findings.map(({ problem }) => `audit: ${problem}`));
+}
+
+/** Judges the ledger as it stands. A page that is not published yet is a fault. */
+export async function judgeNow(
+  scenario: Scenario<Servers>,
+  outcomes: readonly Outcome[],
+): Promise<{ findings: MoneyFindings; snapshot: LedgerSnapshot }> {
+  const all = [...scenario.outcomes, ...outcomes];
+  const snapshot = await snapshotOf(scenario);
+  const findings = judgeMoney(snapshot, all, expectedOf(scenario));
+  findings.other.push(...(await tokenFaults(scenario, snapshot, all)), ...(await auditFaults(scenario)));
+  const perMinute = snapshot.pages.at(-1)?.state.caps.perMinute;
+  if (scenario.bound !== 'balance' && perMinute !== otherPerMinute)
+    findings.other.push(`the cap of a minute is ${perMinute}`);
+  return { findings, snapshot };
 }
 
 /** One sweep, or three at once where `run` is odd; then the ledger is judged, and swept three times more. */
@@ -142,16 +160,9 @@ export async function judge(
   outcomes: readonly Outcome[],
   run: number,
 ): Promise<MoneyFindings> {
-  const { environment, bound } = scenario;
-  const all = [...scenario.outcomes, ...outcomes];
   await sweepAll(scenario, run % 2 === 0 ? 1 : 3);
-  const snapshot = await snapshotOf(scenario);
-  const findings = judgeMoney(snapshot, all, expectedOf(scenario));
-  findings.other.push(...(await tokenFaults(scenario, snapshot, all)), ...(await auditFaults(scenario)));
-  const perMinute = snapshot.pages.at(-1)?.state.caps.perMinute;
-  if (bound !== 'balance' && perMinute !== otherPerMinute)
-    findings.other.push(`the cap of a minute is ${perMinute}`);
-  await environment.sweep(3);
+  const { findings, snapshot } = await judgeNow(scenario, outcomes);
+  await scenario.environment.sweep(3);
   const again = await snapshotOf(scenario);
   if (contentOf(again) !== contentOf(snapshot)) findings.other.push('sweeping again changed something');
   return findings;

@@ -17,6 +17,8 @@ export interface Passage {
 
 interface Settings {
   publicUrl: string;
+  /** Servers behind the public address, which take requests in turn; default the public address itself. */
+  servers?: readonly string[];
   partner: Partner;
   /** Of the sandbox. */
   person: string;
@@ -30,12 +32,20 @@ const retryAfter = 30;
 const givesUpAfter = 60_000;
 
 /** `fetch` that repeats a request until it gets its whole answer, and none of 5xx. */
-const persistent =
-  (passage: Passage): typeof fetch =>
-  async (input, init) => {
+function persistent(
+  passage: Passage,
+  { publicUrl, servers = [publicUrl] }: Pick<Settings, 'publicUrl' | 'servers'>,
+): typeof fetch {
+  let requests = 0;
+  return async (input, init) => {
     for (const deadline = performance.now() + givesUpAfter; performance.now() < deadline; ) {
+      const server = servers[requests % servers.length] ?? publicUrl;
+      requests += 1;
       try {
-        const response = await fetch(input, { ...init, signal: AbortSignal.timeout(answerWithin) });
+        const response = await fetch(String(input).replace(publicUrl, server), {
+          ...init,
+          signal: AbortSignal.timeout(answerWithin),
+        });
         const { status, headers } = response;
         const body = await response.text();
         if (status < 500) return new Response(body, { status, headers });
@@ -50,9 +60,10 @@ const persistent =
     }
     throw new Error(`${input} was not answered within ${givesUpAfter} ms`);
   };
+}
 
 /** One user's flow, from the start to the code in the redirect. */
-export async function pass({ publicUrl, partner, person, delay }: Settings): Promise<Passage> {
+export async function pass({ publicUrl, servers, partner, person, delay }: Settings): Promise<Passage> {
   const codeVerifier = randomBytes(32).toString('base64url');
   const passage: Passage = { person, codeVerifier, unanswered: 0, faults: [] };
   const query = new URLSearchParams({
@@ -65,7 +76,7 @@ export async function pass({ publicUrl, partner, person, delay }: Settings): Pro
   });
   await sleep(delay);
   try {
-    const browser = createBrowser(publicUrl, persistent(passage));
+    const browser = createBrowser(publicUrl, persistent(passage, { publicUrl, ...(servers && { servers }) }));
     const { searchParams: end } = await passFlow(browser, `${publicUrl}/verify/start?${query}`, person);
     const code = end.get('code');
     if (code !== null) return { ...passage, code };

@@ -1,0 +1,179 @@
+import type { Db } from 'mongodb';
+import { exchangeAll, type Outcome } from '../faults/clients.ts';
+import { createCodes } from '../faults/codes.ts';
+import type { Servers } from '../faults/environment.ts';
+import { isSettled, judgeFlows } from '../faults/flow-findings.ts';
+import { claimFaults, codesOf } from '../faults/flow-run.ts';
+import { chargesOf, readSnapshot } from '../faults/ledger-snapshot.ts';
+import { judgeMoney, type MoneyFindings } from '../faults/money-findings.ts';
+import { createPartner, price } from '../faults/partner.ts';
+import type { startReceiver } from '../faults/receiver.ts';
+import { retry } from '../faults/retry.ts';
+import {
+  type Bound,
+  clientsForEachCode,
+  exchangeLater,
+  judgeNow,
+  openScenario,
+  operate,
+} from '../faults/scenario.ts';
+import { type Passage, pass } from '../faults/users.ts';
+import { isFinished, judgeWebhooks } from '../faults/webhook-findings.ts';
+
+export interface Environment extends Servers {
+  db: Db;
+  receiver: Awaited<ReturnType<typeof startReceiver>>;
+}
+
+/** What a lane came to, added up over all lanes. */
+export interface Figures {
+  clients: number;
+  tokens: number;
+  charges: number;
+  lostAnswers: number;
+  flows: number;
+  events: number;
+  /** POSTs of an event after one that was answered with 2xx: delivery is at least once. */
+  repeatedPosts: number;
+}
+
+/** One partner whose users and clients are busy while an election takes place. */
+export interface Lane {
+  /** Resolves when every client has its final answer. */
+  run(): Promise<void>;
+  /** What is certainly wrong by now, in words. */
+  judgeNow(): Promise<string[]>;
+  /** Whether everything that follows the answers has happened. */
+  isSettled(): Promise<boolean>;
+  /** Everything that is wrong then. */
+  judgeSettled(): Promise<{ faults: string[]; figures: Partial<Figures> }>;
+}
+
+/** Milliseconds within which clients begin. */
+const spread = 600;
+
+const moneyFaults = ({ lostCents, doubleDebits, orphans }: MoneyFindings): string[] => [
+  ...(lostCents === 0 ? [] : [`${lostCents} cents are lost`]),
+  ...(doubleDebits === 0 ? [] : [`${doubleDebits} double debits`]),
+  ...(orphans === 0 ? [] : [`${orphans} tokens without a charge, or charges and refusals without a reason`]),
+];
+
+const figuresOf = (outcomes: readonly Outcome[], findings: MoneyFindings, charges: number) => ({
+  clients: outcomes.length,
+  tokens: findings.answers,
+  charges,
+  lostAnswers: findings.lostAnswers,
+});
+
+/** @throws where a client has given up: nothing can be said about its code then */
+function requireAnswers(outcomes: readonly Outcome[]): void {
+  const open = outcomes.filter(({ token, refusal }) => token === undefined && refusal === undefined).length;
+  if (open > 0) throw new Error(`${open} clients got no final answer in 60 s of asking`);
+}
+
+/** Codes with two clients each at both servers, and operators' commands, each given twice. */
+export async function openMoneyLane(environment: Environment, bound: Bound): Promise<Lane> {
+  const scenario = await openScenario(environment, bound);
+  const { partner, codes } = scenario;
+  const { db, publicUrls } = environment;
+  const outcomes: Outcome[] = [];
+  return {
+    async run() {
+      const exchanging = exchangeAll({ publicUrls, partner }, codes, { clients: clientsForEachCode, spread });
+      const [first] = await Promise.all([exchanging, operate(scenario)]);
+      outcomes.push(...first, ...(await exchangeLater(scenario)));
+      requireAnswers(outcomes);
+    },
+    async judgeNow() {
+      const { findings } = await judgeNow(scenario, outcomes);
+      return [...moneyFaults(findings), ...outcomes.flatMap(({ faults }) => faults)];
+    },
+    isSettled: async () =>
+      (await readSnapshot(db, partner)).pages.every(({ unpublished }) => unpublished === undefined),
+    async judgeSettled() {
+      const { findings, snapshot } = await judgeNow(scenario, outcomes);
+      return {
+        faults: [...moneyFaults(findings), ...findings.other],
+        figures: figuresOf([...scenario.outcomes, ...outcomes], findings, chargesOf(snapshot).length),
+      };
+    },
+  };
+}
+
+/** As many people in browsers; each `new-adult` is a different one. */
+const people = ['new-adult', 'adult'] as const;
+const codesWithEvents = 6;
+
+/** Users in hosted flows and codes with events that are still to be published, for a partner with a webhook. */
+export async function openFlowLane(environment: Environment): Promise<Lane> {
+  const { db, publicUrls, receiver } = environment;
+  const endpoint = receiver.open(0);
+  const funds = 100 * price;
+  const partner = await createPartner(environment, { funds, webhook: endpoint.url });
+  const codes = await createCodes(db, partner, { count: codesWithEvents, unpublished: true });
+  let passages: Passage[] = [];
+  const outcomes: Outcome[] = [];
+  const clients = { clients: 1, spread };
+
+  const [publicUrl = ''] = publicUrls;
+  const passAll = () =>
+    Promise.all(people.map((person) => pass({ publicUrl, servers: publicUrls, partner, person, delay: 0 })));
+  const snapshotOf = () => retry(() => readSnapshot(db, partner));
+  const expected = {
+    funded: funds,
+    charges: codesWithEvents + people.length,
+    manual: { opening: 1, funding: 1 },
+    answers: 0,
+  };
+
+  return {
+    async run() {
+      const [passed, first] = await Promise.all([
+        passAll(),
+        exchangeAll({ publicUrls, partner }, codes, clients),
+      ]);
+      passages = passed;
+      const own = await codesOf(environment, passages);
+      outcomes.push(...first, ...(await exchangeAll({ publicUrls, partner }, own, clients)));
+      requireAnswers(outcomes);
+    },
+    async judgeNow() {
+      const findings = judgeMoney(await snapshotOf(), outcomes, expected);
+      return [...moneyFaults(findings), ...[...passages, ...outcomes].flatMap(({ faults }) => faults)];
+    },
+    isSettled: async () =>
+      (await isFinished(db, partner, endpoint.arrived())) &&
+      (await isSettled(db, partner)) &&
+      (await readSnapshot(db, partner)).pages.every(({ unpublished }) => unpublished === undefined),
+    async judgeSettled() {
+      const snapshot = await snapshotOf();
+      const findings = judgeMoney(snapshot, outcomes, expected);
+      const [left, webhooks] = await retry(() =>
+        Promise.all([
+          judgeFlows(db, partner, { flows: expected.charges, people: expected.charges }),
+          judgeWebhooks(db, partner, endpoint.arrived()),
+        ]),
+      );
+      const { events, lost, altered, invented, repeated } = webhooks;
+      const wrong = { lost, altered, invented };
+      const tokens = outcomes.flatMap(({ token }) => token ?? []);
+      return {
+        faults: [
+          ...moneyFaults(findings),
+          ...findings.other,
+          ...Object.entries(wrong).flatMap(([how, count]) => (count === 0 ? [] : [`${count} events ${how}`])),
+          ...webhooks.other,
+          ...(left.doubled === 0 ? [] : [`${left.doubled} doubled steps, sessions or enrollments`]),
+          ...(left.orphans === 0 ? [] : [`${left.orphans} orphans among users and enrollments`]),
+          ...(await claimFaults(publicUrl, tokens)),
+        ],
+        figures: {
+          ...figuresOf(outcomes, findings, chargesOf(snapshot).length),
+          flows: passages.filter(({ code }) => code !== undefined).length,
+          events,
+          repeatedPosts: repeated,
+        },
+      };
+    },
+  };
+}

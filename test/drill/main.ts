@@ -1,0 +1,110 @@
+// `npm run drill`: elections of a replica set under load, and what they did to money, events and users. It exits with 1 where
+// anything is wrong, or where too little happened to prove anything.
+import { parseArgs } from 'node:util';
+import { createRandom } from '../simulation/random.ts';
+import { type Cluster, openFacade, openReal } from './cluster.ts';
+import { type Report, runDrill } from './drill.ts';
+import type { Plan } from './facade/replica-set.ts';
+import { buildMutant, type Mutant, mutants, productProgram } from './mutants.ts';
+import { describe, failuresOf, shortfall } from './report.ts';
+
+const help = `npm run drill -- [options]
+
+  --elections N   how many (200; with a mutant, at most 60)
+  --seed N        decides kinds and moments of the elections
+  --mutant NAME   drills the product without one of its safeguards, until that is found
+  --mutants       drills all mutants, one after another
+  --list          the names of the mutants, and nothing else
+
+DRILL_MONGODB_URI names a replica set of MongoDB to drill in place of the facade.
+`;
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        elections: { type: 'string' },
+        seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+        mutant: { type: 'string', multiple: true, default: [] },
+        mutants: { type: 'boolean', default: false },
+        list: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    const named = values.mutant.map((name) => {
+      const mutant = mutants.find((each) => each.name === name);
+      if (!mutant) throw new Error(`no mutant is named "${name}": --list shows them`);
+      return mutant;
+    });
+    const chosen = values.mutants ? mutants : named;
+    const elections = Number(values.elections ?? (chosen.length > 0 ? 60 : 200));
+    const seed = Number(values.seed);
+    if (!(elections >= 1 && seed >= 0)) throw new Error('--elections and --seed take a number');
+    return { ...values, chosen, elections, seed };
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}`);
+    process.exit(2);
+  }
+}
+
+const { chosen, elections, seed, list, help: wantsHelp } = readOptions();
+if (wantsHelp || list) {
+  process.stdout.write(wantsHelp ? help : mutants.map(({ name, title }) => `${name}: ${title}\n`).join(''));
+  process.exit(0);
+}
+
+const realUri = process.env['DRILL_MONGODB_URI'];
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+async function drill(program: string, plan: Partial<Plan>, untilFault: boolean): Promise<Report> {
+  const random = createRandom(seed);
+  const broken: unknown[] = [];
+  const onFault = (error: unknown) => broken.push(error);
+  const cluster: Cluster = realUri ? await openReal(realUri) : await openFacade({ random, plan, onFault });
+  try {
+    const report = await runDrill({
+      ...{ cluster, random, elections, program, untilFault, signal: interrupt.signal },
+      progress: (n, { kind, rolledBack }) =>
+        say(
+          `  election ${n}: ${kind}${rolledBack === undefined ? '' : `, ${rolledBack} writes rolled back`}`,
+        ),
+    });
+    if (broken.length > 0) throw new Error('the facade failed, and proves nothing', { cause: broken[0] });
+    return report;
+  } finally {
+    await cluster.close();
+  }
+}
+
+/** @returns whether the mutant was found */
+async function drillMutant(mutant: Mutant): Promise<boolean> {
+  say(`${mutant.name}: ${mutant.title}`);
+  const build = buildMutant(mutant);
+  try {
+    const { faults, elections: held } = await drill(build.program, mutant.plan ?? {}, true);
+    const first = faults.find(({ means }) => means === 'wrong');
+    const found = first
+      ? `found by election ${first.election} (${first.kind}): ${first.words}`
+      : `not found in ${held} elections`;
+    process.stdout.write(`${first ? '✓' : '✗'} ${mutant.name}: ${found}\n`);
+    return first !== undefined;
+  } finally {
+    build.remove();
+  }
+}
+
+// The first interrupt ends the drill after the present election, with its report; the second ends it at that moment.
+const interrupt = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => (interrupt.signal.aborted ? process.exit(1) : interrupt.abort()));
+}
+say(`seed ${seed}`);
+let failed = false;
+if (chosen.length === 0) {
+  const report = await drill(productProgram, {}, false);
+  const lacking = shortfall(report, elections);
+  process.stdout.write(`${describe(report)}\n${lacking.map((each) => `✗ ${each}\n`).join('')}`);
+  failed = failuresOf(report).length > 0 || lacking.length > 0;
+}
+for (const mutant of chosen) if (!(await drillMutant(mutant))) failed = true;
+process.exit(failed ? 1 : 0);
