@@ -53,7 +53,12 @@ function shaped<T extends z.ZodType>(schema: T, value: unknown, what: string): z
   return parsed.data;
 }
 
-async function checkKeyBinding(jwt: string, jwk: JsonWebKey, signedOver: string, expected: SdJwtExpectation) {
+async function checkKeyBinding(
+  jwt: string,
+  jwk: JsonWebKey,
+  signedOver: string,
+  expected: Omit<SdJwtExpectation, 'anchors'>,
+) {
   let key: KeyObject;
   try {
     key = createPublicKey({ key: jwk, format: 'jwk' });
@@ -78,22 +83,22 @@ function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number):
 }
 
 /**
- * Verifies an SD-JWT VC with key binding (RFC 9901 7.3; SD-JWT VC 3.4): issuer, type, validity, disclosures, and the
- * holder's proof over this very request.
+ * Verifies an SD-JWT VC with key binding (RFC 9901 7.3; SD-JWT VC 3.4) whose issuer has `key`: signature, type,
+ * validity, disclosures, and the holder's proof over this very request.
  * @throws PresentationRefused
  */
-export async function verifySdJwt(presentation: string, expected: SdJwtExpectation): Promise<VerifiedSdJwt> {
-  const parts = presentation.split('~');
-  const [issued = '', ...disclosures] = parts;
+export async function verifySigned(
+  presentation: string,
+  key: KeyObject,
+  expected: Omit<SdJwtExpectation, 'anchors'>,
+): Promise<Omit<VerifiedSdJwt, 'issuer'>> {
+  const [issued = '', ...disclosures] = presentation.split('~');
   const binding = disclosures.pop();
   demand(binding, 'holder proof wrong', 'no key binding');
-  const { anchors, now, types } = expected;
-  const issuer = validatePath(certificatesOfJwt(issued), { anchors, now });
-  const refusal = 'issuer signature wrong';
-  const signed = await readJwt(issued, { type: 'dc+sd-jwt', key: issuer.x509.publicKey, refusal });
+  const signed = await readJwt(issued, { type: 'dc+sd-jwt', key, refusal: 'issuer signature wrong' });
   const payload = shaped(Payload, signed, 'claims');
-  demand(types.includes(payload.vct), 'wrong type');
-  checkValidity(payload, now);
+  demand(expected.types.includes(payload.vct), 'wrong type');
+  checkValidity(payload, expected.now);
   const { claims, disclosed } = applyDisclosures(payload, disclosures);
   const signedOver = `${[issued, ...disclosures].join('~')}~`;
   await checkKeyBinding(binding, payload.cnf.jwk, signedOver, expected);
@@ -104,7 +109,16 @@ export async function verifySdJwt(presentation: string, expected: SdJwtExpectati
   return {
     claims,
     disclosed,
-    issuer,
     status: idx === undefined || uri === undefined ? undefined : { index: idx, uri },
   };
+}
+
+/**
+ * Verifies an SD-JWT VC whose issuer is known by a certificate path (HAIP 6.1.1).
+ * @throws PresentationRefused
+ */
+export async function verifySdJwt(presentation: string, expected: SdJwtExpectation): Promise<VerifiedSdJwt> {
+  const [issued = ''] = presentation.split('~');
+  const issuer = validatePath(certificatesOfJwt(issued), expected);
+  return { ...(await verifySigned(presentation, issuer.x509.publicKey, expected)), issuer };
 }
