@@ -60,6 +60,7 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumst
         scripted: true,
         source: beginning.label,
         url: beginning.url,
+        digital: beginning.digital,
         notice: beginning.notice,
         testWallet: beginning.testWallet,
         claims: claimsAskedFor(session),

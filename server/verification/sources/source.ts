@@ -34,6 +34,8 @@ export type Beginning =
       label: string;
       profile: WalletProfile;
       url: string;
+      /** For the Digital Credentials API: the request, and what its answer is posted with. */
+      digital: { token: string; request: object };
       notice: 'declined' | 'trouble' | 'answered' | undefined;
       testWallet: string | undefined;
     }

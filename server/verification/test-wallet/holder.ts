@@ -11,14 +11,12 @@ import {
 } from '@owf/mdoc';
 import { sdJwtLibrary, signEs256 } from './attestations.ts';
 
-/** What a presentation is made for. */
-export interface PresentationContext {
-  clientId: string;
+/** What a presentation is made for: a request that is answered at an address, or one of a page at an origin. */
+export type PresentationContext = {
   nonce: string;
-  responseUri: string;
   /** RFC 7638 thumbprint of the key that the answer is encrypted for. */
   thumbprint?: Uint8Array | undefined;
-}
+} & ({ clientId: string; responseUri: string } | { origin: string });
 
 const hashNames = { 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' } as const;
 const unused = (): never => {
@@ -51,11 +49,14 @@ interface MdocRequest {
 export async function presentMdoc(request: MdocRequest): Promise<string> {
   const { issuerSigned, key, docType, elements, context } = request;
   const platform = contextWith(key);
-  const { clientId, nonce, responseUri, thumbprint } = context;
-  const sessionTranscript = await SessionTranscript.forOid4Vp(
-    { clientId, nonce, responseUri, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) },
-    platform,
-  );
+  const { nonce, thumbprint } = context;
+  const given = { nonce, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) };
+  const sessionTranscript = await ('origin' in context
+    ? SessionTranscript.forOid4VpDcApi({ ...given, origin: context.origin }, platform)
+    : SessionTranscript.forOid4Vp(
+        { ...given, clientId: context.clientId, responseUri: context.responseUri },
+        platform,
+      ));
   const names = Object.fromEntries(elements.map((name) => [name, false]));
   const deviceRequest = DeviceRequest.create({
     docRequests: [
@@ -102,8 +103,8 @@ interface SdJwtRequest {
 /** An SD-JWT VC with these claims, and the proof that its holder is here. */
 export async function presentSdJwt(request: SdJwtRequest): Promise<string> {
   const { credential, claims, key, paths, context, now } = request;
-  const { clientId: aud, nonce } = context;
-  const payload = { iat: Math.floor(now / 1000), aud, nonce };
+  const aud = 'origin' in context ? `origin:${context.origin}` : context.clientId;
+  const payload = { iat: Math.floor(now / 1000), aud, nonce: context.nonce };
   return sdJwtLibrary({ holder: key }).present(credential, frameOf(paths, claims) as never, {
     kb: { payload },
   });

@@ -100,6 +100,7 @@ export const ar: Messages = {
     title: (source) => `الإثبات عبر ${source}`,
     lead: (source, partner) => `يعرض لنا ${source} ما يطلبه ${partner}. ترى كل شيء في التطبيق قبل أن توافق.`,
     open: (source) => `فتح ${source}`,
+    digital: 'اختيار محفظة في هذا المتصفح',
     absent: {
       computer:
         'هل التطبيق على هاتفك؟ تابع هناك. لا يعمل الرابط على هذا الحاسوب إلا إذا كان التطبيق مثبتًا عليه.',

@@ -125,6 +125,7 @@ export const de: Messages = {
     lead: (source, partner) =>
       `${source} zeigt uns, was ${partner} wissen will. In der App sehen Sie alles, bevor Sie zustimmen.`,
     open: (source) => `${source} öffnen`,
+    digital: 'Wallet in diesem Browser wählen',
     absent: {
       computer:
         'Die App ist auf Ihrem Telefon? Machen Sie dort weiter. Der Link an diesem Computer hilft nur, wenn die App hier installiert ist.',

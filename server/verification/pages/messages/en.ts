@@ -109,6 +109,7 @@ export const en: Messages = {
     lead: (source, partner) =>
       `${source} shows us what ${partner} asks for. In the app you see everything before you agree.`,
     open: (source) => `Open ${source}`,
+    digital: 'Choose a wallet in this browser',
     absent: {
       computer:
         'The app is on your phone? Continue there. A link on this computer works only where the app is installed on it.',

@@ -118,6 +118,7 @@ export const es: Messages = {
     lead: (source, partner) =>
       `${source} nos muestra lo que pide ${partner}. En la aplicación lo ves todo antes de aceptar.`,
     open: (source) => `Abrir ${source}`,
+    digital: 'Elegir una cartera en este navegador',
     absent: {
       computer:
         '¿La aplicación está en tu teléfono? Sigue allí. El enlace en este ordenador solo sirve si la aplicación está instalada aquí.',

@@ -122,6 +122,7 @@ export const fr: Messages = {
     lead: (source, partner) =>
       `${source} nous montre ce que ${partner} demande. Dans l’application, vous voyez tout avant d’accepter.`,
     open: (source) => `Ouvrir ${source}`,
+    digital: 'Choisir un portefeuille dans ce navigateur',
     absent: {
       computer:
         'L’application est sur votre téléphone ? Continuez là-bas. Le lien sur cet ordinateur ne sert que si l’application y est installée.',

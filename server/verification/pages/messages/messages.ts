@@ -83,6 +83,8 @@ export interface Messages {
     title: (source: string) => string;
     lead: (source: string, partner: string) => string;
     open: (source: string) => string;
+    /** By the Digital Credentials API. */
+    digital: string;
     /** The app is not on this device. */
     absent: { computer: string; phone: string };
     declined: Titled;

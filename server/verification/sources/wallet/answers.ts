@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
 import { sameText, sha256 } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logging.ts';
+import { isTokenOf } from '../../browser/csrf.ts';
 import type { Visit, Visits } from '../../browser/session-access.ts';
 import type { Authentication } from '../../flow/authenticate.ts';
 import type { SessionStore } from '../../session/session-store.ts';
@@ -9,9 +10,9 @@ import { claimsAskedFor, stageOf } from '../../session/steps.ts';
 import { failed, type Session, type Transition } from '../../session/transitions.ts';
 import type { Device } from '../authorization-request.ts';
 import { destinationOfToken, type Handle } from './handles.ts';
-import { type Pending, pendingIn } from './pending.ts';
+import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { PresentationRefused } from './refused.ts';
-import { authenticatedBy, type WalletOutcome, type WalletSource } from './wallet.ts';
+import { authenticatedBy, type WalletAnswer, type WalletOutcome, type WalletSource } from './wallet.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, WalletSource>;
@@ -37,6 +38,15 @@ interface Answered {
   code: string | undefined;
 }
 
+/** What a page posts that has asked by the Digital Credentials API. */
+export interface DigitalAnswer {
+  csrf: string;
+  /** Of the request that it answers. */
+  token: string;
+  /** What the browser gave to the page, in JSON. */
+  data: string;
+}
+
 /** Answers that a session may have: who has said no so often has given up. */
 const mostAnswers = 10;
 
@@ -58,23 +68,29 @@ export function createWalletAnswers(dependencies: Dependencies) {
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
-  /** @throws ApiError `session_not_found` for a request that is not open: unknown, answered, or out of date */
-  async function find(name: string, token: string): Promise<Open> {
+  /** The request of a session that a token is for; undefined where it is not open: answered, or out of date. */
+  function openIn(session: Session, token: string): Open | undefined {
     const destination = destinationOfToken(token);
-    const source = sources.get(name);
-    const session = destination && source && (await sessions.find(destination.sessionId));
-    if (!destination || !source || !session) throw new ApiError('session_not_found');
+    const source = sources.get(session.source);
+    if (!destination || !source || destination.sessionId !== session._id) return undefined;
     const { device, number } = destination;
     const binding = bindingOf(session, device);
     const isOpen =
-      session.source === name &&
       stageOf(session, clock.now()) === 'authenticate' &&
       isAt(session, device) &&
       pendingIn(session.carried).number === number;
-    if (!isOpen || binding === undefined) throw new ApiError('session_not_found');
-    const handle = { source: name, sessionId: session._id, device, binding, number };
-    if (!source.tokenMatches(handle, token)) throw new ApiError('session_not_found');
-    return { session, source, handle };
+    if (!isOpen || binding === undefined) return undefined;
+    const handle = { source: session.source, sessionId: session._id, device, binding, number };
+    return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;
+  }
+
+  /** @throws ApiError `session_not_found` for a request that is not open: unknown, answered, or out of date */
+  async function find(name: string, token: string): Promise<Open> {
+    const destination = destinationOfToken(token);
+    const session = destination && (await sessions.find(destination.sessionId));
+    const open = session?.source === name ? openIn(session, token) : undefined;
+    if (!open) throw new ApiError('session_not_found');
+    return open;
   }
 
   function pendingAfter({ handle }: Open, outcome: WalletOutcome, code: string): Pending {
@@ -105,10 +121,10 @@ export function createWalletAnswers(dependencies: Dependencies) {
 
   async function judge(
     { handle, session, source }: Open,
-    body: unknown,
+    answer: WalletAnswer,
   ): Promise<WalletOutcome | PresentationRefused> {
     try {
-      return await source.judge(handle, asked(session), body);
+      return await source.judge(handle, asked(session), answer);
     } catch (error) {
       if (!(error instanceof PresentationRefused)) throw error;
       logger.warn(
@@ -117,6 +133,27 @@ export function createWalletAnswers(dependencies: Dependencies) {
       );
       return error;
     }
+  }
+
+  /**
+   * Writes into the session what an answer comes to. It counts once: of two at the same time one comes too late.
+   * @returns the session after it, undefined for the one that is too late; `code` where something was proven
+   */
+  async function take(open: Open, answer: WalletAnswer) {
+    if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
+    const outcome = await judge(open, answer);
+    const code = randomBytes(32).toString('base64url');
+    const refused = outcome instanceof PresentationRefused;
+    const transition = refused
+      ? explained(failed(open.session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
+      : transitionOf(open, outcome, code);
+    const moved = await authentication.move(open.session, transition);
+    return { moved, code: !refused && outcome.kind === 'proven' ? code : undefined };
+  }
+
+  /** The user of an accepted presentation. */
+  function userOf(session: Session, { presented, number }: Pending & { presented: Presented }) {
+    return authenticatedBy(presented, `presentation ${session._id} ${number}`);
   }
 
   return {
@@ -134,17 +171,30 @@ export function createWalletAnswers(dependencies: Dependencies) {
      */
     async answer(name: string, token: string, body: unknown): Promise<Answered> {
       const open = await find(name, token);
-      if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
-      const outcome = await judge(open, body);
-      const code = randomBytes(32).toString('base64url');
-      const { session, handle } = open;
-      const refused = outcome instanceof PresentationRefused;
-      const transition = refused
-        ? explained(failed(session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
-        : transitionOf(open, outcome, code);
-      if (!(await authentication.move(session, transition))) throw new ApiError('session_not_found');
-      const isProven = !refused && outcome.kind === 'proven';
-      return { session, device: handle.device, code: isProven ? code : undefined };
+      const { moved, code } = await take(open, { channel: 'response-uri', body });
+      if (!moved) throw new ApiError('session_not_found');
+      return { session: open.session, device: open.handle.device, code };
+    },
+
+    /**
+     * Takes the answer that a page of the session got by the Digital Credentials API. An answer to another request than
+     * the open one does nothing: the browser is then shown where the session really is.
+     * @returns the secret that the browser's cookie must hold from now on
+     * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
+     */
+    async present(visit: Visit, { csrf, token, data }: DigitalAnswer): Promise<string> {
+      const { session, secret, own } = await visits.enter(visit, csrf);
+      if (!own) return secret;
+      if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
+      const open = openIn(session, token);
+      if (!open || open.handle.device !== visit.device) return secret;
+      const { moved } = await take(open, { channel: 'digital-credentials', body: data });
+      const { presented, number } = pendingIn(moved?.carried);
+      if (!moved || !presented) return secret;
+      const renewed = visits.renewed(visit, secret, csrf);
+      const user = userOf(moved, { presented, number });
+      const done = await authentication.authenticate({ session: moved, visit, renewed }, user);
+      return done ? renewed : (await visits.enter({ ...visit, secret }, csrf)).secret;
     },
 
     /**
@@ -160,7 +210,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
       const { presented, number } = pendingIn(session.carried);
       const isMine = presented?.device === visit.device && sameText(presented.codeHash, sha256(code));
       if (!presented || !isMine) throw new ApiError('cross_site_request');
-      const outcome = authenticatedBy(presented, `presentation ${session._id} ${number}`);
+      const outcome = userOf(session, { presented, number });
       const renewed = visits.renewed(visit, secret, code);
       const moved = await authentication.authenticate({ session, visit, renewed }, outcome);
       // Where another request of this browser was faster with the same return, it set the same secret.

@@ -15,6 +15,15 @@ interface Dependencies {
   baseUrl: string;
 }
 
+/** How an answer comes: posted by the wallet, or by the page that asked through the Digital Credentials API. */
+export type Channel = 'response-uri' | 'digital-credentials';
+
+/** One of the `requests` of `navigator.credentials.get` (OpenID4VP 1.0, A.3). */
+export interface DigitalRequest {
+  protocol: 'openid4vp-v1-unsigned' | 'openid4vp-v1-signed';
+  data: Record<string, unknown>;
+}
+
 /** Media type of a signed request (RFC 9101 10.6). */
 export const requestObjectType = 'application/oauth-authz-req+jwt';
 
@@ -26,6 +35,7 @@ const formats = {
 /** Requests of one source (OpenID4VP 1.0, section 5). */
 export function createRequests({ settings, access, handles, baseUrl }: Dependencies) {
   const { name, scheme } = settings;
+  const { origin } = new URL(baseUrl);
   const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
 
   async function encryptionKey(handle: Handle): Promise<JWK & { kid: string }> {
@@ -40,14 +50,30 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
 
   const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
 
-  function common(handle: Handle, claims: readonly ClaimName[]) {
-    return {
-      response_type: 'vp_token',
-      client_id: clientIdOf(handle),
-      response_uri: responseUriOf(handle),
-      nonce: handles.nonceOf(handle),
-      dcql_query: toDcql(queryFor(settings, claims)),
-    };
+  const asked = (handle: Handle, claims: readonly ClaimName[]) => ({
+    response_type: 'vp_token',
+    nonce: handles.nonceOf(handle),
+    dcql_query: toDcql(queryFor(settings, claims)),
+  });
+  const common = (handle: Handle, claims: readonly ClaimName[]) => ({
+    ...asked(handle, claims),
+    client_id: clientIdOf(handle),
+    response_uri: responseUriOf(handle),
+  });
+  /** Of a source whose requests are not signed. */
+  const openMetadata = { vp_formats_supported: { mso_mdoc: formats.mso_mdoc } };
+
+  const encryptedMetadata = async (handle: Handle) => ({
+    jwks: { keys: [await encryptionKey(handle)] },
+    encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
+    vp_formats_supported: Object.fromEntries(settings.formats.map((format) => [format, formats[format]])),
+  });
+
+  function sign({ key, certificates }: Access, payload: object): Promise<string> {
+    const x5c = certificates.map(({ x509 }) => x509.raw.toString('base64'));
+    return new CompactSign(Buffer.from(JSON.stringify(payload)))
+      .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c })
+      .sign(key);
   }
 
   return {
@@ -64,42 +90,47 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
         ...parameters,
         response_mode: 'direct_post',
         dcql_query: JSON.stringify(query),
-        client_metadata: JSON.stringify({ vp_formats_supported: { mso_mdoc: formats.mso_mdoc } }),
+        client_metadata: JSON.stringify(openMetadata),
       });
     },
 
     /** The signed request (RFC 9101; HAIP 5.1); undefined for a source whose requests are not signed. */
     async signed(handle: Handle, claims: readonly ClaimName[], walletNonce?: string) {
       if (!access) return undefined;
-      const payload = {
+      return sign(access, {
         ...common(handle, claims),
         response_mode: 'direct_post.jwt',
         aud: 'https://self-issued.me/v2',
-        client_metadata: {
-          jwks: { keys: [await encryptionKey(handle)] },
-          encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
-          vp_formats_supported: Object.fromEntries(
-            settings.formats.map((format) => [format, formats[format]]),
-          ),
-        },
+        client_metadata: await encryptedMetadata(handle),
         ...(walletNonce === undefined ? {} : { wallet_nonce: walletNonce }),
-      };
-      const x5c = access.certificates.map(({ x509 }) => x509.raw.toString('base64'));
-      return new CompactSign(Buffer.from(JSON.stringify(payload)))
-        .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c })
-        .sign(access.key);
+      });
+    },
+
+    /** The request for the Digital Credentials API: without an address to answer to, for our own origin alone. */
+    async digital(handle: Handle, claims: readonly ClaimName[]): Promise<DigitalRequest> {
+      if (!access) {
+        const data = { ...asked(handle, claims), response_mode: 'dc_api', client_metadata: openMetadata };
+        return { protocol: 'openid4vp-v1-unsigned', data };
+      }
+      const request = await sign(access, {
+        ...asked(handle, claims),
+        client_id: access.clientId,
+        expected_origins: [origin],
+        response_mode: 'dc_api.jwt',
+        aud: 'https://self-issued.me/v2',
+        client_metadata: await encryptedMetadata(handle),
+      });
+      return { protocol: 'openid4vp-v1-signed', data: { request } };
     },
 
     /** What the answer has to be made over. */
-    async handoverOf(handle: Handle): Promise<Handover> {
+    async handoverOf(handle: Handle, channel: Channel): Promise<Handover> {
       const { kid } = access ? await encryptionKey(handle) : { kid: undefined };
-      return {
-        kind: 'redirect',
-        clientId: clientIdOf(handle),
-        nonce: handles.nonceOf(handle),
-        responseUri: responseUriOf(handle),
-        ...(kid ? { thumbprint: Buffer.from(kid, 'base64url') } : {}),
-      };
+      const nonce = handles.nonceOf(handle);
+      const thumbprint = kid === undefined ? undefined : Buffer.from(kid, 'base64url');
+      if (channel === 'digital-credentials') return { kind: 'dc-api', origin, nonce, thumbprint };
+      const clientId = clientIdOf(handle);
+      return { kind: 'redirect', clientId, nonce, responseUri: responseUriOf(handle), thumbprint };
     },
   };
 }

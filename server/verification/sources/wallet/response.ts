@@ -38,6 +38,17 @@ async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
 const plainError = (error: string) => (/^[a-z_]{1,64}$/.test(error) ? error : 'an error');
 
 /**
+ * What the page got from the Digital Credentials API (OpenID4VP 1.0, A.4), in JSON: as it would be posted by a wallet.
+ * @throws PresentationRefused
+ */
+export function postedFrom(data: string): unknown {
+  const fields = z.looseObject({ vp_token: z.unknown().optional() }).safeParse(parseJson(data));
+  demand(fields.success, 'malformed', 'answer');
+  const { vp_token: token, ...rest } = fields.data;
+  return token === undefined ? rest : { ...rest, vp_token: JSON.stringify(token) };
+}
+
+/**
  * The answer of a wallet. With a key it has to be encrypted for it; an error may be sent in clear.
  * @throws PresentationRefused
  */

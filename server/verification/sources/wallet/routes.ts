@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { type ApiError, generalBody } from '../../../platform/errors.ts';
+import { ApiError, generalBody } from '../../../platform/errors.ts';
 import { renderErrors } from '../../../platform/http/errors.ts';
+import { isOwnOrigin } from '../../browser/csrf.ts';
 import type { Answering } from '../../pages/responses.ts';
 import type { Device } from '../authorization-request.ts';
 import type { WalletAnswers } from './answers.ts';
@@ -44,21 +45,33 @@ export function walletRoutes(answers: WalletAnswers, answering: Answering): Fast
   };
 }
 
-/** Where a wallet sends the browser, to be mounted beside the pages of a device. */
+const Digital = z.object({
+  csrf: z.string().max(256),
+  token: z.string().max(128),
+  data: z.string().min(1).max(65_536),
+});
+
+/** Where a wallet sends the browser, or the page its answer; to be mounted beside the pages of a device. */
 export function walletReturnRoutes(
   device: Device,
   answers: WalletAnswers,
   answering: Answering,
 ): FastifyPluginAsyncZod {
-  const { visitOf, bind, toPage } = answering;
-  const schema = {
-    params: z.object({ session_id: z.string().max(64) }),
-    querystring: z.object({ response_code: z.string().min(1).max(64) }),
-  };
+  const { visitOf, bind, toPage, origin } = answering;
+  const params = z.object({ session_id: z.string().max(64) });
+  const schema = { params, querystring: z.object({ response_code: z.string().min(1).max(64) }) };
   return async (app) => {
     app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
       const visit = visitOf(request, device, request.params.session_id);
       const secret = await answers.comeBack(visit, request.query.response_code);
+      if (secret !== visit.secret) bind(reply, visit, secret);
+      return toPage(reply, visit);
+    });
+
+    app.post('/:session_id/wallet', { schema: { params, body: Digital } }, async (request, reply) => {
+      if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
+      const visit = visitOf(request, device, request.params.session_id);
+      const secret = await answers.present(visit, request.body);
       if (secret !== visit.secret) bind(reply, visit, secret);
       return toPage(reply, visit);
     });

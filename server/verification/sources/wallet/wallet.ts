@@ -8,8 +8,8 @@ import type { Certificate } from './certificates.ts';
 import { createHandles, type Handle } from './handles.ts';
 import { pendingIn } from './pending.ts';
 import type { PresentationCheck } from './presentation.ts';
-import { createRequests } from './request.ts';
-import { readResponse } from './response.ts';
+import { type Channel, createRequests } from './request.ts';
+import { postedFrom, readResponse } from './response.ts';
 import { createTrust } from './trust.ts';
 
 export interface WalletDependencies {
@@ -31,6 +31,9 @@ export interface AskedSession {
   claims: readonly ClaimName[];
 }
 
+/** An answer as it came: the fields that a wallet posted, or the JSON that a page got for us. */
+export type WalletAnswer = { channel: Channel; body: unknown };
+
 /** What a wallet's answer comes to. */
 export type WalletOutcome =
   | { kind: 'error'; error: string }
@@ -43,7 +46,7 @@ export interface WalletSource extends VerificationSource {
   /** Undefined where requests of this source are not fetched. */
   signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
   /** @throws PresentationRefused */
-  judge(handle: Handle, session: AskedSession, body: unknown): Promise<WalletOutcome>;
+  judge(handle: Handle, session: AskedSession, answer: WalletAnswer): Promise<WalletOutcome>;
   /** Certificates that the source depends on. */
   certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
   /** Why it cannot work; undefined where it can. */
@@ -82,7 +85,8 @@ export function createWalletSource(
       const handle = { source: name, sessionId: id, device, binding, number };
       const url = requests.linkOf(handle, claims);
       const test = mode === 'test' ? `${testWallet}?request=${encodeURIComponent(url)}` : undefined;
-      return { kind: 'wallet', label, profile, url, notice, testWallet: test };
+      const digital = { token: handles.tokenOf(handle), request: await requests.digital(handle, claims) };
+      return { kind: 'wallet', label, profile, url, digital, notice, testWallet: test };
     },
 
     async resume({ carried }) {
@@ -95,13 +99,14 @@ export function createWalletSource(
     tokenMatches: handles.isTokenOf,
     signedRequest: (handle, { claims }, walletNonce) => requests.signed(handle, claims, walletNonce),
 
-    async judge(handle, { mode, claims }, body) {
-      const answer = await readResponse(body, access && handles.decryptionKeyOf(handle));
+    async judge(handle, { mode, claims }, { channel, body }) {
+      const posted = channel === 'digital-credentials' ? postedFrom(String(body)) : body;
+      const answer = await readResponse(posted, access && handles.decryptionKeyOf(handle));
       if (answer.kind === 'error') return answer;
       const { claims: proven, person } = await check(answer.vpToken, {
         settings,
         claims,
-        handover: await requests.handoverOf(handle),
+        handover: await requests.handoverOf(handle, channel),
         anchors: anchorsFor(mode),
         now: clock.now(),
       });

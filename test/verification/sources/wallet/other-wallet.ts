@@ -157,4 +157,15 @@ export const otherWallet = {
     const { redirect_uri: back } = (await response.json()) as { redirect_uri: string };
     return { asked, status: response.status, back };
   },
+
+  /** Answers what a page at `origin` asks by the Digital Credentials API. @returns the `data` of the credential */
+  async pick({ data }: { data: object }, origin: string, proven = origin): Promise<object> {
+    const asked = await resolve(data, origin);
+    const { nonce } = asked.authorizationRequestPayload;
+    const thumbprint = asked.jwk ? await thumbprintOf(asked.jwk) : undefined;
+    const answer = await respond(asked, { nonce, thumbprint, origin: proven }, origin);
+    return answer.jarm
+      ? { response: answer.jarm.responseJwt }
+      : { vp_token: answer.authorizationResponsePayload.vp_token };
+  },
 };
