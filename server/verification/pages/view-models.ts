@@ -153,7 +153,9 @@ const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURICompone
 export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
-  if (view.kind === 'begin' && isReturnUnderWay(view.session, now)) return '2';
+  // What a wallet has answered is judged before the browser is back.
+  const hasSite = view.kind === 'begin' && view.beginning.kind !== 'wallet';
+  if (hasSite && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;
   if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usual);
   const untilExpiry = Math.ceil((handoff.expiresAt.getTime() - now) / 1000) + 1;

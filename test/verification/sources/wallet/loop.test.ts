@@ -77,6 +77,8 @@ describe.each(testWalletSources.map(({ name }) => name))('the loop with %s', (so
     const page = await first.act('refuse');
     expect(page.returned).toBeUndefined();
     expect(page.html).toContain('You said no in your wallet.');
+    // Nothing is under way: the page is left alone while its user decides.
+    expect(page.refreshAfter).toBeGreaterThan(10);
     const link =
       /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const { fields } = await first.pages.open(link);
