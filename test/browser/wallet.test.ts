@@ -1,10 +1,27 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testWalletSources } from '../../contracts/wallet-sources.ts';
+import { accessCertificate } from '../../server/verification/test-wallet/issuer.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { issuer } from '../verification/sources/wallet/attested.ts';
+import { otherWallet } from '../verification/sources/wallet/other-wallet.ts';
 import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
+
+const trustAnchors = issuer.anchorPem;
+const access = accessCertificate(new Uint8Array(32), Date.now());
+const configured = [
+  { name: 'age', label: 'Age app', profile: 'eu-age-verification', trustAnchors },
+  { name: 'pid', label: 'EUDI Wallet', profile: 'eudi-pid', trustAnchors, access },
+];
+
+/** Puts in the place of the browser's Digital Credentials API one that asks `pickCredential`. */
+const digitalCredentials = `
+  globalThis.DigitalCredential = class { static userAgentAllowsProtocol() { return true; } };
+  navigator.credentials.get = async ({ digital: { requests: [request] } }) =>
+    ({ protocol: request.protocol, data: await pickCredential(request) });`;
+const noDigitalCredentials = 'delete globalThis.DigitalCredential;';
 
 describeInBrowser('European wallets in a real browser', () => {
   let service: TestServer;
@@ -12,7 +29,10 @@ describeInBrowser('European wallets in a real browser', () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([startTestServer(), launchBrowser()]);
+    [service, browser] = await Promise.all([
+      startTestServer({ env: { SVC_WALLET_SOURCES: JSON.stringify(configured) } }),
+      launchBrowser(),
+    ]);
     shop = await openShop(service);
   });
   afterAll(async () => {
@@ -24,9 +44,13 @@ describeInBrowser('European wallets in a real browser', () => {
   const atShop = (url: URL) => url.origin === shop.origin;
   const openWallet = (page: Page) => page.getByRole('link', { name: 'Open the test wallet' }).click();
 
-  async function begin(source: string): Promise<{ page: Page; complaints: string[] }> {
+  type Pick = (request: { data: object }) => Promise<object>;
+
+  async function begin(source: string, pick?: Pick): Promise<{ page: Page; complaints: string[] }> {
     await service.admin.clients.update.mutate({ clientId: shop.partner.clientId, source });
     const visitor = await newVisitor(browser);
+    await visitor.page.addInitScript(pick ? digitalCredentials : noDigitalCredentials);
+    if (pick) await visitor.page.exposeFunction('pickCredential', pick);
     await visitor.page.goto(shop.link());
     await visitor.page.getByRole('button', { name: 'Allow and continue' }).click();
     return visitor;
@@ -62,5 +86,33 @@ describeInBrowser('European wallets in a real browser', () => {
     await phone.getByRole('button', { name: 'Yes, this is my computer' }).click();
     await computer.waitForURL(atShop);
     expect(shop.last()).toHaveProperty('code');
+  });
+
+  const digital = (page: Page) => page.getByRole('button', { name: 'Choose a wallet in this browser' });
+
+  it.each(configured.map(({ name }) => name))(
+    '%s verifies by the Digital Credentials API',
+    async (source) => {
+      let refuses = true;
+      const { page, complaints } = await begin(source, (request) => {
+        if (refuses) throw new Error('the user has closed the dialogue');
+        return otherWallet.pick(request, service.baseUrl);
+      });
+      await judge(page, `${source} by the browser`);
+      await digital(page).click();
+      await page.getByText('Your wallet could not answer.').waitFor();
+      await judge(page, `${source} by the browser, closed`);
+      refuses = false;
+      await digital(page).click();
+      await page.waitForURL(atShop);
+      expect(shop.last()).toHaveProperty('code');
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('a browser without the Digital Credentials API shows the link alone', async () => {
+    const { page } = await begin('age');
+    await page.getByRole('link', { name: 'Open Age app' }).waitFor();
+    expect(await digital(page).isVisible()).toBe(false);
   });
 });
