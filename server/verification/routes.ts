@@ -157,7 +157,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(walletReturnRoutes('computer', wallets, answering), { prefix: '/session' });
     await app.register(walletReturnRoutes('phone', wallets, answering), { prefix: '/phone' });
     await app.register(walletRoutes(wallets, answering), { prefix: '/wallet' });
-    await app.register(testWalletRoutes(testWallet), { prefix: '/test-wallet' });
+    await app.register(testWalletRoutes(testWallet, answering), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ joining, pages, answering }), { prefix: '/p' });
 
     app.get(

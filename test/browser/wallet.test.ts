@@ -98,7 +98,7 @@ describeInBrowser('European wallets in a real browser', () => {
         if (refuses) throw new Error('the user has closed the dialogue');
         return otherWallet.pick(request, service.baseUrl);
       });
-      await judge(page, `${source} by the browser`);
+      expect(await page.locator('.primary:visible').count()).toBe(1);
       await digital(page).click();
       await page.getByText('Your wallet could not answer.').waitFor();
       await judge(page, `${source} by the browser, closed`);

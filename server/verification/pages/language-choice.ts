@@ -27,7 +27,7 @@ export function languageChosen({ cookies }: Pick<FastifyRequest, 'cookies'>): La
  */
 export function choiceAddress({ url, method }: Pick<FastifyRequest, 'url' | 'method'>): string {
   const { path, parameters } = split(url);
-  const depends = method === 'GET' && /\/verify\/(start|p\/[^/]+)$/.test(path);
+  const depends = method === 'GET' && /\/verify\/(start|test-wallet|p\/[^/]+)\/?$/.test(path);
   const others = depends ? parameters.filter((part) => !isChoice(part)).join('&') : '';
   return `?${others === '' || others.length > longest ? '' : `${others}&`}${parameter}=`;
 }

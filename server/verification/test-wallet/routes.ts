@@ -1,12 +1,16 @@
 import { Eta } from 'eta';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
+import { choiceAddress } from '../pages/language-choice.ts';
+import { languageNames, languages } from '../pages/languages.ts';
+import type { Answering } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
 import { type Asked, readLink } from './asked.ts';
 import { type HolderName, holders } from './issuer.ts';
+import { Fault, testWalletMessages } from './messages.ts';
 import { acts, type createTestWallet } from './wallet.ts';
 
 interface Dependencies {
@@ -18,7 +22,10 @@ interface Dependencies {
   limit: (name: string, id: string, max: number) => Promise<{ allowed: boolean; retryAfter: number }>;
 }
 
-const Query = z.object({ request: z.string().max(12_000).optional() });
+const Query = z.object({
+  request: z.string().max(12_000).optional(),
+  ui_locales: z.string().max(64).optional(),
+});
 const Form = z.object({
   request: z.string().max(12_000),
   act: z.enum(acts),
@@ -29,29 +36,18 @@ const Form = z.object({
 /** Answers of one address in a minute. */
 const answersPerMinute = 60;
 
-const bad = [
-  ['expired', 'Expired attestation'],
-  ['not-yet-valid', 'Not yet valid'],
-  ['unknown-issuer', 'Unknown issuer'],
-  ['revoked', 'Revoked attestation'],
-  ['wrong-nonce', 'Wrong nonce'],
-  ['wrong-audience', 'Wrong audience'],
-  ['replay', 'Replay of another presentation'],
-  ['too-much', 'More than was asked for'],
-] as const;
-
 /** Paths of our own public endpoints that wallets call: the test wallet talks to nothing else. */
 function ownPath(uri: string, baseUrl: string): string {
   const path = uri.startsWith(`${baseUrl}/verify/wallet/`) ? uri.slice(baseUrl.length) : '';
   if (!/^\/verify\/wallet\/[a-z0-9-]+\/[A-Za-z0-9._-]+(\/request)?$/.test(path)) {
-    throw new Error('The test wallet answers requests of this service only.');
+    throw new Fault('foreign');
   }
   return path;
 }
 
 async function fetchRequest(app: FastifyInstance, path: string): Promise<string> {
   const { statusCode, body } = await app.inject({ method: 'GET', url: path });
-  if (statusCode !== 200) throw new Error('The request is not open any more.');
+  if (statusCode !== 200) throw new Fault('closed');
   return body;
 }
 
@@ -63,7 +59,7 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
     payload: new URLSearchParams(fields).toString(),
   });
   const parsed = z.object({ redirect_uri: z.string() }).safeParse(statusCode === 200 && JSON.parse(body));
-  if (!parsed.success) throw new Error('The request is not open any more.');
+  if (!parsed.success) throw new Fault('closed');
   return parsed.data.redirect_uri;
 }
 
@@ -71,19 +67,41 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
  * A wallet with made-up people, to be mounted at `/verify/test-wallet`. It speaks to the public endpoints as any wallet
  * does, and its attestations count for sessions in test mode only.
  */
-export function testWalletRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
+export function testWalletRoutes(
+  dependencies: Dependencies,
+  { languageOf }: Pick<Answering, 'languageOf'>,
+): FastifyPluginAsyncZod {
   const { wallet, statusList, baseUrl, limit } = dependencies;
   const eta = new Eta({ views: templates, cache: true });
   const root = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/verify`;
   const { style, icon } = assetAddresses(`${root}/assets`);
   const policy = contentSecurityPolicy({ leadsTo: 'http://localhost:*' });
 
-  const render = (data: object) => eta.render('./test-wallet', { style, icon, ...data });
+  function render(request: FastifyRequest, data: object): string {
+    const language = languageOf(request, undefined);
+    const address = choiceAddress(request);
+    return eta.render('./test-wallet', {
+      style,
+      icon,
+      m: languages[language],
+      t: testWalletMessages[language],
+      languages: languageNames.map((each) => ({ ...each, href: address + each.code })),
+      ...data,
+    });
+  }
+
+  function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
+    const { faults } = testWalletMessages[languageOf(reply.request, undefined)];
+    const known =
+      error instanceof z.ZodError ? 'unreadable' : error instanceof Fault ? error.fault : undefined;
+    const fault = known ? faults[known] : (error as Error).message;
+    return reply.type('text/html; charset=utf-8').status(400).send(render(reply.request, { fault }));
+  }
+
   const view = ({ dcql_query: query, response_uri: uri }: Asked, request: string) => ({
     host: new URL(uri).host,
     action: `${root}/test-wallet`,
     request,
-    bad,
     credentials: query.credentials.map(({ id, format, meta, claims = [] }) => ({
       id,
       format,
@@ -99,15 +117,13 @@ export function testWalletRoutes(dependencies: Dependencies): FastifyPluginAsync
       void reply.header('content-security-policy', policy);
     });
 
-    app.get('/', { schema: { querystring: Query }, exposeHeadRoute: false }, async ({ query }, reply) => {
-      const page = reply.type('text/html; charset=utf-8');
-      const { request = '' } = query;
+    app.get('/', { schema: { querystring: Query }, exposeHeadRoute: false }, async (request, reply) => {
+      const { request: link = '' } = request.query;
       try {
-        return page.send(render(view(await read(request), request)));
+        const html = render(request, view(await read(link), link));
+        return reply.type('text/html; charset=utf-8').send(html);
       } catch (error) {
-        const fault =
-          error instanceof z.ZodError ? 'This is no request to a wallet.' : (error as Error).message;
-        return page.status(400).send(render({ fault }));
+        return sendFault(error, reply);
       }
     });
 
@@ -120,9 +136,7 @@ export function testWalletRoutes(dependencies: Dependencies): FastifyPluginAsync
         const path = ownPath(asked.response_uri, baseUrl);
         return reply.redirect(await post(app, path, await wallet().answer(asked, instruction)), 303);
       } catch (error) {
-        const fault =
-          error instanceof z.ZodError ? 'This is no request to a wallet.' : (error as Error).message;
-        return reply.type('text/html; charset=utf-8').status(400).send(render({ fault }));
+        return sendFault(error, reply);
       }
     });
 

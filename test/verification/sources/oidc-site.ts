@@ -22,6 +22,12 @@ export function startWithSources(port: number, sources: readonly Source[]): Prom
 export const partnerOf = (service: TestServer, source: string) =>
   createPartner(service, { client: { source } });
 
+/** Where a response leads, whole. */
+function locationOf({ headers }: Response, at: string): string | undefined {
+  const location = headers.get('location');
+  return location === null ? undefined : new URL(location, at).href;
+}
+
 /** What a browser without JavaScript holds of our pages: its cookies, and the page it shows. */
 export function openPages(service: Pick<TestServer, 'baseUrl'>) {
   const cookies = new Map<string, string>();
@@ -48,14 +54,14 @@ export function openPages(service: Pick<TestServer, 'baseUrl'>) {
     let response = await request(url, body);
     let at = url;
     for (let hops = 0; hops < 8; hops += 1) {
-      const location = response.headers.get('location');
+      const location = locationOf(response, at);
       if (!location?.startsWith(service.baseUrl)) break;
       at = location;
       response = await request(at);
     }
     const html = await response.text();
     const refresh = /^0; url=(.*)$/.exec(response.headers.get('refresh') ?? '')?.[1];
-    const left = response.headers.get('location') ?? refresh;
+    const left = locationOf(response, at) ?? refresh;
     const hidden = [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
     return {
       status: response.status,

@@ -26,7 +26,8 @@ async function ask(event) {
 
 if (allows) {
   // One button stands out, and it is this one.
-  for (const other of document.querySelectorAll('form:not(.digital) .primary')) other.classList.remove('primary');
+  for (const other of document.querySelectorAll('form:not(.digital) .primary'))
+    other.classList.remove('primary');
   form.addEventListener('submit', ask);
   form.hidden = false;
 }

@@ -76,7 +76,7 @@ export function createWalletSource(
     modes,
     profile,
 
-    async begin({ id, mode, carried, claims }, { device, binding }) {
+    async begin({ id, mode, carried, claims, language }, { device, binding }) {
       if (!requests.suits(claims)) {
         logger.warn({ source: name, claims }, 'the credential of this source tells none of these claims');
         return { kind: 'down' };
@@ -84,7 +84,8 @@ export function createWalletSource(
       const { number, notice } = pendingIn(carried);
       const handle = { source: name, sessionId: id, device, binding, number };
       const url = requests.linkOf(handle, claims);
-      const test = mode === 'test' ? `${testWallet}?request=${encodeURIComponent(url)}` : undefined;
+      const query = new URLSearchParams({ request: url, ...(language ? { ui_locales: language } : {}) });
+      const test = mode === 'test' ? `${testWallet}?${query}` : undefined;
       const digital = { token: handles.tokenOf(handle), request: await requests.digital(handle, claims) };
       return { kind: 'wallet', label, profile, url, digital, notice, testWallet: test };
     },

@@ -1,0 +1,213 @@
+import type { Language } from '../pages/languages.ts';
+import type { HolderName } from './issuer.ts';
+import type { Act } from './wallet.ts';
+
+export type BadAct = Exclude<Act, 'present' | 'refuse'>;
+
+/** Texts of the test wallet's page. */
+export interface TestWalletMessages {
+  title: string;
+  mode: { title: string; text: string };
+  ask: string;
+  /** `host` stands in markup of its own: text before it and after it. */
+  asks: readonly [before: string, after: string];
+  attestation: string;
+  nothing: string;
+  person: string;
+  people: Record<HolderName, string>;
+  present: string;
+  refuse: string;
+  bad: { title: string; text: string; acts: Record<BadAct, string> };
+  fault: string;
+  faults: Record<FaultName, string>;
+}
+export type FaultName = 'closed' | 'foreign' | 'unreadable';
+
+/** What the test wallet cannot do, for the person in front of it. */
+export class Fault extends Error {
+  readonly fault: FaultName;
+
+  constructor(fault: FaultName) {
+    super(fault);
+    this.fault = fault;
+  }
+}
+
+export const testWalletMessages: Record<Language, TestWalletMessages> = {
+  en: {
+    title: 'Test wallet',
+    mode: {
+      title: 'Test mode',
+      text: 'These people are made up. Their attestations count for test clients only.',
+    },
+    ask: 'Show this?',
+    asks: ['The request of', 'asks for one of these.'],
+    attestation: 'Attestation',
+    nothing: 'the attestation itself, without a claim',
+    person: 'Person',
+    people: { adult: 'Adult, born in 1990', 'young-adult': 'Young adult, 19', minor: 'Minor, 14' },
+    present: 'Present',
+    refuse: 'Refuse',
+    bad: {
+      title: 'Wallets that prove nothing',
+      text: 'Each of these presents, and must be refused.',
+      acts: {
+        expired: 'Expired attestation',
+        'not-yet-valid': 'Not yet valid',
+        'unknown-issuer': 'Unknown issuer',
+        revoked: 'Revoked attestation',
+        'wrong-nonce': 'Wrong nonce',
+        'wrong-audience': 'Wrong audience',
+        replay: 'Replay of another presentation',
+        'too-much': 'More than was asked for',
+      },
+    },
+    fault: 'The test wallet cannot answer',
+    faults: {
+      closed: 'The request is not open any more.',
+      foreign: 'The test wallet answers requests of this service only.',
+      unreadable: 'This is no request to a wallet.',
+    },
+  },
+  de: {
+    title: 'Test-Wallet',
+    mode: {
+      title: 'Testmodus',
+      text: 'Diese Personen sind erfunden. Ihre Nachweise gelten nur für Test-Clients.',
+    },
+    ask: 'Das zeigen?',
+    asks: ['Die Anfrage von', 'verlangt eines davon.'],
+    attestation: 'Nachweis',
+    nothing: 'den Nachweis selbst, ohne eine Angabe',
+    person: 'Person',
+    people: {
+      adult: 'Erwachsen, geboren 1990',
+      'young-adult': 'Jung und erwachsen, 19',
+      minor: 'Minderjährig, 14',
+    },
+    present: 'Zeigen',
+    refuse: 'Ablehnen',
+    bad: {
+      title: 'Wallets, die nichts beweisen',
+      text: 'Jede zeigt einen Nachweis, der abgelehnt werden muss.',
+      acts: {
+        expired: 'Abgelaufener Nachweis',
+        'not-yet-valid': 'Noch nicht gültig',
+        'unknown-issuer': 'Unbekannter Aussteller',
+        revoked: 'Widerrufener Nachweis',
+        'wrong-nonce': 'Falsche Nonce',
+        'wrong-audience': 'Falscher Empfänger',
+        replay: 'Wiederholung einer anderen Vorlage',
+        'too-much': 'Mehr als verlangt',
+      },
+    },
+    fault: 'Die Test-Wallet kann nicht antworten',
+    faults: {
+      closed: 'Die Anfrage ist nicht mehr offen.',
+      foreign: 'Die Test-Wallet beantwortet nur Anfragen dieses Dienstes.',
+      unreadable: 'Das ist keine Anfrage an eine Wallet.',
+    },
+  },
+  fr: {
+    title: 'Portefeuille de test',
+    mode: {
+      title: 'Mode test',
+      text: 'Ces personnes sont fictives. Leurs attestations ne comptent que pour les clients de test.',
+    },
+    ask: 'Montrer ceci ?',
+    asks: ['La demande de', 'porte sur l’un de ces éléments.'],
+    attestation: 'Attestation',
+    nothing: 'l’attestation elle-même, sans autre donnée',
+    person: 'Personne',
+    people: { adult: 'Adulte, née en 1990', 'young-adult': 'Jeune adulte, 19 ans', minor: 'Mineure, 14 ans' },
+    present: 'Présenter',
+    refuse: 'Refuser',
+    bad: {
+      title: 'Portefeuilles qui ne prouvent rien',
+      text: 'Chacun présente une attestation qui doit être refusée.',
+      acts: {
+        expired: 'Attestation expirée',
+        'not-yet-valid': 'Pas encore valable',
+        'unknown-issuer': 'Émetteur inconnu',
+        revoked: 'Attestation révoquée',
+        'wrong-nonce': 'Nonce erroné',
+        'wrong-audience': 'Destinataire erroné',
+        replay: 'Répétition d’une autre présentation',
+        'too-much': 'Plus que demandé',
+      },
+    },
+    fault: 'Le portefeuille de test ne peut pas répondre',
+    faults: {
+      closed: 'La demande n’est plus ouverte.',
+      foreign: 'Le portefeuille de test ne répond qu’aux demandes de ce service.',
+      unreadable: 'Ce n’est pas une demande à un portefeuille.',
+    },
+  },
+  es: {
+    title: 'Cartera de prueba',
+    mode: {
+      title: 'Modo de prueba',
+      text: 'Estas personas son inventadas. Sus atestaciones solo valen para clientes de prueba.',
+    },
+    ask: '¿Mostrar esto?',
+    asks: ['La solicitud de', 'pide una de estas.'],
+    attestation: 'Atestación',
+    nothing: 'la propia atestación, sin ningún dato',
+    person: 'Persona',
+    people: { adult: 'Adulta, nacida en 1990', 'young-adult': 'Adulta joven, 19', minor: 'Menor, 14' },
+    present: 'Presentar',
+    refuse: 'Rechazar',
+    bad: {
+      title: 'Carteras que no prueban nada',
+      text: 'Cada una presenta algo que debe rechazarse.',
+      acts: {
+        expired: 'Atestación caducada',
+        'not-yet-valid': 'Todavía no válida',
+        'unknown-issuer': 'Emisor desconocido',
+        revoked: 'Atestación revocada',
+        'wrong-nonce': 'Nonce incorrecto',
+        'wrong-audience': 'Destinatario incorrecto',
+        replay: 'Repetición de otra presentación',
+        'too-much': 'Más de lo pedido',
+      },
+    },
+    fault: 'La cartera de prueba no puede responder',
+    faults: {
+      closed: 'La solicitud ya no está abierta.',
+      foreign: 'La cartera de prueba solo responde a solicitudes de este servicio.',
+      unreadable: 'Esto no es una solicitud a una cartera.',
+    },
+  },
+  ar: {
+    title: 'محفظة تجريبية',
+    mode: { title: 'وضع الاختبار', text: 'هؤلاء الأشخاص غير حقيقيين. شهاداتهم صالحة لعملاء الاختبار فقط.' },
+    ask: 'هل تعرض هذا؟',
+    asks: ['طلب', 'يسأل عن واحدة من هذه.'],
+    attestation: 'الشهادة',
+    nothing: 'الشهادة نفسها دون أي معلومة',
+    person: 'الشخص',
+    people: { adult: 'بالغ، مواليد 1990', 'young-adult': 'شاب بالغ، 19', minor: 'قاصر، 14' },
+    present: 'عرض',
+    refuse: 'رفض',
+    bad: {
+      title: 'محافظ لا تثبت شيئًا',
+      text: 'كل واحدة منها تعرض شهادة يجب رفضها.',
+      acts: {
+        expired: 'شهادة منتهية',
+        'not-yet-valid': 'لم تصبح صالحة بعد',
+        'unknown-issuer': 'جهة إصدار غير معروفة',
+        revoked: 'شهادة ملغاة',
+        'wrong-nonce': 'رقم عشوائي خاطئ',
+        'wrong-audience': 'مستلم خاطئ',
+        replay: 'تكرار عرض آخر',
+        'too-much': 'أكثر مما طُلب',
+      },
+    },
+    fault: 'لا تستطيع المحفظة التجريبية الرد',
+    faults: {
+      closed: 'لم يعد الطلب مفتوحًا.',
+      foreign: 'تجيب المحفظة التجريبية عن طلبات هذه الخدمة فقط.',
+      unreadable: 'هذا ليس طلبًا موجهًا إلى محفظة.',
+    },
+  },
+};
