@@ -12,6 +12,15 @@ describe('readServerTime', () => {
     expect(first).toBeGreaterThan(Date.UTC(2020));
   });
 
+  it('has a server write its time down where a router answers queries by its own clock', async () => {
+    const { db } = await freshDatabase();
+    const first = await readServerTime(db, true);
+    const [document] = await db.collection<{ _id: string; at: Date }>('meta').find().toArray();
+    expect(document).toEqual({ _id: 'clock', at: new Date(first) });
+    expect(await readServerTime(db, true)).toBeGreaterThanOrEqual(first);
+    expect(first).toBeGreaterThan(Date.UTC(2020));
+  });
+
   it('asks a database without $documents for its greeting', async () => {
     const localTime = new Date('2030-01-01T00:00:00.123Z');
     const uri = await startDeployment({ localTime });
