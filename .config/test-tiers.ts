@@ -10,8 +10,10 @@ export const slow = [
   'test/faults/**/*.test.ts',
   'test/billing/crash.test.ts',
   'test/embedded-database/embedded.test.ts',
+  // The journey, by its program.
+  'test/platform/database/shards.test.ts',
   // Starts of the built server.
-  'test/platform/{admin-url,first-use,greeting,health-listener,restore,roll-out,start-fault,stop}.test.ts',
+  'test/platform/{admin-url,first-use,greeting,health-listener,reseal,restore,roll-out,start-fault,stop}.test.ts',
   // Processor time is measured, and hundreds of flows.
   'test/platform/longest-input.test.ts',
   'test/verification/flow/commands.test.ts',

@@ -12,8 +12,7 @@ import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
-import { keepFor } from './request-log.ts';
-import type { RequestRecord, RequestStore } from './request-store.ts';
+import { type RequestRecord, type RequestStore, requestsKeptFor } from './request-store.ts';
 
 function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
   const {
@@ -46,7 +45,7 @@ interface Sources {
 /** `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
 export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
   /** What is older may be there still, but not for long. */
-  const oldest = () => new Date(clock.now() - keepFor).toISOString();
+  const oldest = () => new Date(clock.now() - requestsKeptFor).toISOString();
   const from = (since: string | undefined): string => {
     const first = oldest();
     return since !== undefined && since > first ? since : first;

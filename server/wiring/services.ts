@@ -26,6 +26,7 @@ import { createRecordStore } from '../platform/records.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
 import type { Sealing } from '../platform/sealing.ts';
+import type { Tracing } from '../platform/tracing.ts';
 import { createUpgrade } from '../platform/upgrade.ts';
 import { version } from '../platform/version.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
@@ -52,6 +53,7 @@ import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { reportShards } from './shard-report.ts';
+import { tracedStores, tracedWebhooks } from './traced.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
@@ -66,6 +68,7 @@ export interface Foundation {
   processes: Processes;
   logger: Logger;
   processMetrics: ProcessMetrics;
+  tracing?: Tracing | undefined;
   /** Token of the first operator; undefined where it is retired. */
   adminToken: string | undefined;
   /** Ports that no webhook may reach by way of localhost: our own and the database's. */
@@ -91,20 +94,9 @@ export function createStores(db: Database['db'], patient = db) {
 
 /** The object graph: the only place where features meet. */
 export function createServices(foundation: Foundation) {
-  const {
-    config,
-    db,
-    patient,
-    clock,
-    keyring,
-    sealing,
-    processes,
-    logger,
-    processMetrics,
-    adminToken,
-    ownPorts,
-  } = foundation;
-  const { stores: replaced } = foundation;
+  const { config, db, patient, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
+    foundation;
+  const { stores: replaced, processMetrics, tracing } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
@@ -133,11 +125,11 @@ export function createServices(foundation: Foundation) {
     worker: config.roles.has('worker'),
     userAgent: `SVC-Gateway-Webhooks/${version}`,
     ...urlRules,
-    ...foundation.webhooks,
+    ...tracedWebhooks(foundation.webhooks, tracing),
   });
 
   const billing = createBillingFeature({
-    stores: stores.billing,
+    stores: tracedStores(stores.billing, tracing),
     clock,
     idKey: keyring.id,
     publish: webhooks.publish,
@@ -275,12 +267,7 @@ export function createServices(foundation: Foundation) {
     existing: (names) => existingNames(stores, names),
     partnerNames,
     status: {
-      about: {
-        version,
-        contract: '0.8.0',
-        environment: config.environment,
-        baseUrl: config.baseUrl,
-      },
+      about: { version, contract: '0.8.0', environment: config.environment, baseUrl: config.baseUrl },
       readQueue: webhooks.deliveries.queue,
       readProcesses: processes.list,
     },
@@ -298,6 +285,7 @@ export function createServices(foundation: Foundation) {
 
   return {
     processMetrics,
+    tracing,
     /** Counts requests in flight, and those that were refused because too many were. */
     load: { onShed: metrics.shed, onInFlight: metrics.inFlight },
     oauth,

@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { format } from 'node:util';
 import { expect, vi } from 'vitest';
 import { createAdminApi } from '../../cli/client.ts';
 import { sha256 } from '../../server/platform/ids.ts';
@@ -9,8 +8,7 @@ import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } 
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
-import { type Output, runInProcess } from './in-process.ts';
-import { type CommandLine, commandLine } from './svcadmin.ts';
+import { type CommandLine, commandLine, type Ended } from './svcadmin.ts';
 
 const minute = 60_000;
 const waitFor = { timeout: 20_000, interval: 200 };
@@ -22,7 +20,7 @@ export interface Desk {
   /** As an operator of role support, who set the partner up. */
   svcadmin: CommandLine;
   /** In this process, which is quicker. */
-  run: (args: readonly string[]) => Promise<Output>;
+  run: (args: readonly string[]) => Promise<Ended>;
   api: TestServer['admin'];
   operatorId: string;
   sessions: { charged: string; rejected: string; expired: string };
@@ -65,20 +63,6 @@ async function expiredSession({ baseUrl, db }: TestServer, { clientId }: TestPar
   const expiresAt = new Date(Date.now() - minute);
   await db.collection<{ _id: string }>('sessions').updateOne({ _id: id }, { $set: { expiresAt } });
   return id;
-}
-
-/** What the command line prints for people goes through the console, which the test runner has replaced. */
-async function runHere(url: string, args: readonly string[], token: string): Promise<Output> {
-  const printed: string[] = [];
-  const log = vi.spyOn(console, 'log').mockImplementation((...parts) => {
-    printed.push(`${format(...parts)}\n`);
-  });
-  try {
-    const { code, stdout, stderr } = await runInProcess(url, args, token);
-    return { code, stdout: stdout + printed.join(''), stderr };
-  } finally {
-    log.mockRestore();
-  }
 }
 
 export async function openDesk(): Promise<Desk> {
@@ -133,11 +117,12 @@ export async function openDesk(): Promise<Desk> {
     access_denied: denied.requestId,
   };
   await vi.waitFor(() => server.admin.requests.show.query({ requestId: refused.access_denied }), waitFor);
+  const svcadmin = await commandLine(server.adminUrl, token);
   return {
     server,
     partner,
-    svcadmin: await commandLine(server.adminUrl, token),
-    run: (args) => runHere(server.adminUrl, args, token),
+    svcadmin,
+    run: (args) => svcadmin.run([...args]),
     api: createAdminApi({ url: server.adminUrl, token }),
     operatorId,
     sessions: { charged, rejected: String(rejected?._id), expired },

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowResult } from '../../cli/onboard-many.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
-import { runInProcess } from './in-process.ts';
+import { type CommandLine, commandLine } from './svcadmin.ts';
 
 let server: AdminServer;
+let svcadmin: CommandLine;
 let directory: string;
 beforeAll(async () => {
   server = await startAdminServer();
+  svcadmin = await commandLine(server.url);
   directory = await mkdtemp(join(tmpdir(), 'svcadmin-'));
 });
 afterAll(() => server.close());
@@ -25,7 +27,7 @@ const row = (name: string, more: object = {}) => ({
 async function onboard(rows: unknown, ...more: string[]) {
   const path = join(directory, 'partners.json');
   await writeFile(path, JSON.stringify(rows));
-  return runInProcess(server.url, ['partners', 'onboard', '--from', path, ...more]);
+  return svcadmin.run(['partners', 'onboard', '--from', path, ...more]);
 }
 const partners = () => server.api.partners.list.query({ limit: 500 });
 
@@ -105,6 +107,6 @@ describe('partners onboard --from', () => {
     const both = await onboard([row('Nu')], '--claims', 'country');
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('leave out --claims') });
     expect(await onboard({ name: 'Nu' })).toMatchObject({ code: 2 });
-    expect(await runInProcess(server.url, ['partners', 'onboard', 'Nu'])).toMatchObject({ code: 2 });
+    expect(await svcadmin.run(['partners', 'onboard', 'Nu'])).toMatchObject({ code: 2 });
   });
 });

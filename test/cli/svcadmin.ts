@@ -8,7 +8,7 @@ import { runInProcess } from './run-in-process.ts';
 
 export const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
 
-interface Ended {
+export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;

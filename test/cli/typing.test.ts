@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
-import { runInProcess } from './in-process.ts';
 import { commandLine, executable } from './svcadmin.ts';
 
 let server: AdminServer;
@@ -12,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const run = (...args: string[]) => runInProcess(server.url, args);
+const run = async (...args: string[]) => (await commandLine(server.url)).run(args);
 
 describe('a misspelt flag', () => {
   it.each([

@@ -98,6 +98,24 @@ describe.each(testWalletSources.map(({ name }) => name))('the loop with %s', (so
   });
 });
 
+describe('the page of the test wallet', () => {
+  it.each([
+    ['de', 'Das zeigen?', 'ltr'],
+    ['fr', 'Montrer ceci ?', 'ltr'],
+    ['es', '¿Mostrar esto?', 'ltr'],
+    ['ar', 'هل تعرض هذا؟', 'rtl'],
+  ])('speaks the language of the session: %s', async (language, title, direction) => {
+    const { pages, page } = await ask('test-wallet-age');
+    const { html } = await pages.open(`${page.at}?lang=${language}`);
+    const link = /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const wallet = await pages.open(link);
+    expect(wallet.html).toContain(`<h1>${title}</h1>`);
+    expect(wallet.html).toContain(`lang="${language}" dir="${direction}"`);
+    const menu = /<a href="([^"]*)" lang="en"/.exec(wallet.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await pages.open(new URL(menu, link).href)).html).toContain('<h1>Show this?</h1>');
+  });
+});
+
 it('leaves the words of refusals as they are', async () => {
   const refusal = async () => {
     const headers = { 'content-type': 'application/json' };
