@@ -27,15 +27,13 @@ const chosen = mutations.filter((mutation) => nameOf(mutation).includes(values.o
 
 async function main(): Promise<number> {
   const workspace = await openWorkspace();
-  let isStopped = false;
-  process.once('SIGINT', () => {
-    isStopped = true;
-  });
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort());
   try {
     if (!values.unchecked && !(await passesUnchanged(workspace))) return 1;
     let missed = 0;
     for (const [at, mutation] of chosen.entries()) {
-      if (isStopped) return 130;
+      if (stopping.signal.aborted) return 130;
       const since = performance.now();
       const { verdict, by } = await judge(workspace, mutation);
       if (verdict !== 'killed') missed += 1;

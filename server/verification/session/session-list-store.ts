@@ -29,7 +29,10 @@ function inState(status: SessionSearch['status'], now: Date): Filter<Session> {
       return { ...unfinished, expiresAt: { $lte: now } };
     case 'open':
       return { ...unfinished, expiresAt: { $gt: now } };
-    default:
+    case 'pending':
+    case 'authenticated':
+    case 'verified':
+    case 'complete':
       return { status };
   }
 }

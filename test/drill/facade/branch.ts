@@ -133,11 +133,13 @@ export function createBranch({ local, committed, position, memory, random, stepE
   }
 
   async function commit(): Promise<void> {
-    while (!hasEnded) {
+    // Both change while this waits.
+    const isEnded = () => hasEnded;
+    while (!isEnded()) {
       await sleep(random.int(...stepEvery));
       if (!isPaused) await advance();
       if (random.chance(0.5)) await sleep(random.int(1, acknowledgedWithin));
-      if (!isPaused && !hasEnded) acknowledge();
+      if (!isPaused && !isEnded()) acknowledge();
     }
   }
   const committing = commit();

@@ -57,7 +57,9 @@ export async function footprintOf(engine: EngineLink, command: Document): Promis
   const statements = (command['updates'] ??
     command['deletes'] ?? [{ q: command['query'] ?? {} }]) as Document[];
   const found = await Promise.all(
-    statements.map(({ q }) => idsNamed(q as Document) ?? idsMatched(engine, command, q as Document)),
+    statements.map(
+      async ({ q }) => idsNamed(q as Document) ?? (await idsMatched(engine, command, q as Document)),
+    ),
   );
   return found.flat();
 }

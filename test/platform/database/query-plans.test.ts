@@ -120,7 +120,7 @@ it('no query of an operator, a scrape or the page of ops reads or sorts a whole 
   };
   for (const [name, ask] of Object.entries(asked)) {
     commands.length = 0;
-    await ask?.();
+    await ask();
     for (const [shape, statement] of distinctStatements(ownCommands())) {
       const found = await planFaults(database.db, statement);
       const real = found.filter((fault) => fault !== 'SORT' || !isFew.test(shape));

@@ -50,8 +50,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const side of [support, flows]) {
-    await side?.server.stop();
-    await side?.proxy.close();
+    await side.server.stop();
+    await side.proxy.close();
   }
 });
 
