@@ -13,7 +13,7 @@ import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { adminQueries } from '../harness/admin-queries.ts';
+import { adminQueries, type Queries } from '../harness/admin-queries.ts';
 import type { SentCommand } from '../harness/statements.ts';
 import { build } from './build.ts';
 import { type Cost, costOf, table } from './measure.ts';
@@ -122,13 +122,13 @@ async function measure(): Promise<Cost[]> {
     },
     ...{ requestId: await idIn('requestLog'), jobId: undefined, integrationId: undefined },
   });
-  const asked = {
+  const asked: Queries = {
     ...queries,
     '/metrics (read of the database)': () => page('/metrics'),
     '/ops (read of the database)': () => page('/ops'),
   };
   const costs: Cost[] = [];
-  for (const [name, ask] of Object.entries(asked)) costs.push(await costOf(name, ask, { db, sent }));
+  for (const [name, ask] of Object.entries(asked)) if (ask) costs.push(await costOf(name, ask, { db, sent }));
   return costs;
 }
 

@@ -16,7 +16,7 @@ export interface Known {
   requestId: string;
 }
 
-type Queries = Record<string, (() => Promise<unknown>) | undefined>;
+export type Queries = Record<string, (() => Promise<unknown>) | undefined>;
 
 /**
  * Every query of the admin API as operators ask it, by the name of its procedure; a word after the name tells several
@@ -33,6 +33,8 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'partners.list': () => admin.partners.list.query(page),
     'partners.show': () => admin.partners.show.query({ partnerId }),
     'partners.judge': undefined,
+    'partners.search': () => admin.partners.search.query({ text: 'acme' }),
+    'partners.search id': () => admin.partners.search.query({ text: clientId }),
     'keys.list partner': () => admin.keys.list.query({ partnerId, ...page }),
     'keys.show': () => admin.keys.show.query({ keyId }),
     'clients.list partner': () => admin.clients.list.query({ partnerId, ...page }),
@@ -42,6 +44,9 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'webhooks.verify': undefined,
     'integrations.list partner': () => admin.integrations.list.query({ partnerId, ...page }),
     'integrations.show': integrationId ? () => admin.integrations.show.query({ integrationId }) : undefined,
+    'wallets.list': () => admin.wallets.list.query(page),
+    'wallets.list below': () => admin.wallets.list.query({ mode: 'test', below: 100_000 }),
+    'wallets.list days': () => admin.wallets.list.query({ daysLeft: 3_650 }),
     'wallets.show': () => admin.wallets.show.query(wallet),
     'wallets.entry': () => admin.wallets.entry.query({ entryId }),
     'wallets.statement': () => admin.wallets.statement.query({ ...wallet, ...page }),
@@ -51,10 +56,15 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'prices.show': () => admin.prices.show.query({ partnerId }),
     'sources.list': () => admin.sources.list.query(),
     'sources.check': undefined,
+    'sessions.list': () => admin.sessions.list.query({ since }),
+    'sessions.list partner': () => admin.sessions.list.query({ partnerId, status: 'failed', since, until }),
+    'sessions.list client': () => admin.sessions.list.query({ clientId, after: sessionId }),
     'sessions.show': () => admin.sessions.show.query({ sessionId }),
     'enrollments.list': () => admin.enrollments.list.query({ partnerId, ...page }),
     'enrollments.list sub': () => admin.enrollments.list.query({ partnerId, sub, ...page }),
     'enrollments.show': () => admin.enrollments.show.query({ enrollmentId }),
+    'users.find': () => admin.users.find.query({ of: enrollmentId }),
+    'users.find sub': () => admin.users.find.query({ of: sub }),
     'users.show': () => admin.users.show.query({ user: enrollmentId }),
     'events.list': () => admin.events.list.query(page),
     'events.list after': () => admin.events.list.query({ ...page, after: eventId }),
@@ -75,10 +85,20 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'jobs.list': () => admin.jobs.list.query(page),
     'jobs.show': jobId ? () => admin.jobs.show.query({ jobId }) : undefined,
     'operators.list': () => admin.operators.list.query(page),
+    'operators.roles': undefined,
+    'operators.show': () => admin.operators.show.query({ operatorId: 'opr_first' }).catch(() => undefined),
     'operators.whoami': () => admin.operators.whoami.query(),
     'auditLog.list': () => admin.auditLog.list.query(page),
     'auditLog.list target': () => admin.auditLog.list.query({ target: partnerId, ...page }),
     'auditLog.list actor': () => admin.auditLog.list.query({ actor: 'opr_first', ...page }),
+    // An owner asks it a few times a year, and it looks at every sealed value: one of each key and integration.
+    'keyring.list': undefined,
+    'schema.show': () => admin.schema.show.query(),
+    'schema.shards': () => admin.schema.shards.query(),
+    'requests.list': () => admin.requests.list.query({ status: '4xx', path: '/api' }),
+    'requests.list partner': () => admin.requests.list.query({ partnerId, error: 'invalid_grant' }),
+    'requests.list session': () => admin.requests.list.query({ sessionId }),
+    'requests.refused': () => admin.requests.refused.query({ since, partnerId }),
     'requests.show': () => admin.requests.show.query({ requestId }),
     status: () => admin.status.query(),
   };

@@ -9,7 +9,11 @@ import {
   type MdocContext,
   SessionTranscript,
 } from '@owf/mdoc';
+import { z } from 'zod';
 import { sdJwtLibrary, signEs256 } from './attestations.ts';
+
+// The mdoc library sets error messages of zod for the whole process; ours are zod's own.
+z.config({ customError: undefined });
 
 /** What a presentation is made for: a request that is answered at an address, or one of a page at an origin. */
 export type PresentationContext = {

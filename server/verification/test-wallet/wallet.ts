@@ -1,5 +1,4 @@
 import { CompactEncrypt } from 'jose';
-import { z } from 'zod';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
 import type { PresentationContext } from './holder.ts';
 import type { HolderName, TestIssuer } from './issuer.ts';
@@ -57,17 +56,6 @@ function has(claims: unknown, [first, ...rest]: readonly (string | null)[]): boo
   return isThere && has((claims as Record<string, unknown>)[first], rest);
 }
 
-/**
- * Loaded when the test wallet is used: it is not for production. Its mdoc library sets zod's error messages for the whole
- * process, so ours are put back.
- */
-async function loadHolder() {
-  const { customError } = z.config();
-  const holder = await import('./holder.ts');
-  z.config({ customError });
-  return holder;
-}
-
 /** The wallet side of OpenID4VP, by other libraries than the side that verifies. */
 export function createTestWallet({ issuer, clock }: Dependencies) {
   async function present(
@@ -76,7 +64,8 @@ export function createTestWallet({ issuer, clock }: Dependencies) {
     context: PresentationContext,
   ) {
     const { act, holder } = instruction;
-    const { presentMdoc, presentSdJwt } = await loadHolder();
+    // Loaded when the test wallet is used: it is not for production.
+    const { presentMdoc, presentSdJwt } = await import('./holder.ts');
     const order = { holder, flaw: flawOf(act), now: clock.now() };
     const key = issuer.holderKey;
     const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;

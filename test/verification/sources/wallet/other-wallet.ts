@@ -2,6 +2,7 @@ import { createHash, createPublicKey, type JsonWebKey, X509Certificate } from 'n
 import { setGlobalConfig } from '@openid4vc/oauth2';
 import { Openid4vpClient, type ResolvedOpenid4vpAuthorizationRequest } from '@openid4vc/openid4vp';
 import { CompactEncrypt, calculateJwkThumbprint, compactVerify, importJWK, type JWK } from 'jose';
+import { z } from 'zod';
 import { issueMdoc, issueSdJwt } from '../../../../server/verification/test-wallet/attestations.ts';
 import {
   type PresentationContext,
@@ -10,6 +11,8 @@ import {
 } from '../../../../server/verification/test-wallet/holder.ts';
 import { issuer } from './attested.ts';
 
+// The library sets error messages of zod for the whole process; those of the service are zod's own.
+z.config({ customError: undefined });
 // The service under test listens on http://localhost.
 setGlobalConfig({ allowInsecureUrls: true });
 
