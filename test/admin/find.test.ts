@@ -34,7 +34,9 @@ const newest = async (filter: object): Promise<string> => {
 
 beforeAll(async () => {
   server = await startTestServer({ clock });
-  [partner, other] = [await createPartner(server), await createPartner(server)];
+  partner = await createPartner(server);
+  clock.advance(1_000);
+  other = await createPartner(server);
   sessions.expired = await abandoned(partner);
   clock.advance(40 * minute);
   await visit(server, partner, 'rejected');

@@ -65,9 +65,9 @@ export const liveMode = [
     ],
   ),
   ...inFile(
-    'server/storefront/exchange.ts',
+    'server/storefront/customer-hash.ts',
     ['isolation/two-of-everything'],
-    [["['customer', client._id, shop, request.customer_id]", "['customer', shop, request.customer_id]"]],
+    [["['customer', clientId, shop, customerId]", "['customer', shop, customerId]"]],
   ),
   ...inFile(
     'server/checkbox/resolve.ts',

@@ -71,10 +71,11 @@ describe('an integration', () => {
     });
     expect(await refusal(server.api.integrations.rotateSecret.mutate({ integrationId }))).toBe('conflict');
     const log = await server.api.auditLog.list.query({ target: integrationId });
-    expect(log.map(({ action }) => action)).toEqual([
-      'integrations.disable',
-      'integrations.rotateSecret',
-      'integrations.create',
+    expect(log.map(({ action, outcome }) => [action, outcome])).toEqual([
+      ['integrations.rotateSecret', 'refused'],
+      ['integrations.disable', 'changed'],
+      ['integrations.rotateSecret', 'changed'],
+      ['integrations.create', 'changed'],
     ]);
     expect(JSON.stringify(log)).not.toContain('intsec_');
   });
