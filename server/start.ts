@@ -131,19 +131,12 @@ function addressesOf({ roles, ...config }: Config): {
 }
 
 /** @throws StartFault where another program has a port that this process was given */
-async function usableAddresses(config: Config, logger: Logger): Promise<ReturnType<typeof addressesOf>> {
-  const { health, ...others } = addressesOf(config);
-  await Promise.all(Object.values(others).map(requireFree));
-  if (!health) return others;
-  try {
-    await requireFree(health);
-  } catch (error) {
-    if (!config.health?.byDefault) throw error;
-    const { port } = health;
-    logger.warn({ port }, 'no listener for metrics: the port is taken, and SVC_HEALTH_PORT names another');
-    return others;
-  }
-  return { ...others, health };
+async function usableAddresses(config: Config): Promise<ReturnType<typeof addressesOf>> {
+  const addresses = addressesOf(config);
+  const { health, ...others } = addresses;
+  const given = health && !config.health?.byDefault ? [health] : [];
+  await Promise.all([...Object.values(others), ...given].map(requireFree));
+  return addresses;
 }
 
 /** Lets requests under way end; a caller that does not end its own is cut off. */
@@ -165,7 +158,7 @@ export async function startServer(
   logger: Logger,
   replacements: Replacements = {},
 ): Promise<RunningServer> {
-  const addresses = await usableAddresses(config, logger);
+  const addresses = await usableAddresses(config);
   const processMetrics = createProcessMetrics(config);
   const { traceEndpoint: endpoint, roles } = config;
   const tracing = endpoint === undefined ? undefined : await startTracing({ endpoint, roles });
@@ -247,11 +240,21 @@ export async function startServer(
     return listen(server, address);
   }
 
+  /** A default port may be another process's: several that start together may all have found it free. */
+  async function serveHealth(address: Address): Promise<void> {
+    const refused = (error: unknown) => {
+      if (!config.health?.byDefault) throw error;
+      const { port } = address;
+      logger.warn({ port }, 'no listener for metrics: the port is taken, and SVC_HEALTH_PORT names another');
+    };
+    await serve(createHealthApp(services, context), address).catch(refused);
+  }
+
   clock.start();
   await services.webhooks.start();
   const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
-  if (addresses.health) await serve(createHealthApp(services, context), addresses.health);
+  if (addresses.health) await serveHealth(addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   await pulse.sweep();
   pulse.start();

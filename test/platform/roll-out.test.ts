@@ -13,6 +13,7 @@ async function startProcess(mongodbUri: string) {
   const { child, output } = spawnServer({
     MONGODB_URI: mongodbUri,
     SVC_PORT: String(port),
+    SVC_HEALTH_PORT: 'off',
     SVC_ROLES: 'api',
     SVC_DATA_DIR: '/proc/none',
     SVC_MASTER_KEY: masterKey,
