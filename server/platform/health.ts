@@ -45,7 +45,9 @@ export function healthRoutes({ db, clock, isStopping, outdated }: Dependencies):
       async (_request, reply) => {
         const reasons = await reasonsAgainst();
         const ready = reasons.length === 0;
-        if (String(reasons) !== known) scope.log.warn({ ready, reasons }, 'readiness changed');
+        // A stop is what an operator has asked for.
+        const level = ready || isStopping() ? 'info' : 'warn';
+        if (String(reasons) !== known) scope.log[level]({ ready, reasons }, 'readiness changed');
         known = String(reasons);
         return reply.status(ready ? 200 : 503).send({ ready, reasons });
       },
