@@ -6,6 +6,7 @@ import { createLogger } from '../../server/platform/logging.ts';
 let app: HttpServer;
 let url: string;
 let waiting: (() => void)[];
+const refusalDelay = 20;
 const onShed = vi.fn();
 const onInFlight = vi.fn();
 const warn = vi.fn();
@@ -17,7 +18,7 @@ beforeEach(async () => {
   warn.mockClear();
   app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   await app.register(async (scope) => {
-    boundInFlight(scope, { most: 3, onShed, onInFlight, logger: { warn } });
+    boundInFlight(scope, { most: 3, refusalDelay, onShed, onInFlight, logger: { warn } });
     await scope.register(async (below) => {
       below.get('/slow', () => new Promise((resolve) => waiting.push(() => resolve({ done: true }))));
     });
@@ -54,6 +55,16 @@ describe('requests in flight', () => {
     for (const finish of waiting) finish();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
     await expect.poll(() => onInFlight.mock.calls.flat()).toEqual([1, 2, 3, 2, 1, 0]);
+  });
+
+  it('are refused late, so that callers that repeat without a pause repeat less often', async () => {
+    const answers = await full();
+    const sentAt = performance.now();
+    expect((await slow()).status).toBe(503);
+    // A timer may fire up to a millisecond early.
+    expect(performance.now() - sentAt).toBeGreaterThanOrEqual(refusalDelay - 1);
+    for (const finish of waiting) finish();
+    await Promise.all(answers);
   });
 
   it('leave their place when they are answered, and when their caller is gone', async () => {

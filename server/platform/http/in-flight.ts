@@ -5,6 +5,8 @@ import type { Logger } from '../logging.ts';
 interface Settings {
   /** Most requests in flight; one more is refused. */
   most: number;
+  /** Milliseconds that a refusal waits. */
+  refusalDelay?: number;
   /** Called for each refused request. */
   onShed: () => void;
   /** Called with how many are in flight, whenever that changes. */
@@ -20,6 +22,11 @@ const overloaded = new ApiError('service_unavailable', {
   logged: true,
   description: 'Too many requests are in flight; try again shortly',
 });
+/**
+ * Most of a refusal's cost is the request itself. A caller that repeats when it is refused, whatever `Retry-After` says, repeats
+ * less often when the refusal comes late: the time goes to requests that can be answered.
+ */
+const pacing = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
 
@@ -27,7 +34,8 @@ const logEvery = 1_000;
  * Bounds the requests in flight in this scope and those below it. What a process cannot answer in time costs it the answers that
  * it could give: one request more is refused with 503 before its body is read.
  */
-export function boundInFlight(scope: FastifyInstance, { most, onShed, onInFlight, logger }: Settings): void {
+export function boundInFlight(scope: FastifyInstance, settings: Settings): void {
+  const { most, refusalDelay = pacing, onShed, onInFlight, logger } = settings;
   let inFlight = 0;
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -44,7 +52,10 @@ export function boundInFlight(scope: FastifyInstance, { most, onShed, onInFlight
   }
 
   scope.addHook('onRequest', (_request, reply, done) => {
-    if (inFlight >= most) return done(refuse());
+    if (inFlight >= most) {
+      setTimeout(() => done(refuse()), refusalDelay);
+      return;
+    }
     inFlight += 1;
     onInFlight?.(inFlight);
     reply.raw.once('close', () => {
