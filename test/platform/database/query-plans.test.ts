@@ -102,6 +102,9 @@ it('no query of an operator, a scrape or the page of ops reads or sorts a whole 
   const [enrollment] = await db.collection('enrollments').find().toArray();
   const idIn = async (collection: string, filter = {}) =>
     String((await db.collection(collection).findOne(filter, { sort: { _id: -1 } }))?._id);
+  // Requests are noted after their answers, and events follow.
+  for (const name of ['requestLog', 'events', 'deliveries'])
+    await expect.poll(() => db.collection(name).findOne(), { timeout: 10_000 }).not.toBeNull();
   const { partnerId, keyId, clientId } = enrollment as unknown as Record<string, string>;
   const [entry] = (await admin.wallets.statement.query({ partnerId: String(partnerId), mode: 'test' }))
     .entries;
