@@ -1,9 +1,7 @@
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
-import { createAdminStores } from '../admin/store.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { createStatementSigner } from '../billing/signed-statement.ts';
-import { createBillingStores } from '../billing/store.ts';
 import { createCheckboxResolve } from '../checkbox/resolve.ts';
 import { createUnbilledLimit } from '../checkbox/unbilled.ts';
 import { createAccessTokens } from '../oauth/access-token.ts';
@@ -12,7 +10,6 @@ import { createRevocation } from '../oauth/revoke.ts';
 import { createTokenExchange } from '../oauth/token.ts';
 import { createUserinfo } from '../oauth/userinfo.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
-import { createPartnersStores } from '../partners/store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/connect.ts';
@@ -22,7 +19,6 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { ProcessMetrics } from '../platform/process-metrics.ts';
 import type { Processes } from '../platform/processes.ts';
-import { createRecordStore } from '../platform/records.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
 import { createScheduler } from '../platform/scheduler.ts';
 import type { Sealing } from '../platform/sealing.ts';
@@ -33,16 +29,13 @@ import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { createCallerAuthentication } from '../storefront/caller.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createStorefrontExchange } from '../storefront/exchange.ts';
-import { type Integration, integrationCollection } from '../storefront/integration-store.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { testWalletModes } from '../verification/sources/wallet/feature.ts';
 import { statusListTypes } from '../verification/sources/wallet/status-list.ts';
-import { createVerificationStores } from '../verification/store.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
-import { createEventErasure } from '../webhooks/delivery/erasure-store.ts';
 import { checkWebhookUrl } from '../webhooks/egress/url.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { accessOf, chargingOf } from './charging.ts';
@@ -53,6 +46,7 @@ import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { reportShards } from './shard-report.ts';
+import { createStores, type Stores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
@@ -76,20 +70,6 @@ export interface Foundation {
   stores?: Partial<Stores>;
   /** Webhooks with their parts wrapped, or with shorter times. */
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
-}
-
-export type Stores = ReturnType<typeof createStores>;
-
-/** Everything that touches the database, one object a feature; long scans go through `patient`. */
-export function createStores(db: Database['db'], patient = db) {
-  return {
-    admin: createAdminStores(db, patient),
-    billing: createBillingStores(db, patient),
-    partners: createPartnersStores(db),
-    integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
-    verification: createVerificationStores(db),
-    eventErasure: createEventErasure(db),
-  };
 }
 
 /** The object graph: the only place where features meet. */

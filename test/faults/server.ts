@@ -4,7 +4,7 @@
 import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { type RunningServer, startServer } from '../../server/start.ts';
-import { createStores } from '../../server/wiring/services.ts';
+import { createStores } from '../../server/wiring/stores.ts';
 import { createKillPoints } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
 import { watchAnswers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';

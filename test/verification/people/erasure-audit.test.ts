@@ -1,6 +1,6 @@
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createStores } from '../../../server/wiring/services.ts';
+import { createStores } from '../../../server/wiring/stores.ts';
 import { createPartner, visit } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
