@@ -8,7 +8,7 @@ export interface Related {
 /** A record with the ids that it leads to, and commands that go on from it. */
 export interface Shown {
   record: object;
-  /** What people see of the record, where it is not all of it, and what is told in lines below. */
+  /** The part of the record that people see, where it is not all of it; the lines below it say the rest. */
   fields?: object;
   lines?: string[];
   related: Related[];

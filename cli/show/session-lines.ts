@@ -1,7 +1,7 @@
 import type { SessionView } from '../../contracts/admin/sessions.ts';
 import { formatValue, localTime } from '../output/format.ts';
 
-/** What a session is, without what is told in lines. */
+/** The fields of a session that its lines do not say. */
 export function sessionFields(session: SessionView) {
   const { timeline: _timeline, code: _code, failure: _failure, ...fields } = session;
   return fields;
