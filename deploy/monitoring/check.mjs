@@ -12,8 +12,8 @@ const tests = read('alerts.test.yaml');
 const operations = read('../../docs/operations.md');
 const faults = [];
 
-/** Metrics of the README, which a test holds against /metrics; those of Node.js come from prom-client. */
-const metrics = new Set([...read('../../README.md').matchAll(/^\| `(svc_\w+)/gm)].map(([, name]) => name));
+/** Metrics of docs/operations.md, which a test compares with /metrics; those of Node.js come from prom-client. */
+const metrics = new Set([...operations.matchAll(/^\| `(svc_\w+)/gm)].map(([, name]) => name));
 const others = new Set(['up', 'nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes', 'process_cpu_seconds_total']);
 const parts = /_(bucket|sum|count)$/;
 

@@ -10,7 +10,7 @@ function isRange(text: string): boolean {
   return ranges.includes(text) || (isWhole && (address === text || ipaddr.isValidCIDR(text)));
 }
 
-/** Which proxies' `X-Forwarded-For` is believed: all, a number of them, or those in ranges; see README. */
+/** Which proxies' `X-Forwarded-For` is believed: all, a number of them, or those in ranges; see docs/configuration.md. */
 export const ProxyTrust = z.string().transform((text, context): boolean | number | string => {
   if (text === 'off' || text === 'false') return false;
   if (text === 'on' || text === 'true') return true;
