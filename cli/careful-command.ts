@@ -9,10 +9,13 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
     ...AdminCommand.baseFlags,
     yes: Flags.boolean({
       char: 'y',
-      description: 'do it without asking; needed without a terminal',
+      description: 'skip the question; needed without a terminal',
       helpGroup: 'GLOBAL',
     }),
-    'dry-run': Flags.boolean({ description: 'only say what would be done', helpGroup: 'GLOBAL' }),
+    'dry-run': Flags.boolean({
+      description: 'show what would be done, and change nothing',
+      helpGroup: 'GLOBAL',
+    }),
   };
 
   protected get isDryRun(): boolean {

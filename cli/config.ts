@@ -12,7 +12,7 @@ export async function loadConfig(): Promise<Config> {
   const pjson = JSON.parse(
     readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
   ) as Interfaces.PJSON;
-  const description = 'What support and operations do with SVC Gateway, from the command line.';
+  const description = 'Administer SVC Gateway from the command line.';
   const oclif = { ...pjson.oclif, commands: './commands', helpClass: './help', topics };
   return Config.load({ root, pjson: { ...pjson, description, oclif } });
 }

@@ -13,10 +13,10 @@ export type EventName = (typeof eventNames)[number];
 
 /** Which events or deliveries a command is about. */
 export const eventFilters = {
-  partner: Flags.string({ description: 'only those of this partner' }),
-  key: Flags.string({ description: 'only those of this API key' }),
+  partner: Flags.string({ description: 'only of this partner' }),
+  key: Flags.string({ description: 'only of this API key' }),
   mode: modeFilter,
   event: Flags.option({ options: eventNames })({ description: 'only this event' }),
-  since: moment({ description: 'only those since then' }),
-  until: moment({ description: 'only those before then' }),
+  since: moment({ description: 'only since this time' }),
+  until: moment({ description: 'only before this time' }),
 };

@@ -15,8 +15,8 @@ export const modeFilter = eitherMode({ description: 'only test or only live' });
 export const modeRequired = eitherMode({ description: 'test or live', required: true });
 
 export const pageFlags = {
-  limit: Flags.integer({ description: 'at most so many', default: 50, min: 1, max: 500 }),
-  after: Flags.string({ description: 'only those listed after the one with this id', aliases: ['cursor'] }),
+  limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: 500 }),
+  after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
 };
 
 export const outFile = Flags.string({
@@ -75,8 +75,8 @@ export const newTime = {
         throw usageError(`${text} is over`, 'To have the attempt made at once: --in 0s');
       return iso;
     },
-  })({ description: 'when to make it; local unless it names its zone', ...oneTime }),
-  in: duration({ description: 'how long from now to make it; 0s is at once', helpValue: '30m', ...oneTime }),
+  })({ description: 'time; local unless it names a zone', ...oneTime }),
+  in: duration({ description: 'delay from now; 0s for now', helpValue: '30m', ...oneTime }),
 };
 
 /** What `newTime` gives, as the contract has it. */

@@ -21,9 +21,9 @@ const path = Flags.custom<string>({
 
 /** Which requests a command is about. */
 export const requestFilters = {
-  partner: Flags.string({ description: 'only those of this partner' }),
-  client: Flags.string({ description: 'only those that name this client' }),
-  status: status({ description: 'only these answers' }),
-  path: path({ description: 'only routes that begin so' }),
+  partner: Flags.string({ description: 'only of this partner' }),
+  client: Flags.string({ description: 'only requests of this client' }),
+  status: status({ description: 'only answers with this status' }),
+  path: path({ description: 'only routes with this prefix' }),
   error: Flags.string({ description: 'only answers with this error code' }),
 };

@@ -12,7 +12,7 @@ export interface Explanation {
 export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation>>> = {
   invalid_request: {
     cause:
-      'A parameter, a header or a field is missing or malformed; a parameter is given twice; the body is not a JSON object, or over 64 KiB.',
+      'A parameter, a header or a field is missing or malformed, or a parameter is given twice. Or the body is not a JSON object, or is over 64 KiB.',
     fix: 'The text names it. Nothing was debited, and a code stays usable.',
   },
   payment_required: {
@@ -28,13 +28,13 @@ const startOver = 'Send the user to `/verify/start` again.';
 export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   invalid_request: {
     cause:
-      'A parameter is missing, malformed or given twice; the body is neither JSON nor a form, over 64 KiB, or a form of more than 32 fields; credentials are in the body and in the header.',
+      'A parameter is missing, malformed or given twice. Or the body is neither JSON nor a form, is over 64 KiB, or has more than 32 fields. Or credentials are in the body and in the header.',
     fix: 'The description names the parameter. The code stays usable.',
   },
   invalid_grant: {
     cause:
-      'The code is unknown to this client, older than 10 minutes, already used, of a storefront client, or met a wrong `code_verifier` (the fifth uses it up).',
-    fix: `A used code names the time and the charge: the answer may have been lost on the way, ask support for a refund. Otherwise: ${startOver}`,
+      'The code is unknown to this client, older than 10 minutes, already used, or of a storefront client. Or the `code_verifier` is wrong; five wrong ones invalidate the code.',
+    fix: `For a used code, the description names the time and the charge. If its answer was lost, ask support for a refund. Otherwise: ${startOver}`,
   },
   unsupported_grant_type: {
     cause: 'grant_type is not `authorization_code`.',
@@ -74,13 +74,12 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     fix: 'Send the same request again after 1 s, then after 2 s: three attempts in all. Tell support the `X-Request-Id`.',
   },
   service_unavailable: {
-    cause:
-      'The database or the spend limits cannot be reached, or too many requests are in flight, so nothing is let through.',
+    cause: 'The database or the spend limits cannot be reached, or too many requests are in flight.',
     fix: `${wait} The same exchange is never charged twice.`,
   },
   invalid_token: {
     cause:
-      'The bearer token is missing, not ours, expired (1 hour), revoked, or was ended because its code was sent again.',
+      'The bearer token is missing, not ours, expired (1 hour) or revoked. A second use of its code revokes it too.',
     fix: `Do not retry with the same token. ${startOver}`,
   },
   missing_api_key: {
@@ -105,7 +104,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   invalid_signature: {
     cause:
-      'A signing header is missing or malformed, the timestamp is over 300 seconds off, or the signature is not that of the bytes that were sent.',
+      'A signing header is missing or malformed, or the timestamp differs by over 300 seconds. Or the signature does not match the bytes of the body.',
     fix: 'Sign `{integration_id}.{timestamp}.{raw body}` with the present secret, and send exactly those bytes.',
   },
   integration_inactive: {
@@ -143,11 +142,11 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   bad_input: {
     cause: 'The request is malformed.',
-    fix: 'The text names what is wrong, where it can be told.',
+    fix: 'The text names the fault where it is known.',
   },
   route_not_found: { cause: 'No such path.', fix: 'Paths carry no version segment: compare with `/docs`.' },
   method_not_allowed: {
-    cause: 'The path exists, with another method.',
+    cause: 'The path exists, but not with this method.',
     fix: 'The `Allow` header lists the methods.',
   },
   cross_site_request: {
@@ -162,10 +161,13 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'The role of the operator does not allow this.',
     fix: '`svcadmin whoami` shows the role; an owner can do it.',
   },
-  not_found: { cause: 'No record has this identifier.', fix: 'Check it, and which server you talk to.' },
+  not_found: {
+    cause: 'No record has this identifier.',
+    fix: 'Check the identifier and the address of the server.',
+  },
   conflict: {
-    cause: 'The record is in a state that does not allow this, or others are changing it.',
-    fix: 'Look at the record first.',
+    cause: 'The state of the record does not allow this, or another operator is changing it.',
+    fix: 'Show the record first.',
   },
   refused: { cause: 'A rule forbids it.', fix: 'The text names the rule.' },
 };

@@ -18,7 +18,7 @@ interface Finding {
 const toleratedSkew = 2_000;
 
 export default class Doctor extends AdminCommand<typeof Doctor> {
-  static override summary = 'Look for what is wrong between you and the server; each finding with its fix.';
+  static override summary = 'Find problems between you and the server, each with its remedy.';
   static override examples = ['<%= config.bin %> doctor'];
 
   async run() {

@@ -9,17 +9,16 @@ import { refuseSecret } from '../searches.ts';
 const columns = ['code', 'httpStatus', 'kind', 'retryable', 'meaning'] as const;
 
 export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
-  static override summary =
-    'Explain an error: by its code, or by the text of a message. Without one, list all.';
+  static override summary = 'Explain an error by its code or its message. Without an argument, list all.';
   static override description =
-    'Codes of answers, errors of the redirect, and reasons of failed sessions. Needs no server.';
+    'Knows codes of answers, errors of the redirect, and reasons of failed sessions. Needs no server.';
   static override examples = [
     '<%= config.bin %> error invalid_grant',
     '<%= config.bin %> error "Spend limit exceeded: minute bucket"',
     '<%= config.bin %> error',
   ];
   static override args = {
-    code: Args.string({ description: 'code, or text of the message, as in the answer' }),
+    code: Args.string({ description: 'code or message of the answer' }),
   };
 
   async run() {

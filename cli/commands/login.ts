@@ -29,15 +29,15 @@ async function askToken(url: string): Promise<string> {
 }
 
 export default class Login extends AdminCommand<typeof Login> {
-  static override summary = 'Sign in to a server, and remember it as a profile.';
+  static override summary = 'Sign in to a server, and save it as a profile.';
   static override description =
-    'The token is asked for without being shown, and kept in a file that only you can read.';
+    'Asks for the token without showing it, and saves it in a file that only you can read.';
   static override examples = [
     '<%= config.bin %> login --url https://admin.example --profile live',
     '<%= config.bin %> login --token-stdin < token.txt',
   ];
   static override flags = {
-    profile: Flags.string({ description: 'name to remember the server by', default: 'default' }),
+    profile: Flags.string({ description: 'name of the profile', default: 'default' }),
     'token-stdin': Flags.boolean({ description: 'read the token from stdin' }),
   };
 

@@ -3,8 +3,8 @@ import { usageError } from '../failure.ts';
 import { readProfiles, writeProfiles } from '../profiles.ts';
 
 export default class Logout extends AdminCommand<typeof Logout> {
-  static override summary = 'Forget a profile and its token on this machine.';
-  static override description = 'The token itself stays valid: `operators revoke` ends it.';
+  static override summary = 'Delete a profile and its token from this machine.';
+  static override description = 'The token stays valid until `operators revoke`.';
   static override examples = ['<%= config.bin %> logout --profile live'];
 
   async run() {

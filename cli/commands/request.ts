@@ -2,9 +2,9 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../base-command.ts';
 
 export default class Request extends AdminCommand<typeof Request> {
-  static override summary = 'Show what one request did, by the X-Request-Id of its answer.';
+  static override summary = 'Show a request by the X-Request-Id of its answer.';
   static override description =
-    'Requests of the public API are kept for a week where they name a known client, API key, integration or session, all of them unless there are very many; changes by operators for ever.';
+    'Requests of the public API are kept for a week if they name a known client, API key, integration or session. Under load, only a sample is kept. Changes by operators are kept forever.';
   static override examples = ['<%= config.bin %> request req_…'];
   static override args = {
     request: Args.string({ description: 'X-Request-Id of the answer', required: true }),

@@ -7,15 +7,15 @@ import { identify } from '../show/identify.ts';
 import { loaders } from '../show/loaders.ts';
 
 export default class Show extends AdminCommand<typeof Show> {
-  static override summary = 'Show whatever an id names, with every id that it leads to.';
+  static override summary = 'Show the record of any id, with every related id.';
   static override description =
-    'Takes any id: partner, client, API key, integration, session, enrollment, user, sub, event, delivery, ledger entry, wallet, request, operator, job. The id is found in an address or a sentence too. A secret is recognised and not sent.';
+    'Takes any id: partner, client, API key, integration, session, enrollment, user, sub, event, delivery, ledger entry, wallet, request, operator, job. The id may be in an address or a sentence. A secret is recognised and not sent.';
   static override examples = [
     '<%= config.bin %> show ses_…',
     '<%= config.bin %> show https://verify.example/verify/session/ses_…',
   ];
   static override args = {
-    id: Args.string({ description: 'any id, or text that holds one', required: true }),
+    id: Args.string({ description: 'any id, or text that contains one', required: true }),
   };
 
   async run() {

@@ -1,7 +1,8 @@
 import { AdminCommand } from '../base-command.ts';
 
 export default class Status extends AdminCommand<typeof Status> {
-  static override summary = 'Show how the server is: versions, database, deliveries that wait, processes.';
+  static override summary =
+    'Show the state of the service: versions, database, waiting deliveries, processes.';
   static override examples = ['<%= config.bin %> status'];
 
   async run() {

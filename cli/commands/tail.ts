@@ -19,14 +19,14 @@ const mostPages = 4;
 export default class Tail extends AdminCommand<typeof Tail> {
   static override summary = 'Follow requests of partners and their users as they happen, until interrupted.';
   static override description =
-    'What `requests list` shows, oldest first: under load a sample of the successes. With --json one value a line.';
+    'Shows the same requests as `requests list`, oldest first. With --json, one value a line.';
   static override examples = [
     '<%= config.bin %> tail --partner ptr_…',
     '<%= config.bin %> tail --status 4xx --path /api/oauth',
   ];
   static override flags = {
     ...requestFilters,
-    since: moment({ description: 'begin with those since then' }),
+    since: moment({ description: 'start at this time' }),
   };
 
   async run(): Promise<void> {

@@ -1,7 +1,7 @@
 import { AdminCommand } from '../base-command.ts';
 
 export default class Whoami extends AdminCommand<typeof Whoami> {
-  static override summary = 'Show who you are to the server, and how it was found.';
+  static override summary = 'Show your operator, and how the server was found.';
   static override examples = ['<%= config.bin %> whoami'];
 
   async run() {

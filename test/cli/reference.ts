@@ -1,33 +1,49 @@
 import { fileURLToPath } from 'node:url';
 import { type Command, Config, settings } from '@oclif/core';
 import { topics } from '../../cli/topics.ts';
+import { proseLines } from '../contract/prose.ts';
 
 const introduction = `# svcadmin
 
-Generated from the commands: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/reference.test.ts\`.
+Generated from the commands:
+\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/reference.test.ts\`.
 
 In a clone of the repository, \`svcadmin\` is \`node cli/bin/svcadmin.js\` once it is built, or \`npx --no-install svcadmin\`.
 
-It talks to the admin listener. It finds the server by \`--url\`, \`SVCADMIN_URL\`, the profile of \`svcadmin login\`,
-or the data directory of a local server, in that order; the token by \`SVCADMIN_TOKEN\`, the profile, or the data directory.
-The data directory is \`SVC_DATA_DIR\`, or the nearest \`.svc\` from the working directory up. A \`.svc\` that another user owns, or
-that others can write, is ignored with a warning. An address found in a \`.svc\` gets the token of that \`.svc\` and no other.
+It calls the admin listener. It looks for the server in this order:
 
-With \`--json\` the value itself is on stdout: camelCase, times in UTC, money in cents, a list as an array. Everything else is on
-stderr, errors as \`{"error": {"code", "message", "hint"?}}\`. Without it, times are local with their offset
-(\`2026-07-12 14:03:11+02:00\`), money is in dollars, and lists are tab-separated when piped. On a terminal, a table shows the
-columns that fit, and names the others on stderr.
+1. \`--url\`
+2. \`SVCADMIN_URL\`
+3. the profile of \`svcadmin login\`
+4. the data directory of a local server
 
-Careful commands stop or change a partner, destroy, rotate or move money. They say what changes and for how many, and ask for the
-id to be typed. \`--yes\` skips the question, \`--dry-run\` changes nothing. Without a terminal and without \`--yes\`:
+It takes the token from \`SVCADMIN_TOKEN\`, the profile, or the data directory.
+The data directory is \`SVC_DATA_DIR\`, or the nearest \`.svc\` from the working directory up.
+A \`.svc\` that another user owns, or that others can write, is ignored with a warning.
+An address from a \`.svc\` gets the token of that \`.svc\` and no other.
 
-| command | production server | other servers |
-|---|---|---|
-| \`clients disable\`, \`clients update\`, \`deliveries cancel\`, \`deliveries resend\` with a filter, \`enrollments block\`, \`limits set\`, \`partners suspend\`, \`prices set\`, \`webhooks set\` where a URL stands | refused (exit 2) where live users or money are touched; test mode goes on | goes on, and says on stderr what changes |
-| all others that ask | refused (exit 2) | refused (exit 2) |
+With \`--json\`, the value is on stdout: camelCase, times in UTC, money in cents, a list as an array.
+Everything else is on stderr, errors as \`{"error": {"code", "message", "hint"?}}\`.
+Without \`--json\`, times are local with their offset (\`2026-07-12 14:03:11+02:00\`), and money is in dollars.
+Lists are tab-separated when piped.
+On a terminal, a table shows the columns that fit, and names the others on stderr.
 
-A red \`LIVE\` line on stderr stands first where a command talks to a production server or acts in live mode. Commands that make a
-secret show it once; \`--out-file FILE\` writes it to a new file (0600) instead.
+Careful commands stop or change a partner, delete, rotate or move money.
+They say what changes and for how many, and ask for the id.
+\`--yes\` skips the question. \`--dry-run\` changes nothing.
+Without a terminal and without \`--yes\`, they are refused (exit 2), with one exception.
+
+These commands are refused only on a production server, and only if live users or money are affected:
+
+- \`clients disable\`, \`clients update\`, \`partners suspend\`, \`enrollments block\`
+- \`deliveries cancel\`, and \`deliveries resend\` with a filter
+- \`limits set\`, \`prices set\`
+- \`webhooks set\` if the key has a URL
+
+In all other cases they continue, and say on stderr what changes.
+
+If a command calls a production server or acts in live mode, a red \`LIVE\` line is first on stderr.
+Commands that make a secret show it once. \`--out-file FILE\` writes it to a new file (0600) instead.
 
 | exit code | meaning |
 |--:|---|
@@ -52,12 +68,13 @@ function usage({ id, args }: Command.Loadable): string {
 
 function describeFlag(flag: Command.Flag.Cached): string {
   const named = flag.type === 'option' ? (flag.options?.join('|') ?? flag.helpValue ?? 'VALUE') : '';
-  const value = named === '' ? '' : ` ${String(named).replaceAll('|', '\\|')}`;
+  const value = named === '' ? '' : ` ${String(named)}`;
   const notes = [
     ...(flag.required ? ['required'] : []),
     ...(flag.type === 'option' && flag.default !== undefined ? [`default ${String(flag.default)}`] : []),
   ];
-  return `| \`--${flag.name}${value}\` | ${flag.description ?? ''}${notes.length > 0 ? ` (${notes.join(', ')})` : ''} |`;
+  const described = `${flag.description ?? ''}${notes.length > 0 ? ` (${notes.join(', ')})` : ''}`;
+  return proseLines(`- \`--${flag.name}${value}\`: ${described}`, '  ');
 }
 
 function describeCommand(command: Command.Loadable): string {
@@ -67,15 +84,15 @@ function describeCommand(command: Command.Loadable): string {
   const flags = Object.values(command.flags).filter(
     ({ hidden, helpGroup }) => !hidden && helpGroup !== 'GLOBAL',
   );
-  const args = Object.values(command.args).map(
-    ({ name, description }) => `| \`${name.toUpperCase()}\` | ${description ?? ''} |`,
+  const args = Object.values(command.args).map(({ name, description }) =>
+    proseLines(`- \`${name.toUpperCase()}\`: ${description ?? ''}`, '  '),
   );
-  const rows = [...args, ...flags.sort((a, b) => a.name.localeCompare(b.name)).map(describeFlag)];
+  const items = [...args, ...flags.sort((a, b) => a.name.localeCompare(b.name)).map(describeFlag)];
   return [
     `### ${usage(command)}`,
-    [command.summary, command.description].filter(Boolean).join(' '),
+    proseLines([command.summary, command.description].filter(Boolean).join(' ')),
     ['```', ...examples, '```'].join('\n'),
-    ...(rows.length > 0 ? [['| | |', '|---|---|', ...rows].join('\n')] : []),
+    ...(items.length > 0 ? [items.join('\n')] : []),
   ].join('\n\n');
 }
 

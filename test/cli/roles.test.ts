@@ -26,14 +26,18 @@ function renderPage(rows: readonly CommandRoles[]): string {
   return `# Roles
 
 Generated from the commands and the permissions of the admin API:
-\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/roles.test.ts\`. \`svcadmin roles\` prints the table of the server that you talk to.
+\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/roles.test.ts\`.
+\`svcadmin roles\` prints the table of your server.
 
-- **support** sets partners up and answers them: keys, clients, webhooks, enrollments, sessions, requests, deliveries of test and live keys.
+- **support** sets partners up and answers their questions: keys, clients, webhooks, enrollments, sessions, deliveries.
 - **ops** keeps the service running: deliveries, jobs, audits, limits, \`/ops\` and \`/metrics\`.
-- **owner** may do everything: live money, prices, erasures, operators.
+- **owner** may do everything, also live money, prices, erasures and operators.
 
-\`test\`: in test mode only. \`own\`: only what the operator did. \`part\`: \`show\` reads what the commands of each kind may read. Commands
-that need no operator, such as \`error\` and \`wallets verify\`, are left out.
+\`test\`: in test mode only.
+\`own\`: only what the operator did.
+\`part\`: \`show\` reads what the commands of each kind may read.
+
+The table omits commands that need no operator, such as \`error\` and \`wallets verify\`.
 
 | command | support | ops | owner |
 |---|---|---|---|

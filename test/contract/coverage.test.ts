@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { expectGenerated } from './generated.ts';
 import { interfaceRows, type Row } from './interface.ts';
+import { proseLines } from './prose.ts';
 
 const directory = new URL('.', import.meta.url);
 
@@ -14,25 +15,22 @@ function testedRows(): { id: string; file: string }[] {
   });
 }
 
-const cell = (text: string): string => text.replaceAll('|', '\\|');
-
 function render(rows: readonly Row[], tests: ReadonlyMap<string, string>): string {
-  const lines = rows.map(
-    ({ id, text }) => `| ${cell(id)} | ${cell(text)} | \`test/contract/${tests.get(id) ?? 'MISSING'}\` |`,
+  const items = rows.map(({ id, text }) =>
+    proseLines(`- **${id}**${text && `: ${text}`} (\`${tests.get(id) ?? 'MISSING'}\`)`, '  '),
   );
   return `# Contract coverage
 
 Generated: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/contract/coverage.test.ts\`.
 
-Every row of every table in sections 2 to 8 of [interface 0.8.0](interface-0.8.0.md), every item of its lists, every endpoint and every way to
-authenticate has a test of its own, named after it. Each answer that such a test gets is held against the schemas of the contract,
-unknown fields refused, and against the [OpenAPI document](openapi.json).
+Each rule in sections 2 to 8 of [interface 0.8.0](interface-0.8.0.md) has a test of its own, named after the rule.
+A rule is a row of a table, an item of a list, an endpoint, or a way to authenticate.
+Each such test compares the answer with the schemas of the contract, without unknown fields.
+It also compares the answer with the [OpenAPI document](openapi.json).
 
-${rows.length} rows.
+There are ${rows.length} rules. After each rule stands the file of its test in \`test/contract/\`.
 
-| row | what it says | test |
-| --- | --- | --- |
-${lines.join('\n')}
+${items.join('\n')}
 `;
 }
 
@@ -49,7 +47,7 @@ describe('the contract suite', () => {
 
   it('is written down in docs/contract-coverage.md', async () => {
     const text = render(rows, new Map(tested.map(({ id, file }) => [id, file])));
-    console.log(text.slice(text.indexOf('| row |')));
+    console.log(text.slice(text.indexOf('There are')));
     await expectGenerated('docs/contract-coverage.md', text);
   });
 });

@@ -1,7 +1,12 @@
-import { errorExplanations, generalExplanations } from '../../contracts/error-explanations.ts';
+import {
+  type Explanation,
+  errorExplanations,
+  generalExplanations,
+} from '../../contracts/error-explanations.ts';
 import { type ErrorCode, errorTable, generalText } from '../../contracts/errors.ts';
 import { operations } from '../../contracts/openapi/operations.ts';
 import { type RedirectError, reasons } from '../../contracts/reasons.ts';
+import { proseLines } from './prose.ts';
 
 const codes = Object.keys(errorTable) as ErrorCode[];
 
@@ -22,95 +27,108 @@ function endpointsOf(code: ErrorCode, format: 'oauth' | 'general'): string[] {
     .map(([endpoint]) => `\`${endpoint.split('/').at(-1) ?? ''}\``);
 }
 
-const row = (cells: readonly string[]): string =>
-  `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-const table = (headings: readonly string[], rows: readonly string[][]): string =>
-  [row(headings), row(headings.map(() => '---')), ...rows.map(row)].join('\n');
-
-function describe(code: ErrorCode, { cause, fix } = errorExplanations[code]): string[] {
-  const { status, retryable } = errorTable[code];
-  return [String(status), cause, fix, retryable ? 'yes' : 'no'];
+/** One error: a line of facts, then its cause and its remedy. */
+function item(facts: readonly string[], { cause, fix }: Explanation): string {
+  const lines = [`${facts.join(', ')}.`, `Cause: ${cause}`, `Remedy: ${fix}`];
+  return `- ${lines.map((line) => proseLines(line, '  ')).join('\n  ')}`;
 }
 
-function oauthTable(): string {
+const retryOf = (code: ErrorCode): string => (errorTable[code].retryable ? 'retry' : 'no retry');
+
+function oauthList(): string {
   const shown = codes.filter((code) => endpointsOf(code, 'oauth').length > 0);
-  return table(
-    ['`error`', 'HTTP', 'cause', 'what to do', 'retry', 'answered by'],
-    shown.map((code) => [`\`${code}\``, ...describe(code), endpointsOf(code, 'oauth').join(', ')]),
-  );
+  return shown
+    .map((code) => {
+      const endpoints = `answered by ${endpointsOf(code, 'oauth').join(', ')}`;
+      const facts = [`**\`${code}\`**`, String(errorTable[code].status), retryOf(code), endpoints];
+      return item(facts, errorExplanations[code]);
+    })
+    .join('\n');
 }
 
-function generalTable(): string {
+function generalList(): string {
   const shown = codes.filter((code) => endpointsOf(code, 'general').length > 0 || anywhere.includes(code));
-  return table(
-    ['code', '`error`', 'HTTP', 'cause', 'what to do', 'retry', 'answered by'],
-    shown.map((code) => {
-      const endpoints = endpointsOf(code, 'general');
-      const described = describe(code, generalExplanations[code]);
-      return [`\`${code}\``, generalText(code), ...described, endpoints.join(', ') || 'any path'];
-    }),
-  );
-}
-
-function redirectTable(): string {
-  const errors = [...new Set(Object.values(reasons).map(({ error }) => error))];
-  return table(
-    ['`error`', 'causes', 'new session may succeed'],
-    errors.map((error: RedirectError) => {
-      const rows = Object.values(reasons).filter((reason) => reason.error === error);
-      return [
-        `\`${error}\``,
-        rows.map(({ text }) => text).join('; '),
-        rows.some(({ retryable }) => retryable) ? 'yes' : 'no',
+  return shown
+    .map((code) => {
+      const endpoints = `answered by ${endpointsOf(code, 'general').join(', ') || 'any path'}`;
+      const facts = [
+        `**\`${generalText(code)}\`**`,
+        String(errorTable[code].status),
+        retryOf(code),
+        endpoints,
       ];
-    }),
-  );
+      return item([...facts, `code \`${code}\``], generalExplanations[code] ?? errorExplanations[code]);
+    })
+    .join('\n');
 }
 
-function adminTable(): string {
+function redirectList(): string {
+  const errors = [...new Set(Object.values(reasons).map(({ error }) => error))];
+  return errors
+    .map((error: RedirectError) => {
+      const rows = Object.values(reasons).filter((reason) => reason.error === error);
+      const succeeds = rows.some(({ retryable }) => retryable) ? 'a new session may succeed' : 'no retry';
+      const causes = rows.map(({ text }) => `${text[0]?.toUpperCase()}${text.slice(1)}.`).join(' ');
+      return `- **\`${error}\`**, ${succeeds}.\n  ${proseLines(causes, '  ')}`;
+    })
+    .join('\n');
+}
+
+function adminList(): string {
   const isPublic = (code: ErrorCode) =>
     anywhere.includes(code) || endpointsOf(code, 'oauth').length + endpointsOf(code, 'general').length > 0;
-  return table(
-    ['code', 'HTTP', 'cause', 'what to do', 'retry', 'exit code'],
-    codes
-      .filter((code) => !isPublic(code))
-      .map((code) => [`\`${code}\``, ...describe(code), String(errorTable[code].exit)]),
-  );
+  return codes
+    .filter((code) => !isPublic(code))
+    .map((code) => {
+      const { status, exit } = errorTable[code];
+      return item(
+        [`**\`${code}\`**`, String(status), `exit code ${exit}`, retryOf(code)],
+        errorExplanations[code],
+      );
+    })
+    .join('\n');
 }
 
 /** `docs/errors.md`: every row of the table of errors, with the endpoints that answer it. */
 export function renderErrors(): string {
   return `# Errors
 
-Generated from the table of errors: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/contract/documents.test.ts\`.
+Generated from the table of errors:
+\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/contract/documents.test.ts\`.
 
-Retry where the last column says so, by the [one rule](limits-and-billing.md#retry): a 429 and a 503 after the seconds in \`Retry-After\`; a 500, or no
-answer, after 1 s, then after 2 s, three attempts in all. Everything else answers the same again until something changes. Every answer
-carries \`X-Request-Id\`: give it to support.
+Retry the errors that are marked *retry*, by the [one rule](limits-and-billing.md#retry).
+After a 429 and a 503, wait for the seconds in \`Retry-After\`.
+After 500, or no answer, retry after 1 s, then after 2 s: three attempts in all.
+Any other error stays the same until something changes.
+Every answer has \`X-Request-Id\`: name it when you ask support.
 
 ## OAuth endpoints
 
-\`{"error": "…", "error_description": "…"}\`. Programs read \`error\`; \`error_description\` is for people and may change.
+The body is \`{"error": "…", "error_description": "…"}\`.
+Programs read \`error\`. \`error_description\` is for people and may change.
 
-${oauthTable()}
+${oauthList()}
 
-A 401 carries \`WWW-Authenticate\`: \`Bearer\` at userinfo, \`Basic\` where Basic credentials were sent.
+A 401 has \`WWW-Authenticate\`: \`Bearer\` at userinfo, \`Basic\` if Basic credentials were sent.
 
 ## Everything else
 
-\`{"success": false, "error": "…"}\`. Programs read the HTTP status. The messages of the session query are those of the contract, letter
-by letter; the other texts may be more precise than shown here. The code is ours: \`svcadmin error CODE\` explains it to support.
+The body is \`{"success": false, "error": "…"}\`. Programs read the HTTP status.
+The messages of the session query are those of the contract, letter by letter.
+The other messages may be more precise than shown here.
+\`svcadmin error CODE\` explains a code to support.
 
-${generalTable()}
+${generalList()}
 
 ## Redirects back to the partner
 
-\`error\`, \`error_description\`, \`state\` and \`iss\` in the query of \`redirect_uri\`. \`invalid_request\` never travels in a redirect: it is the 400 of \`/verify/start\`.
+The query of \`redirect_uri\` has \`error\`, \`error_description\`, \`state\` and \`iss\`.
+\`invalid_request\` is never in a redirect: it is the 400 of \`/verify/start\`.
 
-${redirectTable()}
+${redirectList()}
 
 ## Admin API and \`svcadmin\`
 
-${adminTable()}
+${adminList()}
 `;
 }

@@ -4,16 +4,16 @@ import { given, outFile, words } from '../../flags.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
   static override summary = 'Create a client. Its secret is shown once.';
-  static override description = 'The client takes the mode of the API key that owns it.';
+  static override description = 'Its mode is that of the API key that owns it.';
   static override examples = [
-    '<%= config.bin %> clients create --partner ptr_… --key key_… --name Shop --redirect-uri https://shop.example/callback --claims "age_18_plus country"',
+    '<%= config.bin %> clients create --partner ptr_… --key key_… --name Shop --redirect-uri https://shop.example --claims age_18_plus',
   ];
   static override flags = {
     partner: Flags.string({ description: 'id of the partner', required: true }),
-    key: Flags.string({ description: 'id of the API key that owns its sessions', required: true }),
+    key: Flags.string({ description: 'id of the API key that owns the client', required: true }),
     name: Flags.string({ description: 'name of the application, as operators see it', required: true }),
     'redirect-uri': Flags.string({
-      description: 'where users return to; may be given again',
+      description: 'redirect URI; may be repeated',
       required: true,
       multiple: true,
     }),
@@ -24,14 +24,14 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       multiple: true,
     }),
     kind: Flags.option({ options: ['oauth', 'storefront'] as const })({
-      description: 'who exchanges its codes',
+      description: 'kind of client',
       default: 'oauth',
     }),
-    source: Flags.string({ description: 'verification source, where not the usual one' }),
-    'brand-name': Flags.string({ description: 'what users read as the name, if not the partner’s' }),
-    'brand-color': Flags.string({ description: 'accent of the pages that users see', helpValue: '#0a7f5c' }),
+    source: Flags.string({ description: 'verification source; without it, the default' }),
+    'brand-name': Flags.string({ description: 'name that users read; without it, the partner’s' }),
+    'brand-color': Flags.string({ description: 'accent colour of the hosted pages', helpValue: '#0a7f5c' }),
     purpose: Flags.string({
-      description: 'what users read that it is for, in the partner’s words',
+      description: 'purpose that users read, in the partner’s words',
       helpValue: '"We may sell wine to adults only."',
     }),
     'privacy-url': Flags.string({

@@ -4,7 +4,7 @@ import { CarefulCommand } from '../../careful-command.ts';
 export default class ClientsDisable extends CarefulCommand<typeof ClientsDisable> {
   static override summary = 'Disable a client until it is enabled again.';
   static override description =
-    'New sessions are refused with 400, exchanges with 403 client_inactive. A test client is disabled without a question.';
+    'New sessions are refused with 400, exchanges with 403 client_inactive. A test client needs no confirmation.';
   static override examples = ['<%= config.bin %> clients disable cli_…'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
 

@@ -6,8 +6,8 @@ export default class ClientsList extends AdminCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';
   static override examples = ['<%= config.bin %> clients list --partner ptr_…'];
   static override flags = {
-    partner: Flags.string({ description: 'only those of this partner' }),
-    key: Flags.string({ description: 'only those of this API key' }),
+    partner: Flags.string({ description: 'only of this partner' }),
+    key: Flags.string({ description: 'only of this API key' }),
     mode: modeFilter,
     kind: Flags.option({ options: ['oauth', 'storefront'] as const })({ description: 'only these' }),
     status: Flags.option({ options: ['active', 'disabled'] as const })({ description: 'only these' }),

@@ -5,7 +5,7 @@ import { localTime } from '../../output/format.ts';
 
 export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
   static override summary =
-    'Give a client a new secret. The old one ends within 2 seconds, or after --keep-old.';
+    'Rotate the secret of a client. The old one becomes invalid within 2 seconds, or after --keep-old.';
   static override examples = ['<%= config.bin %> clients rotate-secret cli_… --keep-old 24h'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {

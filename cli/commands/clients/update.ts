@@ -10,28 +10,28 @@ const unlessDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;
 
 export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> {
-  static override summary = 'Change a client. What is not given stays as it is.';
-  static override description = 'A test client is changed without a question.';
+  static override summary = 'Change a client. Settings that are not given stay.';
+  static override description = 'A change of a test client needs no confirmation.';
   static override examples = ['<%= config.bin %> clients update cli_… --claims "age_18_plus country"'];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {
     name: Flags.string({ description: 'name of the application, as operators see it' }),
-    key: Flags.string({ description: 'API key to move it to' }),
+    key: Flags.string({ description: 'API key that will own the client' }),
     'redirect-uri': Flags.string({
-      description: 'where users return to, instead of the present ones',
+      description: 'redirect URIs, instead of the present ones',
       multiple: true,
     }),
     claims: Flags.string({
       description: 'claims it may ask for, instead of the present ones',
       multiple: true,
     }),
-    source: Flags.string({ description: 'verification source; "default" for the usual one' }),
-    'brand-name': Flags.string({ description: 'what users read as the name; "default" for the partner’s' }),
+    source: Flags.string({ description: 'verification source; "default" for the default' }),
+    'brand-name': Flags.string({ description: 'name that users read; "default" for the partner’s' }),
     'brand-color': Flags.string({
-      description: 'accent of the pages that users see, such as #0a7f5c; "default" for ours',
+      description: 'accent colour of the hosted pages, such as #0a7f5c; "default" for ours',
     }),
     purpose: Flags.string({
-      description: 'what users read that it is for; "default" for what the claims suggest',
+      description: 'purpose that users read; "default" for a text from the claims',
     }),
     'privacy-url': Flags.string({
       description: 'the partner’s own privacy notice; "default" for none',

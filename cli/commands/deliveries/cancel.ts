@@ -4,7 +4,7 @@ import { deliveryFields } from '../../deliveries.ts';
 import { count } from '../../previews.ts';
 
 export default class DeliveriesCancel extends CarefulCommand<typeof DeliveriesCancel> {
-  static override summary = 'Stop a delivery: attempts still to come are not made.';
+  static override summary = 'Cancel a delivery: no further attempts are made.';
   static override description = 'The event is kept, and `deliveries resend` sends it again.';
   static override examples = ['<%= config.bin %> deliveries cancel dlv_…'];
   static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };

@@ -9,14 +9,14 @@ const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'ski
 export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> {
   static override summary = 'List deliveries of events, newest first.';
   static override description =
-    'A pending delivery whose attempt is due and not sent is shown as `waiting`, with the reason.';
+    'A pending delivery with a due attempt is shown as `waiting`, with the reason.';
   static override examples = [
     '<%= config.bin %> deliveries list --status failed --since 24h',
     '<%= config.bin %> deliveries list --status waiting',
   ];
   static override flags = {
     status: Flags.option({ options: statuses })({ description: 'only these' }),
-    'event-id': Flags.string({ description: 'only those of this event (evt_…)' }),
+    'event-id': Flags.string({ description: 'only of this event (evt_…)' }),
     ...eventFilters,
     ...pageFlags,
   };

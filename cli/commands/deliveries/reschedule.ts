@@ -4,8 +4,8 @@ import { deliveryFields } from '../../deliveries.ts';
 import { dueAt, newTime } from '../../flags.ts';
 
 export default class DeliveriesReschedule extends AdminCommand<typeof DeliveriesReschedule> {
-  static override summary = 'Move the attempt that a delivery waits for to another time.';
-  static override description = 'Where it fails, the attempts after it follow with the usual delays.';
+  static override summary = 'Reschedule the next attempt of a delivery.';
+  static override description = 'If it fails, the next attempts follow with the usual delays.';
   static override examples = [
     '<%= config.bin %> deliveries reschedule dlv_… --in 30m',
     '<%= config.bin %> deliveries reschedule dlv_… --at 2026-07-01T09:00',

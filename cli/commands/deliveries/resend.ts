@@ -9,9 +9,9 @@ import { count } from '../../previews.ts';
 type Resent = Awaited<ReturnType<AdminApi['deliveries']['resend']['mutate']>>;
 
 export default class DeliveriesResend extends CarefulCommand<typeof DeliveriesResend> {
-  static override summary = 'Send deliveries again: those named, or those that a filter finds.';
+  static override summary = 'Resend deliveries: the named ones, or all that a filter finds.';
   static override description =
-    'A new series of attempts with the same event_id; receivers that count by it are not confused. By filter, events that arrived otherwise are left out, and a question shows how many there are.';
+    'The new attempts have the same event_id, so that receivers can deduplicate. A filter omits events that arrived by another delivery, and asks for confirmation with their number.';
   static override examples = [
     '<%= config.bin %> deliveries resend dlv_…',
     '<%= config.bin %> deliveries resend --key key_… --since 24h --dry-run',
@@ -20,10 +20,10 @@ export default class DeliveriesResend extends CarefulCommand<typeof DeliveriesRe
   static override flags = {
     ...eventFilters,
     status: Flags.option({ options: ['failed', 'skipped', 'delivered'] as const })({
-      description: 'with a filter: those that ended so',
+      description: 'with a filter: deliveries with this status',
       default: 'failed',
     }),
-    after: Flags.string({ description: 'with a filter: go on after this delivery, as told' }),
+    after: Flags.string({ description: 'with a filter: continue after this delivery' }),
   };
 
   async run() {

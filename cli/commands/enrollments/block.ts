@@ -6,7 +6,7 @@ export default class EnrollmentsBlock extends CarefulCommand<typeof EnrollmentsB
   static override examples = ['<%= config.bin %> enrollments block enr_… --reason "reported by the partner"'];
   static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
   static override flags = {
-    reason: Flags.string({ description: 'why, for colleagues who look later', required: true }),
+    reason: Flags.string({ description: 'reason, for other operators', required: true }),
   };
 
   async run() {

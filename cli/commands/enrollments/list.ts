@@ -7,7 +7,7 @@ export default class EnrollmentsList extends AdminCommand<typeof EnrollmentsList
   static override examples = ['<%= config.bin %> enrollments list --partner ptr_… --sub SUB'];
   static override flags = {
     partner: Flags.string({ description: 'id of the partner', required: true }),
-    sub: Flags.string({ description: 'only those of this subject' }),
+    sub: Flags.string({ description: 'only of this subject' }),
     ...pageFlags,
   };
 

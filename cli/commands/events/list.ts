@@ -8,9 +8,9 @@ export default class EventsList extends AdminCommand<typeof EventsList> {
   static override examples = ['<%= config.bin %> events list --partner ptr_… --since 2h'];
   static override flags = {
     ...eventFilters,
-    session: Flags.string({ description: 'only those of this session' }),
-    enrollment: Flags.string({ description: 'only those of this enrollment' }),
-    sub: Flags.string({ description: 'only those of this user (user_id)' }),
+    session: Flags.string({ description: 'only of this session' }),
+    enrollment: Flags.string({ description: 'only of this enrollment' }),
+    sub: Flags.string({ description: 'only of this user (user_id)' }),
     ...pageFlags,
   };
 

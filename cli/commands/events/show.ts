@@ -4,7 +4,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { harmless } from '../../output/format.ts';
 
 export default class EventsShow extends AdminCommand<typeof EventsShow> {
-  static override summary = 'Show an event, the body that is sent, and every attempt to send it.';
+  static override summary = 'Show an event, its body, and every attempt.';
   static override examples = ['<%= config.bin %> events show evt_…'];
   static override args = { event: Args.string({ description: 'id of the event', required: true }) };
 

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { localTimes } from '../../output/format.ts';
 
 export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
-  static override summary = 'Tell what became of an event, and what to do.';
+  static override summary = 'Explain what became of an event, and what to do.';
   static override examples = ['<%= config.bin %> events why evt_…'];
   static override args = { event: Args.string({ description: 'id of the event', required: true }) };
 

@@ -5,7 +5,7 @@ import { outFile } from '../../flags.ts';
 export default class IntegrationsCreate extends AdminCommand<typeof IntegrationsCreate> {
   static override summary = 'Create a storefront integration. Its secret is shown once.';
   static override description =
-    'Its shops exchange the codes of one storefront client by signed calls. It takes the mode of that client.';
+    'Its shops exchange the codes of one storefront client by signed calls. Its mode is that of the client.';
   static override examples = [
     '<%= config.bin %> integrations create --partner ptr_… --client cli_… --shop shop.example --shop shop.example.de',
   ];
@@ -16,7 +16,7 @@ export default class IntegrationsCreate extends AdminCommand<typeof Integrations
       required: true,
     }),
     shop: Flags.string({
-      description: 'host name of a shop; may be given again',
+      description: 'host name of a shop; may be repeated',
       required: true,
       multiple: true,
     }),

@@ -2,9 +2,9 @@ import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 
 export default class IntegrationsDisable extends CarefulCommand<typeof IntegrationsDisable> {
-  static override summary = 'Disable a storefront integration for good.';
+  static override summary = 'Disable a storefront integration permanently.';
   static override description =
-    'Its signed calls get 401. Where it was the last of its client, that client starts no more sessions.';
+    'Its signed calls get 401. A client without another integration starts no more sessions.';
   static override examples = ['<%= config.bin %> integrations disable int_…'];
   static override args = {
     integration: Args.string({ description: 'id of the integration', required: true }),

@@ -6,8 +6,8 @@ export default class IntegrationsList extends AdminCommand<typeof IntegrationsLi
   static override summary = 'List storefront integrations, newest first.';
   static override examples = ['<%= config.bin %> integrations list --partner ptr_…'];
   static override flags = {
-    partner: Flags.string({ description: 'only those of this partner' }),
-    client: Flags.string({ description: 'only those of this client' }),
+    partner: Flags.string({ description: 'only of this partner' }),
+    client: Flags.string({ description: 'only of this client' }),
     mode: modeFilter,
     status: Flags.option({ options: ['active', 'disabled'] as const })({ description: 'only these' }),
     ...pageFlags,

@@ -3,7 +3,8 @@ import { CarefulCommand } from '../../careful-command.ts';
 import { outFile } from '../../flags.ts';
 
 export default class IntegrationsRotateSecret extends CarefulCommand<typeof IntegrationsRotateSecret> {
-  static override summary = 'Give a storefront integration a new secret. The old one ends at once.';
+  static override summary =
+    'Rotate the secret of a storefront integration. The old one becomes invalid immediately.';
   static override examples = ['<%= config.bin %> integrations rotate-secret int_…'];
   static override args = {
     integration: Args.string({ description: 'id of the integration', required: true }),

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { dueAt, newTime } from '../../flags.ts';
 
 export default class JobsReschedule extends AdminCommand<typeof JobsReschedule> {
-  static override summary = 'Move a job, with the attempts that wait for it, to another time.';
+  static override summary = 'Reschedule a job, with the attempts that wait for it.';
   static override examples = [
     '<%= config.bin %> jobs reschedule 65f0c0ffee65f0c0ffee65f0 --in 2h',
     '<%= config.bin %> jobs reschedule 65f0c0ffee65f0c0ffee65f0 --at 2026-07-01T09:00',

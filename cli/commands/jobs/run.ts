@@ -2,8 +2,8 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class JobsRun extends AdminCommand<typeof JobsRun> {
-  static override summary = 'Run a job now instead of at its time.';
-  static override description = 'The attempts that wait for it are due at once.';
+  static override summary = 'Run a job now.';
+  static override description = 'The attempts that wait for it become due.';
 
   static override examples = ['<%= config.bin %> jobs run 65f0c0ffee65f0c0ffee65f0'];
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class JobsShow extends AdminCommand<typeof JobsShow> {
-  static override summary = 'Show a job, and which attempts wait for it.';
+  static override summary = 'Show a job, and the attempts that wait for it.';
 
   static override examples = ['<%= config.bin %> jobs show 65f0c0ffee65f0c0ffee65f0'];
   static override args = { job: Args.string({ description: 'id of the job', required: true }) };

@@ -2,10 +2,9 @@ import { CarefulCommand } from '../../careful-command.ts';
 import type { AdminApi } from '../../client.ts';
 
 export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> {
-  static override summary =
-    'Seal every secret under the new master key, so that the old one can be taken out.';
+  static override summary = 'Seal every secret under the new master key, so that the old one can be removed.';
   static override description =
-    'The new key has to be the first one in SVC_MASTER_KEY of every process, and the old one behind it. May be interrupted and repeated.';
+    'In SVC_MASTER_KEY of every process, the new key has to be the first, and the old one the second. May be interrupted and repeated.';
   static override examples = [
     '<%= config.bin %> keyring reseal --dry-run',
     '<%= config.bin %> keyring reseal --yes',

@@ -14,19 +14,19 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
   static override summary =
     'Make a new signing key or a new key for authorization codes. No process is restarted.';
   static override description =
-    'A signing key is published before it signs, so that caches of the published keys have it by then: for an hour, unless --lead says otherwise.';
+    'A signing key is published before its first use, so that caches have it by then. The lead is an hour, or --lead.';
   static override examples = [
     '<%= config.bin %> keyring rotate signing',
     '<%= config.bin %> keyring rotate signing --lead 15m --yes',
   ];
   static override args = {
     use: Args.custom<RotatedUse>({ options: ['signing', 'code'] })({
-      description: 'what the key is for',
+      description: 'use of the key',
       required: true,
     }),
   };
   static override flags = {
-    lead: duration({ description: 'how long it is published before it is used', helpValue: '1h' }),
+    lead: duration({ description: 'time between publication and first use', helpValue: '1h' }),
   };
 
   async run() {

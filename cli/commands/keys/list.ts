@@ -6,7 +6,7 @@ export default class KeysList extends AdminCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
   static override examples = ['<%= config.bin %> keys list --partner ptr_… --mode live'];
   static override flags = {
-    partner: Flags.string({ description: 'only those of this partner' }),
+    partner: Flags.string({ description: 'only of this partner' }),
     mode: modeFilter,
     status: Flags.option({ options: ['active', 'revoked'] as const })({ description: 'only these' }),
     ...pageFlags,

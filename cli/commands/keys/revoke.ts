@@ -2,9 +2,9 @@ import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 
 export default class KeysRevoke extends CarefulCommand<typeof KeysRevoke> {
-  static override summary = 'Revoke an API key for good.';
+  static override summary = 'Revoke an API key permanently.';
   static override description =
-    'Its clients answer client_inactive until `clients update --key` moves them; its webhooks are skipped.';
+    'Its clients answer client_inactive until `clients update --key` moves them. Its webhooks are skipped.';
   static override examples = ['<%= config.bin %> keys revoke key_…'];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 

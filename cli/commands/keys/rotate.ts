@@ -3,8 +3,8 @@ import { CarefulCommand } from '../../careful-command.ts';
 import { outFile } from '../../flags.ts';
 
 export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
-  static override summary = 'Give an API key a new secret. The old one ends at once.';
-  static override description = 'The id stays, and with it the sessions, clients and webhook URL of the key.';
+  static override summary = 'Rotate the secret of an API key. The old one becomes invalid immediately.';
+  static override description = 'The id, the sessions, the clients and the webhook URL of the key stay.';
   static override examples = ['<%= config.bin %> keys rotate key_…'];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
   static override flags = { 'out-file': outFile };

@@ -6,7 +6,7 @@ import { formatValue } from '../../output/format.ts';
 import { changes } from '../../previews.ts';
 
 export default class LimitsSet extends CarefulCommand<typeof LimitsSet> {
-  static override summary = 'Set how many billable events a partner may make in a minute and an hour.';
+  static override summary = 'Set the spend limits of a partner: billable events in a minute and an hour.';
   static override examples = [
     '<%= config.bin %> limits set ptr_… --mode live --per-minute 300 --per-hour 5000',
   ];

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { mode } from '../../flags.ts';
 
 export default class LimitsShow extends AdminCommand<typeof LimitsShow> {
-  static override summary = 'Show how many billable events a partner may make, and has made.';
+  static override summary = 'Show the spend limits of a partner, and their use.';
   static override examples = ['<%= config.bin %> limits show ptr_… --mode live'];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = { mode };

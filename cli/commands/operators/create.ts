@@ -10,7 +10,7 @@ export default class OperatorsCreate extends AdminCommand<typeof OperatorsCreate
   };
   static override flags = {
     role: Flags.option({ options: ['support', 'ops', 'owner'] as const })({
-      description: 'what it may do',
+      description: 'role of the operator',
       required: true,
     }),
     expires: duration({

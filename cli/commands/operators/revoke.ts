@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 
 export default class OperatorsRevoke extends CarefulCommand<typeof OperatorsRevoke> {
-  static override summary = 'Revoke the token of an operator for good.';
+  static override summary = 'Revoke the token of an operator permanently.';
   static override examples = ['<%= config.bin %> operators revoke opr_…'];
   static override args = { operator: Args.string({ description: 'id of the operator', required: true }) };
 

@@ -3,7 +3,8 @@ import { AdminCommand } from '../../base-command.ts';
 
 export default class PartnersCreate extends AdminCommand<typeof PartnersCreate> {
   static override summary = 'Create a partner, with an empty test and live wallet.';
-  static override description = 'A new partner is pending: nothing of it serves until `partners activate`.';
+  static override description =
+    'A new partner is pending. Its clients and keys are refused until `partners activate`.';
   static override examples = ['<%= config.bin %> partners create "Acme Ltd"'];
   static override args = { name: Args.string({ description: 'name of the company', required: true }) };
 

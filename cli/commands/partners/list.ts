@@ -4,9 +4,9 @@ import { given, pageFlags } from '../../flags.ts';
 import { refuseSecret } from '../../searches.ts';
 
 export default class PartnersList extends AdminCommand<typeof PartnersList> {
-  static override summary = 'List partners, newest first, or find them.';
+  static override summary = 'List partners, newest first, or search them.';
   static override description =
-    '--search finds part of a name or of the host of a redirect URI, an id of a client, API key or integration or its beginning, and the last four characters of an API key.';
+    '--search matches a part of the name or of the host of a redirect URI. It also matches the beginning of an id of a client, API key or integration, and the last four characters of an API key.';
   static override examples = [
     '<%= config.bin %> partners list --status pending',
     '<%= config.bin %> partners list --search cinema',
@@ -15,7 +15,7 @@ export default class PartnersList extends AdminCommand<typeof PartnersList> {
     status: Flags.option({ options: ['pending', 'active', 'suspended'] as const })({
       description: 'only these',
     }),
-    search: Flags.string({ description: 'only those that this is about', helpValue: 'TEXT' }),
+    search: Flags.string({ description: 'only partners that match this text', helpValue: 'TEXT' }),
     ...pageFlags,
   };
 

@@ -22,9 +22,9 @@ function requireDirectory(path: string): void {
 }
 
 export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard> {
-  static override summary = 'Create a partner that can begin at once, in test mode; or many, from a file.';
+  static override summary = 'Create a partner that is ready for test mode, or many from a file.';
   static override description =
-    'Creates and activates the partner, makes a test key, a client and, with --webhook-url, an endpoint, and funds the test wallet. Prints an .env file whose comments are a first call of each endpoint. --from takes a JSON array of objects with name, redirectUris, claims and, if wanted, webhookUrl and amount ("50.00"). All rows are checked before the first is made, and one whose name a partner has is left alone: the same file can be given again.';
+    'Creates and activates the partner, makes a test key and a client, and funds the test wallet. With --webhook-url, also saves the URL. Prints an .env file with example calls in its comments. --from takes a JSON array of objects with name, redirectUris, claims and, optionally, webhookUrl and amount ("50.00"). All rows are checked first. A row with the name of an existing partner is skipped, so that the same file can be used again.';
   static override examples = [
     '<%= config.bin %> partners onboard "Acme Ltd" --redirect-uri http://localhost:3000/callback --claims "age_18_plus" > .env',
     '<%= config.bin %> partners onboard --from partners.json --out-dir secrets',
@@ -32,11 +32,11 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
   static override args = { name: Args.string({ description: 'name of the company' }) };
   static override flags = {
     'redirect-uri': Flags.string({
-      description: 'where users return to; may be given again',
+      description: 'redirect URI; may be repeated',
       multiple: true,
     }),
     claims: Flags.string({ description: 'claims the client may ask for', multiple: true }),
-    'webhook-url': Flags.string({ description: 'where events go' }),
+    'webhook-url': Flags.string({ description: 'webhook URL' }),
     amount: amount({ description: 'dollars of play money, at least 50.00; 50.00 if not given' }),
     from: Flags.string({ description: 'JSON file of many partners; - for stdin', helpValue: 'FILE' }),
     'out-dir': Flags.string({

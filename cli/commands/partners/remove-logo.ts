@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class PartnersRemoveLogo extends AdminCommand<typeof PartnersRemoveLogo> {
-  static override summary = 'Remove the logo of a partner: pages show the first letter of its name again.';
+  static override summary = 'Remove the logo of a partner. Pages then show the first letter of its name.';
   static override examples = ['<%= config.bin %> partners remove-logo ptr_…'];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
 

@@ -7,7 +7,7 @@ import { usageError } from '../../failure.ts';
 export default class PartnersSetLogo extends AdminCommand<typeof PartnersSetLogo> {
   static override summary = 'Show a logo of the partner on the hosted pages.';
   static override description =
-    'Takes a PNG or JPEG file of at most 256 KiB and 1,048,576 pixels. The server makes a small PNG of its pixels, and keeps nothing else of the file.';
+    'Takes a PNG or JPEG file of at most 256 KiB and 1,048,576 pixels. The server makes a small PNG of the pixels, and keeps nothing else of the file.';
   static override examples = ['<%= config.bin %> partners set-logo ptr_… --file logo.png'];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {

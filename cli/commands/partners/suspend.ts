@@ -5,7 +5,7 @@ import { servingOf } from '../../previews.ts';
 export default class PartnersSuspend extends CarefulCommand<typeof PartnersSuspend> {
   static override summary = 'Suspend a partner until it is activated again.';
   static override description =
-    'Its clients and keys stop serving, and its webhooks are skipped; nothing is lost.';
+    'Its clients and keys are refused, and its webhooks are skipped. Nothing is deleted.';
   static override examples = [
     '<%= config.bin %> partners suspend ptr_… --dry-run',
     '<%= config.bin %> partners suspend ptr_…',

@@ -3,12 +3,12 @@ import { CarefulCommand } from '../../careful-command.ts';
 import { changes } from '../../previews.ts';
 
 export default class PricesSet extends CarefulCommand<typeof PricesSet> {
-  static override summary = 'Set what one billable event of a kind costs a partner.';
+  static override summary = 'Set the price of a billable event for a partner.';
   static override examples = ['<%= config.bin %> prices set ptr_… --kind token --cents 40'];
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
     kind: Flags.option({ options: ['token', 'storefront', 'checkbox'] as const })({
-      description: 'what is billed',
+      description: 'kind of billable event',
       required: true,
     }),
     cents: Flags.integer({ description: 'whole cents', required: true, min: 0 }),

@@ -3,7 +3,8 @@ import { AdminCommand } from '../../base-command.ts';
 import { given } from '../../flags.ts';
 
 export default class PricesShow extends AdminCommand<typeof PricesShow> {
-  static override summary = 'Show what billable events cost, in cents: for a partner, or the usual prices.';
+  static override summary =
+    'Show the prices of billable events, in cents: of a partner, or the standard prices.';
   static override examples = ['<%= config.bin %> prices show ptr_…'];
   static override args = { partner: Args.string({ description: 'id of the partner' }) };
 

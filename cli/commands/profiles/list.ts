@@ -2,7 +2,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { readProfiles } from '../../profiles.ts';
 
 export default class ProfilesList extends AdminCommand<typeof ProfilesList> {
-  static override summary = 'List the servers you signed in to, without their tokens.';
+  static override summary = 'List the profiles, without their tokens.';
   static override examples = ['<%= config.bin %> profiles list'];
 
   async run() {

@@ -4,7 +4,7 @@ import { usageError } from '../../failure.ts';
 import { readProfiles, writeProfiles } from '../../profiles.ts';
 
 export default class ProfilesUse extends AdminCommand<typeof ProfilesUse> {
-  static override summary = 'Use a profile wherever none is named.';
+  static override summary = 'Make a profile the default.';
   static override examples = ['<%= config.bin %> profiles use live'];
   static override args = { name: Args.string({ description: 'name of the profile', required: true }) };
 

@@ -7,16 +7,16 @@ import { goOn } from '../../searches.ts';
 export default class RequestsList extends AdminCommand<typeof RequestsList> {
   static override summary = 'List requests of partners and their users, newest first.';
   static override description =
-    'Kept for a week where they name a known client, API key, integration or session; under load all but the most frequent failures, and a sample of the successes.';
+    'Requests are kept for a week if they name a known client, API key, integration or session. Under load, frequent failures and successes are sampled.';
   static override examples = [
     '<%= config.bin %> requests list --partner ptr_… --status 4xx --since 24h',
     '<%= config.bin %> requests list --path /api/oauth/token --error invalid_grant',
   ];
   static override flags = {
     ...requestFilters,
-    session: Flags.string({ description: 'only those of this session' }),
-    since: moment({ description: 'only those since then' }),
-    until: moment({ description: 'only those before then' }),
+    session: Flags.string({ description: 'only of this session' }),
+    since: moment({ description: 'only since this time' }),
+    until: moment({ description: 'only before this time' }),
     ...pageFlags,
   };
 

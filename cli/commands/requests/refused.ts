@@ -6,12 +6,12 @@ import { localTime } from '../../output/format.ts';
 export default class RequestsRefused extends AdminCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
   static override description =
-    'Exchanges at the token endpoint, of storefronts and of the checkbox call. Each row names the last request.';
+    'Counts the token endpoint, storefront exchanges and the checkbox call. Each row names the last request.';
   static override examples = ['<%= config.bin %> requests refused --since 24h'];
   static override flags = {
-    partner: Flags.string({ description: 'only those of this partner' }),
+    partner: Flags.string({ description: 'only of this partner' }),
     since: moment({
-      description: 'only those since then',
+      description: 'only since this time',
       default: async () => new Date(Date.now() - 86_400_000).toISOString(),
       defaultHelp: async () => '24h',
     }),

@@ -2,9 +2,9 @@ import { CarefulCommand } from '../../careful-command.ts';
 import type { AdminApi } from '../../client.ts';
 
 export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
-  static override summary = 'Finish an upgrade: from then on older builds cannot use the database.';
+  static override summary = 'Finish an upgrade. Older builds can no longer use the database.';
   static override description =
-    'Refused while a process of an older build runs. Until it is done, the build before can be started again. May be interrupted and repeated.';
+    'Refused while a process of an older build runs. Before it, the previous build can be started again. May be interrupted and repeated.';
   static override examples = [
     '<%= config.bin %> schema finish --dry-run',
     '<%= config.bin %> schema finish --yes',

@@ -1,7 +1,7 @@
 import { AdminCommand } from '../../base-command.ts';
 
 export default class SchemaShow extends AdminCommand<typeof SchemaShow> {
-  static override summary = 'Show the schema version of the database, and how far an upgrade has come.';
+  static override summary = 'Show the schema version of the database, and the progress of an upgrade.';
   static override examples = ['<%= config.bin %> schema show'];
 
   async run() {

@@ -6,21 +6,21 @@ import { goOn } from '../../searches.ts';
 const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;
 
 export default class SessionsList extends AdminCommand<typeof SessionsList> {
-  static override summary = 'List sessions, newest first: how far each came, and why it has no code.';
+  static override summary = 'List sessions, newest first, with their state and the reason of a failure.';
   static override description =
-    '`open` can still come to a code; `failed` ended with an event; `expired` ended without one, and is kept for a day. The other states are how far a session came.';
+    '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status.';
   static override examples = [
     '<%= config.bin %> sessions list --partner ptr_… --since 2h',
     '<%= config.bin %> sessions list --partner ptr_… --status expired --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
   static override flags = {
-    partner: Flags.string({ description: 'only those of this partner' }),
-    client: Flags.string({ description: 'only those of this client' }),
-    enrollment: Flags.string({ description: 'only those of this enrollment' }),
+    partner: Flags.string({ description: 'only of this partner' }),
+    client: Flags.string({ description: 'only of this client' }),
+    enrollment: Flags.string({ description: 'only of this enrollment' }),
     mode: modeFilter,
     status: Flags.option({ options: states })({ description: 'only these' }),
-    since: moment({ description: 'only those started since then' }),
-    until: moment({ description: 'only those started before then' }),
+    since: moment({ description: 'only started since this time' }),
+    until: moment({ description: 'only started before this time' }),
     ...pageFlags,
   };
 

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { sessionFields, sessionLines } from '../../show/session-lines.ts';
 
 export default class SessionsShow extends AdminCommand<typeof SessionsShow> {
-  static override summary = 'Show a session: how far it came, when, and what became of its code.';
+  static override summary = 'Show a session: its steps, their times, and what became of its code.';
   static override examples = ['<%= config.bin %> sessions show ses_…'];
   static override args = { session: Args.string({ description: 'id of the session', required: true }) };
 

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { exits } from '../../failure.ts';
 
 export default class SourcesCheck extends AdminCommand<typeof SourcesCheck> {
-  static override summary = 'Tell whether a verification source can work, and when its certificates expire.';
+  static override summary = 'Check a verification source, and show when its certificates expire.';
   static override examples = ['<%= config.bin %> sources check age-app'];
   static override args = {
     name: Args.string({ required: true, description: 'as in `sources list`' }),

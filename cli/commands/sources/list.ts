@@ -1,7 +1,7 @@
 import { AdminCommand } from '../../base-command.ts';
 
 export default class SourcesList extends AdminCommand<typeof SourcesList> {
-  static override summary = 'List what can verify users, with what is wrong with it.';
+  static override summary = 'List verification sources, with their faults.';
   static override examples = ['<%= config.bin %> sources list'];
 
   async run() {

@@ -2,10 +2,9 @@ import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 
 export default class UsersErase extends CarefulCommand<typeof UsersErase> {
-  static override summary =
-    'Erase a person: claims, enrollments, and what kept tokens and events say of them.';
+  static override summary = 'Erase a user: claims, enrollments, and their data in kept tokens and events.';
   static override description =
-    'Tokens of the person end at once. The ledger keeps its charges, which name no person. If the same person comes again, they are a new user with a new sub.';
+    'Tokens of the user become invalid immediately. The ledger keeps its charges, which name no user. If the same person verifies again, they are a new user with a new sub.';
   static override examples = [
     '<%= config.bin %> users erase SUB',
     '<%= config.bin %> users erase usr_… --dry-run',

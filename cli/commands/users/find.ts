@@ -6,7 +6,7 @@ import { refuseSecret } from '../../searches.ts';
 
 export default class UsersFind extends AdminCommand<typeof UsersFind> {
   static override summary =
-    'Find a person: by sub, session, enrollment or user, or as the customer of a shop.';
+    'Find a user by sub, session, enrollment or user id, or by the customer of a shop.';
   static override description = 'One row for each enrollment, newest first.';
   static override examples = [
     '<%= config.bin %> users find SUB',

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { formatValue, localTime } from '../../output/format.ts';
 
 export default class UsersShow extends AdminCommand<typeof UsersShow> {
-  static override summary = 'Show all that is kept of a person: claims, and where they are enrolled.';
+  static override summary = 'Show all data of a user: claims and enrollments.';
   static override examples = ['<%= config.bin %> users show SUB', '<%= config.bin %> users show enr_…'];
   static override args = {
     user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),

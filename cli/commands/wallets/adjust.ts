@@ -5,9 +5,9 @@ import { CarefulCommand } from '../../careful-command.ts';
 import { amount, modeRequired } from '../../flags.ts';
 
 export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> {
-  static override summary = 'Correct a wallet by an amount, up or down.';
+  static override summary = 'Adjust a wallet by an amount, up or down.';
   static override description =
-    'The same reference and amount twice is one adjustment. Without --reference one is made and shown: give it to try again.';
+    'The same reference and amount twice is one adjustment. Without --reference, a new one is shown: use it to retry.';
   static override examples = [
     '<%= config.bin %> wallets adjust ptr_… --mode test --amount -12.50 --reason "double funding"',
   ];
@@ -20,8 +20,8 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
       signed: true,
       helpValue: '-12.50',
     }),
-    reason: Flags.string({ description: 'why, for the books', required: true }),
-    reference: Flags.string({ description: 'makes a repetition harmless' }),
+    reason: Flags.string({ description: 'reason, for the audit log', required: true }),
+    reference: Flags.string({ description: 'idempotency key: the same reference is one movement' }),
   };
 
   async run() {

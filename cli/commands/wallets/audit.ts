@@ -16,9 +16,9 @@ const placeOf = ({ page, entry, seq }: Report['findings'][number]) =>
   ].join('');
 
 export default class WalletsAudit extends AdminCommand<typeof WalletsAudit> {
-  static override summary = 'Check the ledger of every wallet, page by page. Exit 5 where anything is wrong.';
+  static override summary = 'Verify the ledger of every wallet, page by page. Exit 5 if anything is wrong.';
   static override description =
-    'Follows the chain of pages from the first one: digests, balances, spend windows, grants. Runs while the service does; without a partner, over all wallets.';
+    'Verifies the chain of pages from the first one: digests, balances, spend windows, grants. The service may run. Without a partner, all wallets are verified.';
   static override examples = [
     '<%= config.bin %> wallets audit',
     '<%= config.bin %> wallets audit ptr_…',

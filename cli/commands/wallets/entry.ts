@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class WalletsEntry extends AdminCommand<typeof WalletsEntry> {
-  static override summary = 'Show a ledger entry: whose it is, and whether it can be refunded.';
+  static override summary = 'Show a ledger entry: its wallet, and whether it can be refunded.';
   static override examples = ['<%= config.bin %> wallets entry txn_…'];
   static override args = { entry: Args.string({ description: 'id of the entry', required: true }) };
 

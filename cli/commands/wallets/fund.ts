@@ -4,7 +4,7 @@ import { CarefulCommand } from '../../careful-command.ts';
 import { amount, modeRequired } from '../../flags.ts';
 
 export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
-  static override summary = 'Add money to a wallet. The same reference and amount twice is one funding.';
+  static override summary = 'Fund a wallet. The same reference and amount twice is one funding.';
   static override examples = [
     '<%= config.bin %> wallets fund ptr_… --mode test --amount 50.00 --reference INV-2026-17',
   ];
@@ -12,7 +12,7 @@ export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
   static override flags = {
     mode: modeRequired,
     amount: amount({ description: 'dollars, at least 50.00', required: true }),
-    reference: Flags.string({ description: 'invoice or transfer that it stands for', required: true }),
+    reference: Flags.string({ description: 'invoice or transfer, as idempotency key', required: true }),
   };
 
   async run() {

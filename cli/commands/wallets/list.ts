@@ -12,17 +12,17 @@ const days = Flags.custom<number>({
 });
 
 export default class WalletsList extends AdminCommand<typeof WalletsList> {
-  static override summary = 'List wallets with what they spend: who runs out next.';
+  static override summary = 'List wallets with their spending, to find those that will be empty.';
   static override description =
-    'What is spent a day comes from about the last seven days. With --days-left those that run out first come first, with --below the emptiest. Both leave out wallets that were never used.';
+    'Spending is the average of about seven days. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never used.';
   static override examples = [
     '<%= config.bin %> wallets list --mode live --days-left 7',
     '<%= config.bin %> wallets list --mode live --below 50.00',
   ];
   static override flags = {
     mode: modeFilter,
-    below: amount({ description: 'only those that hold less' }),
-    'days-left': days({ description: 'only those that are used up within so many days' }),
+    below: amount({ description: 'only wallets with a lower balance' }),
+    'days-left': days({ description: 'only wallets that are empty within this many days' }),
     ...pageFlags,
   };
 

@@ -6,11 +6,13 @@ import type { AdminApi } from '../../client.ts';
 type Entry = Awaited<ReturnType<AdminApi['wallets']['entry']['query']>>;
 
 export default class WalletsRefund extends CarefulCommand<typeof WalletsRefund> {
-  static override summary = 'Give a charge back to its wallet. A charge has one refund at most.';
-  static override description = 'Test money goes back without asking.';
+  static override summary = 'Refund a charge to its wallet. A charge has at most one refund.';
+  static override description = 'A refund in test mode needs no confirmation.';
   static override examples = ['<%= config.bin %> wallets refund txn_… --reason "answer was lost"'];
   static override args = { entry: Args.string({ description: 'id of the charge', required: true }) };
-  static override flags = { reason: Flags.string({ description: 'why, for the books', required: true }) };
+  static override flags = {
+    reason: Flags.string({ description: 'reason, for the audit log', required: true }),
+  };
 
   async run() {
     const { entry: id } = this.args;

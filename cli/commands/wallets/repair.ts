@@ -8,10 +8,9 @@ type Report = Awaited<ReturnType<AdminApi['wallets']['repair']['mutate']>>[numbe
 const pageLength = 20;
 
 export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> {
-  static override summary =
-    'Mend what `wallets audit` finds and what can be mended. Exit 5 where something is left.';
+  static override summary = 'Repair what `wallets audit` finds, where possible. Exit 5 if something is left.';
   static override description =
-    'For use after a restore. Publishes events that are owed, ends accesses whose grant is missing or altered, and forgets checkpoints that do not fit. No entry and no amount is changed. Each wallet that is mended gets an entry in the audit log.';
+    'For use after a restore. Publishes unpublished events, ends accesses whose grant is missing or altered, and removes wrong checkpoints. No entry and no amount is changed. Each repaired wallet gets an entry in the audit log.';
   static override examples = [
     '<%= config.bin %> wallets repair --dry-run',
     '<%= config.bin %> wallets repair --yes',

@@ -8,7 +8,7 @@ import { decimal, renderCsv } from '../../output/csv.ts';
 type Statement = Awaited<ReturnType<AdminApi['wallets']['statement']['query']>>;
 
 export default class WalletsStatement extends AdminCommand<typeof WalletsStatement> {
-  static override summary = 'List what moved in a wallet: opening balance, entries, closing balance.';
+  static override summary = 'List the entries of a wallet, with opening and closing balance.';
   static override examples = [
     '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --csv',
     '<%= config.bin %> wallets statement ptr_… --mode live --from 2026-06-01 --to 2026-07-01 --signed > june.jws',
@@ -16,8 +16,8 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
   static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
   static override flags = {
     mode,
-    from: moment({ description: 'entries since then' }),
-    to: moment({ description: 'entries before then' }),
+    from: moment({ description: 'entries since this time' }),
+    to: moment({ description: 'entries before this time' }),
     csv: Flags.boolean({
       description: 'as CSV, amounts as decimal numbers, times in UTC',
       exclusive: ['signed'],

@@ -20,16 +20,16 @@ function faultOf({ opening, closing, entries }: SignedStatement): string | undef
 }
 
 export default class WalletsVerify extends AdminCommand<typeof WalletsVerify> {
-  static override summary = 'Verify a signed statement. Exit 5 where it is not genuine.';
+  static override summary = 'Verify a signed statement. Exit 5 if it is not genuine.';
   static override description =
-    'Needs no operator token: the keys are public. Without --jwks they are read from the issuer that you name.';
+    'Needs no operator token, because the keys are public. Without --jwks they are read from --issuer.';
   static override examples = [
     '<%= config.bin %> wallets verify june.jws --issuer https://verify.example',
     '<%= config.bin %> wallets verify june.jws --jwks keys.json',
   ];
   static override args = { file: Args.string({ description: 'file with the JWS', required: true }) };
   static override flags = {
-    issuer: Flags.string({ description: 'base URL of the service that must have signed it' }),
+    issuer: Flags.string({ description: 'base URL of the service that signed it' }),
     jwks: Flags.string({ description: 'file with the published keys, to verify offline' }),
   };
 

@@ -15,13 +15,13 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
   static override summary =
     'Relay the events of a test key to this machine, with valid signatures, until interrupted.';
   static override description =
-    'The deliveries to the URL of the key go on as ever; this is a copy. Shows the secret that signs, and why the receiver refused.';
+    'The deliveries to the URL of the key continue; this is a copy. Shows the signing secret, and why the receiver refused.';
   static override examples = [
     '<%= config.bin %> webhooks listen key_… --forward-to http://localhost:4000/hooks',
   ];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
   static override flags = {
-    'forward-to': Flags.string({ description: 'where to send them', required: true }),
+    'forward-to': Flags.string({ description: 'URL of the local receiver', required: true }),
   };
 
   async run(): Promise<void> {

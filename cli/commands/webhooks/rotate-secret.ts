@@ -3,7 +3,8 @@ import { CarefulCommand } from '../../careful-command.ts';
 import { outFile } from '../../flags.ts';
 
 export default class WebhooksRotateSecret extends CarefulCommand<typeof WebhooksRotateSecret> {
-  static override summary = 'Make a new signing secret for a webhook URL. The old one ends at once.';
+  static override summary =
+    'Make a new signing secret for a webhook URL. The old one becomes invalid immediately.';
   static override examples = ['<%= config.bin %> webhooks rotate-secret key_…'];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
   static override flags = { 'out-file': outFile };

@@ -12,9 +12,9 @@ interface Change {
 
 export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
   static override summary =
-    'Send the events of an API key to a URL. Makes a new signing secret, shown once, unless --keep-secret.';
+    'Set the webhook URL of an API key. Makes a new signing secret, shown once, unless --keep-secret.';
   static override description =
-    'Where the key has a URL already, a question comes first. The server is found by SVCADMIN_URL, a profile or --server: here, --url is where events go.';
+    'If the key has a URL, asks for confirmation. Here, --url is the webhook URL; name the server by SVCADMIN_URL, a profile or --server.';
   static override examples = [
     '<%= config.bin %> webhooks set key_… --url https://partner.example/hooks',
     '<%= config.bin %> webhooks set key_… --url https://partner.example/v2/hooks --keep-secret',
@@ -22,11 +22,11 @@ export default class WebhooksSet extends CarefulCommand<typeof WebhooksSet> {
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
   static override flags = {
     url: Flags.string({
-      description: 'where events go: https, for a test key also http://localhost',
+      description: 'webhook URL: https, for a test key also http://localhost',
       required: true,
     }),
     'keep-secret': Flags.boolean({
-      description: 'another URL, and the signing secret that the receiver has already',
+      description: 'keep the present signing secret',
       exclusive: ['out-file'],
     }),
     server: Flags.string({

@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class WebhooksShow extends AdminCommand<typeof WebhooksShow> {
-  static override summary = 'Show where the events of an API key go.';
+  static override summary = 'Show the webhook URL of an API key.';
   static override examples = ['<%= config.bin %> webhooks show key_…'];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 

@@ -4,7 +4,7 @@ import { exits } from '../../failure.ts';
 
 export default class WebhooksTest extends AdminCommand<typeof WebhooksTest> {
   static override summary =
-    'Send one harmless sample event to the URL of an API key. Exit 1 where it does not arrive.';
+    'Send one sample event to the webhook URL of an API key. Exit 1 if it does not arrive.';
   static override examples = ['<%= config.bin %> webhooks test key_…'];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { type EventName, eventNames } from '../../flags-events.ts';
 
 export default class WebhooksTrigger extends AdminCommand<typeof WebhooksTrigger> {
-  static override summary = 'Send a sample event of a test key through the whole pipeline, retries included.';
+  static override summary = 'Send a sample event of a test key, with all retries.';
   static override examples = ['<%= config.bin %> webhooks trigger vae.resolved --key key_…'];
   static override args = {
     event: Args.string({ description: 'name of the event', options: eventNames, required: true }),

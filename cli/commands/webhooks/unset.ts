@@ -2,7 +2,7 @@ import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 
 export default class WebhooksUnset extends CarefulCommand<typeof WebhooksUnset> {
-  static override summary = 'Send the events of an API key nowhere any more.';
+  static override summary = 'Remove the webhook URL of an API key.';
   static override examples = ['<%= config.bin %> webhooks unset key_…'];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
 

@@ -15,7 +15,8 @@ function readBody(path: string): string {
 }
 
 export default class WebhooksVerify extends AdminCommand<typeof WebhooksVerify> {
-  static override summary = 'Say whether a captured request verifies and, where not, why. Exit 1 where not.';
+  static override summary =
+    'Verify the signature of a captured request, and explain a mismatch. Exit 1 on a mismatch.';
   static override examples = [
     '<%= config.bin %> webhooks verify key_… --body request.json --signature sha256=…',
   ];

@@ -1,0 +1,42 @@
+const longestLine = 118;
+
+/** Words of a text; inline code and links are one word each. */
+const wordsOf = (text: string): string[] => text.match(/(?:`[^`]*`|\[[^\]]*\]\([^)\s]*\)|\S)+/g) ?? [];
+
+const endsSentence = (word: string, next: string): boolean =>
+  /[.?!][*)"]*$/.test(word) && !/^\d+\.$/.test(word) && /^[*("]*[A-Z0-9`[<]/.test(next);
+
+/** How good a place for the end of a line is: after a clause rather than within one, and late in the line. */
+function rankOf(word: string, length: number): number {
+  if (/[;:]$/.test(word)) return length + 70;
+  return /,$/.test(word) ? length + 45 : length;
+}
+
+/** The words that fit into one line, cut after a clause where there is one. */
+function countOfLine(words: readonly string[], room: number): number {
+  let length = -1;
+  let best = { count: 1, rank: 0 };
+  for (const [index, word] of words.entries()) {
+    length += word.length + 1;
+    if (length > room) return best.count;
+    const rank = rankOf(word, length);
+    if (rank >= best.rank) best = { count: index + 1, rank };
+  }
+  return words.length;
+}
+
+/** Generated prose as our documents are written: one sentence a line, long ones cut. `indent` is for the lines after the first. */
+export function proseLines(text: string, indent = ''): string {
+  const lines: string[] = [];
+  let sentence: string[] = [];
+  const words = wordsOf(text);
+  for (const [index, word] of words.entries()) {
+    sentence.push(word);
+    const next = words[index + 1];
+    if (next !== undefined && !endsSentence(word, next)) continue;
+    while (sentence.length > 0)
+      lines.push(sentence.splice(0, countOfLine(sentence, longestLine - indent.length)).join(' '));
+    sentence = [];
+  }
+  return lines.join(`\n${indent}`);
+}
