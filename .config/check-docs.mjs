@@ -1,0 +1,53 @@
+// Refuses lines of documentation over 120 characters and sentences over 25 words. Code and links count as one word.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const documentation = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/*.md'];
+const longestLine = 120;
+const mostWords = 25;
+
+/** Pages that are exempt from a rule, each with its reason. */
+const exempt = {
+  'docs/interface-0.8.0.md': { rules: ['line', 'sentence'], because: 'the contract, word for word' },
+  'docs/contract-coverage.md': { rules: ['sentence'], because: 'it quotes the contract' },
+};
+
+const withoutCode = (text) => text.replaceAll(/^```[\s\S]*?^```$/gm, '');
+
+/** Headings are no sentences. Paragraphs, items of a list and cells of a table are read one by one. */
+const passagesOf = (text) =>
+  withoutCode(text)
+    .split(/\n\s*\n|\n(?=#|\||\s*- |\s*\d+\. )/)
+    .map((block) => block.trim())
+    .filter((block) => !block.startsWith('#'))
+    .flatMap((block) => (block.startsWith('|') ? block.split(/(?<!\\)\|/) : [block]));
+
+const sentencesOf = (passage) =>
+  passage
+    .replaceAll(/`[^`]*`/g, 'code')
+    .replaceAll(/\]\([^)]*\)/g, ']')
+    .split(/(?<=[.?!][)"*]*)\s+/)
+    .map((sentence) => sentence.trim());
+
+const wordsOf = (sentence) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+const pages = execFileSync('git', ['ls-files', '--', ...documentation], { encoding: 'utf8' }).trim().split('\n');
+let faults = 0;
+function fault(message) {
+  console.error(message);
+  faults += 1;
+}
+
+for (const path of pages) {
+  const text = readFileSync(path, 'utf8');
+  const rules = ['line', 'sentence'].filter((rule) => !exempt[path]?.rules.includes(rule));
+  if (rules.includes('line'))
+    for (const [n, line] of text.split('\n').entries())
+      if ([...line].length > longestLine) fault(`${path}:${n + 1}: ${[...line].length} characters`);
+  if (rules.includes('sentence'))
+    for (const sentence of passagesOf(text).flatMap(sentencesOf))
+      if (wordsOf(sentence) > mostWords)
+        fault(`${path}: ${wordsOf(sentence)} words: ${sentence.replaceAll(/\s+/g, ' ')}`);
+}
+if (faults > 0) process.exit(1);
+console.log(`${pages.length} pages of documentation: lines and sentences are short enough`);
