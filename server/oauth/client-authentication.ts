@@ -29,8 +29,11 @@ export interface Authenticated {
   partner: OAuthPartner;
 }
 
-/** Found ones may be up to 2 s old; `fresh` reads the database. */
-export type FindClient = (id: string, options?: { fresh?: boolean }) => Promise<Authenticated | undefined>;
+/** Answers from a cache of 2 s. `fresh` reads the database, and `until` does where the cached answer does not satisfy it. */
+export type FindClient = (
+  id: string,
+  options?: { fresh?: boolean; until?: (found: Authenticated) => boolean },
+) => Promise<Authenticated | undefined>;
 
 interface Dependencies {
   findClient: FindClient;
@@ -61,13 +64,6 @@ export const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset=
 
 /** Interface 5.1: client credentials, as the token and the revocation endpoint check them. */
 export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {
-  async function find({ clientId, clientSecret }: Credentials): Promise<Authenticated | undefined> {
-    const matching = (found: Authenticated | undefined) =>
-      found && secretMatches(found.client, clientSecret) ? found : undefined;
-    // A cached answer may only say yes: a no is looked up again, so that a new secret works everywhere at once.
-    return matching(await findClient(clientId)) ?? matching(await findClient(clientId, { fresh: true }));
-  }
-
   /** Counted per address: knowing a public client id must not lock its owner out. */
   async function refuse({ clientId, address, basic }: Credentials): Promise<never> {
     const { allowed, retryAfter } = await limit(
@@ -101,11 +97,11 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
      * @throws ApiError invalid_client; rate_limited after too many wrong secrets; client_inactive
      */
     async authenticate(credentials: Credentials): Promise<Authenticated> {
-      const found = (await find(credentials)) ?? (await refuse(credentials));
+      const isRight = ({ client }: Authenticated) => secretMatches(client, credentials.clientSecret);
+      const found = await findClient(credentials.clientId, { until: (one) => isRight(one) && isActive(one) });
+      if (!found || !isRight(found)) return refuse(credentials);
       credentials.identified?.(found.partner._id);
       if (isActive(found)) return found;
-      const again = await findClient(found.client._id, { fresh: true });
-      if (again && isActive(again)) return again;
       throw new ApiError('client_inactive');
     },
 
@@ -115,9 +111,10 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       return (await keyStatus(sessionKeyId)) === 'active' ? sessionKeyId : client.keyId;
     },
 
-    /** The client as it is now, where the one in hand may not ask for `scope`: a no is read again before it is sent. */
+    /** The client, read again where its claims do not include `scope`. */
     async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
-      if (scope.every((name) => client.claims.includes(name))) return client;
+      const hasClaims = ({ claims }: OAuthClient) => scope.every((name) => claims.includes(name));
+      if (hasClaims(client)) return client;
       return (await findClient(client._id, { fresh: true }))?.client ?? client;
     },
 

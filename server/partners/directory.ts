@@ -5,16 +5,31 @@ import { createDirectoryCache } from './directory-cache.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
 
-export interface Reading {
-  /** Reads past the cache: for a verdict against the caller, which has to be re-read before it is sent. */
+export interface Reading<T> {
+  /** Reads the database. */
   fresh?: boolean;
+  /** What the caller needs of the record. Where a cached record does not satisfy it, the database is read. */
+  until?: (found: T) => boolean;
 }
 
-/** Who is who. Found clients and partners are remembered for 2 s in this process; API keys never. */
+interface ClientWithPartner {
+  client: Client;
+  partner: Partner;
+}
+
+async function reading<T>(
+  read: (fresh: boolean) => Promise<T | undefined>,
+  { fresh = false, until }: Reading<T>,
+) {
+  const found = await read(fresh);
+  return found && !fresh && until && !until(found) ? read(true) : found;
+}
+
+/** Partners, clients and API keys. This process caches clients and partners for 2 s, and API keys never. */
 export interface Directory {
-  client(clientId: string, options?: Reading): Promise<{ client: Client; partner: Partner } | undefined>;
-  partner(partnerId: string, options?: Reading): Promise<Partner | undefined>;
-  /** The key whatever its status: the caller judges it. */
+  client(clientId: string, options?: Reading<ClientWithPartner>): Promise<ClientWithPartner | undefined>;
+  partner(partnerId: string, options?: Reading<Partner>): Promise<Partner | undefined>;
+  /** The key with any status. */
   apiKey(keyId: string): Promise<ApiKey | undefined>;
   /** Whether the key is active or revoked, as the database has it now. */
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
@@ -31,24 +46,26 @@ interface Dependencies {
 }
 
 export function createDirectory({ partners, keys, clients }: Dependencies): Directory {
-  const partnerMemory = createDirectoryCache(
+  const partnerCache = createDirectoryCache(
     createStage({ run: (ids: readonly string[]) => partners.findAll(ids) }),
   );
-  const clientMemory = createDirectoryCache(
+  const clientCache = createDirectoryCache(
     createStage({ run: (ids: readonly string[]) => clients.findAll(ids) }),
   );
+  async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
+    const client = await clientCache.read(clientId, fresh);
+    const partner = client && (await partnerCache.read(client.partnerId, fresh));
+    return partner && { client, partner };
+  }
+
   const readKey = createStage({ run: (ids: readonly string[]) => keys.findAll(ids) });
   const readStatus = createStage({ run: (ids: readonly string[]) => keys.statuses(ids) });
   const readKeyByHash = createStage({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
 
   return {
-    async client(clientId, { fresh = false } = {}) {
-      const client = await clientMemory.read(clientId, fresh);
-      const partner = client && (await partnerMemory.read(client.partnerId, fresh));
-      return partner && { client, partner };
-    },
+    client: (clientId, options = {}) => reading((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, { fresh = false } = {}) => partnerMemory.read(partnerId, fresh),
+    partner: (partnerId, options = {}) => reading((fresh) => partnerCache.read(partnerId, fresh), options),
 
     apiKey: (keyId) => readKey(keyId),
 
@@ -62,8 +79,8 @@ export function createDirectory({ partners, keys, clients }: Dependencies): Dire
     },
 
     forget(id) {
-      partnerMemory.forget(id);
-      clientMemory.forget(id);
+      partnerCache.forget(id);
+      clientCache.forget(id);
     },
   };
 }

@@ -34,11 +34,11 @@ export const authentication = [
     [
       ['{ clientId, address, basic }: Credentials', "{ clientId, basic }: Credentials, address = ''"],
       ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
-      [' ?? matching(await findClient(clientId, { fresh: true }));', ';'],
+      [', { until: (one) => isRight(one) && isActive(one) }', ''],
       ["client.status === 'active' && partner.status === 'active'", "client.status === 'active'"],
       ['if (await hasActiveKey(client)) return client;', 'return client;'],
       ['const tokenRequestsPerMinute = 30;', 'const tokenRequestsPerMinute = 31;'],
-      ['found && secretMatches(found.client, clientSecret) ? found : undefined', 'found'],
+      ['!found || !isRight(found)', '!found'],
     ],
   ),
   ...inFile(
@@ -112,7 +112,7 @@ export const authentication = [
       ["if (session.keyId !== key._id) throw new ApiError('foreign_session');", ''],
       ['clock.now() >= session.expiresAt.getTime()', 'clock.now() > session.expiresAt.getTime()'],
       ['const queriesPerMinute = 60;', 'const queriesPerMinute = 61;'],
-      ['if (!(await isActive(false)) && !(await isActive(true)))', 'if (!(await isActive(false)))'],
+      [', { until: isActive }', ''],
     ],
   ),
   ...inFile(

@@ -24,12 +24,12 @@ export type Completion = ReturnType<typeof createCompletion>;
 export function createCompletion(dependencies: Dependencies) {
   const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
 
-  /** Where the session may end now; read past the cache before it is said that its URI is gone. */
+  /** The redirect URI of the session, or another one of its client. */
   async function target({ clientId, redirectUri }: Session) {
-    const uris = async (fresh: boolean) =>
-      (await directory.client(clientId, { fresh }))?.client.redirectUris ?? [];
-    const remembered = redirectTarget(redirectUri, await uris(false));
-    return remembered?.own ? remembered : redirectTarget(redirectUri, await uris(true));
+    const until = ({ client }: { client: { redirectUris: readonly string[] } }) =>
+      redirectTarget(redirectUri, client.redirectUris)?.own === true;
+    const found = await directory.client(clientId, { until });
+    return redirectTarget(redirectUri, found?.client.redirectUris ?? []);
   }
 
   /**

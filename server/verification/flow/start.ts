@@ -10,12 +10,17 @@ import type { Session } from '../session/transitions.ts';
 import type { VerificationSource } from '../sources/source.ts';
 import { type Client, judgeStart, type Partner, type StartFacts } from './start-checks.ts';
 
-/** Who is who; the directory of the partners feature fits. */
+interface ClientWithPartner {
+  client: Client;
+  partner: Partner;
+}
+
+/** What the hosted flow needs of the partners' directory. */
 export interface ClientDirectory {
   client(
     id: string,
-    options?: { fresh?: boolean },
-  ): Promise<{ client: Client; partner: Partner } | undefined>;
+    options?: { fresh?: boolean; until?: (found: ClientWithPartner) => boolean },
+  ): Promise<ClientWithPartner | undefined>;
   apiKey(id: string): Promise<{ status: 'active' | 'revoked' } | undefined>;
 }
 

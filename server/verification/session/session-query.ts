@@ -15,7 +15,10 @@ interface Key {
 
 export interface KeyDirectory<K extends Key = Key> {
   apiKeyBySecret(secret: string): Promise<K | undefined>;
-  partner(id: string, options?: { fresh?: boolean }): Promise<{ status: string } | undefined>;
+  partner(
+    id: string,
+    options?: { until?: (found: { status: string }) => boolean },
+  ): Promise<{ status: string } | undefined>;
 }
 
 export interface SessionQueryDependencies {
@@ -37,9 +40,9 @@ export async function authenticateKey<K extends Key>(
   if (!secret) throw new ApiError('missing_api_key');
   const key = await directory.apiKeyBySecret(secret);
   if (key?.status !== 'active') throw new ApiError('invalid_api_key');
-  const isActive = async (fresh: boolean) =>
-    (await directory.partner(key.partnerId, { fresh }))?.status === 'active';
-  if (!(await isActive(false)) && !(await isActive(true))) throw new ApiError('invalid_api_key');
+  const isActive = ({ status }: { status: string }) => status === 'active';
+  const partner = await directory.partner(key.partnerId, { until: isActive });
+  if (!partner || !isActive(partner)) throw new ApiError('invalid_api_key');
   return key;
 }
 
