@@ -1,21 +1,12 @@
-import { type Collection, MongoBulkWriteError, type OptionalUnlessRequiredId } from 'mongodb';
-import { duplicateKey, isUnavailable } from './failures.ts';
+import { type Collection, MongoServerError } from 'mongodb';
+import { insertEach } from './write-groups.ts';
 
-/** Whether a bulk insert failed for nothing but documents that stand already. One whose reply was lost has no write errors. */
-const onlyDuplicates = (error: unknown): boolean =>
-  error instanceof MongoBulkWriteError &&
-  !isUnavailable(error) &&
-  [error.writeErrors].flat().every(({ code }) => code === duplicateKey);
-
-/** Inserts documents of which some may stand already, by `_id`; those stay as they are. Idempotent. */
+/** Inserts the documents whose `_id` does not exist yet. Idempotent. */
 export async function insertMissing<T extends { _id: string }>(
   into: Collection<T>,
   documents: readonly T[],
 ): Promise<void> {
   if (documents.length === 0) return;
-  try {
-    await into.insertMany(documents as unknown as OptionalUnlessRequiredId<T>[], { ordered: false });
-  } catch (error) {
-    if (!onlyDuplicates(error)) throw error;
-  }
+  const refusal = (await insertEach(into, documents)).find((result) => result instanceof MongoServerError);
+  if (refusal) throw refusal;
 }

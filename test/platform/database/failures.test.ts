@@ -54,14 +54,17 @@ it('a bulk write without an answer is told from one that was refused', async () 
   expect([isDuplicateKey(broken), isUnavailable(broken)]).toEqual([false, true]);
 });
 
-it('an insert of what may be missing fails where its reply is lost', async () => {
-  const { rows, features, end } = await breakable();
+it('an insert of missing documents whose reply is lost is sent again on another connection', async () => {
+  const { rows, end } = await breakable();
   end();
-  const inserted = insertMissing(rows, [{ _id: 'two' }]).then(
-    () => 'done',
-    (error: unknown) => (isUnavailable(error) ? 'unavailable' : error),
-  );
-  expect(await inserted).toBe(features.retryableWrites ? 'done' : 'unavailable');
+  await insertMissing(rows, [{ _id: 'one' }, { _id: 'two' }]);
+  expect(await rows.countDocuments()).toBe(2);
+});
+
+it('an insert of missing documents fails where another rule than that of ids refuses one', async () => {
+  const { rows } = await breakable();
+  const refused = { _id: 'three', $where: 1 } as unknown as { _id: string };
+  await expect(insertMissing(rows, [refused])).rejects.toThrow();
 });
 
 it('a group insert whose reply is lost is sent again on another connection', async () => {
