@@ -1,10 +1,9 @@
-const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+import { parseDuration } from '../contracts/durations.ts';
 
-/** `90s`, `30m`, `24h` or `7d` in seconds; undefined for anything else. */
-export function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const seconds = unit === undefined ? undefined : units[unit];
-  return count === undefined || seconds === undefined ? undefined : Number(count) * seconds;
+/** `90s`, `30m`, `24h` or `7d` in whole seconds; undefined for anything else. */
+export function parseSeconds(text: string): number | undefined {
+  const duration = parseDuration(text, ['s', 'm', 'h', 'd']);
+  return duration === undefined || duration % 1000 !== 0 ? undefined : duration / 1000;
 }
 
 /**
@@ -12,7 +11,7 @@ export function parseDuration(text: string): number | undefined {
  * @returns RFC 3339 in UTC; undefined where it is none of these
  */
 export function parseMoment(text: string, now: number): string | undefined {
-  const ago = parseDuration(text);
+  const ago = parseSeconds(text);
   return ago === undefined ? parseTime(text) : new Date(now - ago * 1000).toISOString();
 }
 

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { parseDollars } from './amounts.ts';
-import { parseDuration, parseMoment, parseTime } from './durations.ts';
+import { parseMoment, parseSeconds, parseTime } from './durations.ts';
 import { usageError } from './failure.ts';
 
 const eitherMode = Flags.option({ options: ['test', 'live'] as const });
@@ -39,7 +39,7 @@ export const amount = Flags.custom<number, { signed?: boolean }>({
 export const duration = Flags.custom<number>({
   helpValue: '24h',
   async parse(text) {
-    const seconds = parseDuration(text);
+    const seconds = parseSeconds(text);
     if (seconds === undefined) throw usageError(`${text} is not a duration such as 90s, 30m, 24h or 7d`);
     return seconds;
   },

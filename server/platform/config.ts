@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { parseDuration } from '../../contracts/durations.ts';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import type { WalletSettings } from '../../contracts/wallet-sources.ts';
 import { adminHostFault } from './admin-host.ts';
@@ -19,11 +20,8 @@ const flag = z
 /** `500ms`, `60s`, `5m` or `1h`, in milliseconds. */
 const duration = z
   .string()
-  .regex(/^\d+(\.\d+)?(ms|s|m|h)$/, { error: 'expected a duration such as 60s or 5m' })
-  .transform((text) => {
-    const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[text.replace(/[\d.]/g, '')] ?? 1;
-    return Number.parseFloat(text) * unit;
-  });
+  .transform((text) => parseDuration(text, ['ms', 's', 'm', 'h']))
+  .pipe(z.number({ error: 'expected a duration such as 60s or 5m' }));
 
 type Role = 'api' | 'admin' | 'worker';
 const role: z.ZodType<Role, string> = z.string().pipe(z.enum(['api', 'admin', 'worker']));

@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ClaimName, claimNames, isClaimName } from '../../contracts/claims.ts';
+import { parseDuration } from '../../contracts/durations.ts';
 import { type OidcSettings, OidcSources } from '../../contracts/oidc-sources.ts';
 import { SecretFileFault, secretOf } from './secret-files.ts';
-
-const day = 86_400_000;
-const hour = 3_600_000;
 
 /** `365d,country=30d`: milliseconds that claims hold, all of them and single ones. */
 export const ClaimFreshness = z
@@ -23,11 +21,11 @@ export const ClaimFreshness = z
   .transform((pairs, context) => {
     const lifetimes: Partial<Record<ClaimName | 'default', number>> = {};
     for (const [name, duration] of pairs) {
-      const [, count, unit] = /^(\d+)([dh])$/.exec(duration) ?? [];
-      if (count === undefined) {
+      const lifetime = parseDuration(duration, ['d', 'h']);
+      if (lifetime === undefined) {
         context.addIssue({ code: 'custom', message: `${duration} is not a duration such as 365d or 12h` });
       } else if (name === 'default' || isClaimName(name)) {
-        lifetimes[name] = Number(count) * (unit === 'd' ? day : hour);
+        lifetimes[name] = lifetime;
       }
     }
     return lifetimes;

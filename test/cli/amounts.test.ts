@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatCents, parseDollars } from '../../cli/amounts.ts';
-import { parseDuration, parseMoment } from '../../cli/durations.ts';
+import { parseMoment, parseSeconds } from '../../cli/durations.ts';
 
 describe('parseDollars', () => {
   it('gives back what formatCents shows, to the cent', () => {
@@ -38,9 +38,9 @@ describe('parseDollars', () => {
 
 describe('durations and moments', () => {
   it('are read exactly', () => {
-    expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseDuration)).toEqual([
+    expect(['90s', '30m', '24h', '7d', '24', 'h', '1.5h'].map(parseSeconds)).toEqual([
       ...[90, 1800, 86_400, 604_800],
-      ...[undefined, undefined, undefined],
+      ...[undefined, undefined, 5400],
     ]);
     const now = Date.UTC(2026, 6, 1, 12);
     expect(parseMoment('2h', now)).toBe('2026-07-01T10:00:00.000Z');

@@ -1,0 +1,9 @@
+const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+export type DurationUnit = keyof typeof units;
+
+/** `90s`, `1.5h` or `7d` in milliseconds; undefined for another text or unit. */
+export function parseDuration(text: string, allowed: readonly DurationUnit[]): number | undefined {
+  const [, count, unit] = /^(\d{1,9}(?:\.\d+)?)([a-z]+)$/.exec(text) ?? [];
+  const known = allowed.find((one) => one === unit);
+  return count === undefined || known === undefined ? undefined : Number(count) * units[known];
+}
