@@ -1,7 +1,6 @@
 import cookie from '@fastify/cookie';
-import { checkboxRoutes } from './checkbox/routes.ts';
 import { guideRoutes } from './guides/guides.ts';
-import { discoveryRoutes, oauthRoutes } from './oauth/routes.ts';
+import { discoveryRoutes } from './oauth/routes.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { Database } from './platform/database/connect.ts';
@@ -14,7 +13,6 @@ import { describeApi } from './platform/http/openapi.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
-import { storefrontRoutes } from './storefront/routes.ts';
 import type { Services } from './wiring/services.ts';
 
 /** Billable and OAuth requests that a process has in flight: about what it answers in 200 ms. */
@@ -61,12 +59,12 @@ export async function createPublicApp(services: Services, context: Context): Pro
       async (scope) => {
         renderErrors(scope, asOAuth);
         acceptForms(scope);
-        await scope.register(oauthRoutes(services.oauth));
+        await scope.register(services.oauth.routes);
       },
       { prefix: '/api/oauth' },
     );
-    await bounded.register(storefrontRoutes(services.storefront), { prefix: '/api/integrations/storefront' });
-    await bounded.register(checkboxRoutes(services.checkbox), { prefix: '/api/checkbox' });
+    await bounded.register(services.storefront.routes, { prefix: '/api/integrations/storefront' });
+    await bounded.register(services.checkbox.routes, { prefix: '/api/checkbox' });
   });
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
   await app.register(

@@ -7,17 +7,17 @@ import type { Logger } from '../platform/logging.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
 import type { Limits } from './delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from './delivery/delivery.ts';
-import { createDeliveryStore, type DeliveryStore } from './delivery/delivery-store.ts';
+import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
 import { createWake, dueSecond } from './delivery/due-job.ts';
-import { createEventStore, type EventStore } from './delivery/event-store.ts';
+import type { EventStore } from './delivery/event-store.ts';
 import { composeDelivery, composeEvent, deliveryId, skipped } from './delivery/events.ts';
 import { createLeasing } from './delivery/leasing.ts';
 import { createCarryOut, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
 import { createPost, type Post } from './egress/post.ts';
 import type { UrlRules } from './egress/url.ts';
-import { createHistoryStore } from './operators/delivery-query-store.ts';
+import { createWebhooksStores } from './store.ts';
 
 /** What does the work, one by one: tests put their own around them. */
 export interface Parts {
@@ -76,9 +76,10 @@ export function createWebhooks(settings: WebhookSettings) {
   const { leaseTime = defaultLeaseTime, wrap = (parts) => parts } = settings;
   const { recipient = async ({ keyId }): Promise<Recipient> => ({ keyId }) } = settings;
   const now = () => new Date(clock.now());
+  const stores = createWebhooksStores(db);
   const { events, deliveries, post } = wrap({
-    events: createEventStore(db),
-    deliveries: createDeliveryStore(db),
+    events: stores.events,
+    deliveries: stores.deliveries,
     post: createPost({ rules: settings, ...settings }),
   });
   const wake = createWake({ scheduler, clock, nextDue: deliveries.nextDue });
@@ -169,7 +170,7 @@ export function createWebhooks(settings: WebhookSettings) {
     /** What the admin procedures of this feature need. */
     context: {
       events,
-      history: createHistoryStore(db),
+      history: stores.deliveryQueries,
       dispatch,
       scheduler,
       wake,

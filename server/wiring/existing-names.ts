@@ -1,24 +1,23 @@
 import type { NameLists, NameOwner } from '../admin/request-names.ts';
 import type { PartnersStores } from '../partners/store.ts';
-import type { RecordStore } from '../platform/records.ts';
-import type { Integration } from '../storefront/integration-store.ts';
+import type { StorefrontStores } from '../storefront/store.ts';
 import type { VerificationStores } from '../verification/store.ts';
 
 interface Stores {
   partners: Pick<PartnersStores, 'clients' | 'keys'>;
-  integrations: Pick<RecordStore<Integration>, 'findAll'>;
+  storefront: StorefrontStores;
   verification: Pick<VerificationStores, 'sessions'>;
 }
 
 /** Whose those of the names of requests are that exist; keys by the hashes of their secrets. */
 export async function existingNames(
-  { partners, integrations, verification }: Stores,
+  { partners, storefront, verification }: Stores,
   { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,
 ): Promise<ReadonlyMap<string, NameOwner>> {
   const [clients, keys, shops, sessions] = await Promise.all([
     partners.clients.findAll(clientIds),
     partners.keys.findByHashes(keyHashes),
-    integrations.findAll(integrationIds),
+    storefront.integrations.findAll(integrationIds),
     verification.sessions.existing(sessionIds),
   ]);
   const named = [...clients, ...shops, ...sessions].flatMap((found) =>

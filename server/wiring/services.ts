@@ -3,10 +3,12 @@ import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
 import { createStatementSigner } from '../billing/signed-statement.ts';
 import { createCheckboxResolve } from '../checkbox/resolve.ts';
+import { checkboxRoutes } from '../checkbox/routes.ts';
 import { createUnbilledLimit } from '../checkbox/unbilled.ts';
 import { createAccessTokens } from '../oauth/access-token.ts';
 import { createClientAuthentication } from '../oauth/client-authentication.ts';
 import { createRevocation } from '../oauth/revoke.ts';
+import { oauthRoutes } from '../oauth/routes.ts';
 import { createTokenExchange } from '../oauth/token.ts';
 import { createUserinfo } from '../oauth/userinfo.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
@@ -30,6 +32,7 @@ import { createCallerAuthentication } from '../storefront/caller.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createStorefrontExchange } from '../storefront/exchange.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
+import { storefrontRoutes } from '../storefront/routes.ts';
 import { createVerification } from '../verification/feature.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
@@ -138,7 +141,7 @@ export function createServices(foundation: Foundation) {
   const { directory, clientSecrets } = partners;
   const freshClient = (clientId: string) => directory.client(clientId, { fresh: true });
   const integrations = createIntegrations({
-    store: stores.integrations,
+    store: stores.storefront.integrations,
     sealing,
     clock,
     findClient: freshClient,
@@ -168,7 +171,7 @@ export function createServices(foundation: Foundation) {
     eraseElsewhere: createErasureElsewhere({
       charges,
       eraseAccesses: billing.eraseAccesses,
-      eraseEvents: stores.eventErasure.erase,
+      eraseEvents: stores.webhooks.erasure.erase,
       forgetAddresses: stores.admin.requests.forgetAddresses,
     }),
   });
@@ -268,9 +271,9 @@ export function createServices(foundation: Foundation) {
     tracing,
     /** Counts requests in flight, and those that were refused because too many were. */
     load: { onShed: metrics.shed, onInFlight: metrics.inFlight },
-    oauth,
-    storefront,
-    checkbox,
+    oauth: { routes: oauthRoutes(oauth) },
+    storefront: { routes: storefrontRoutes(storefront) },
+    checkbox: { routes: checkboxRoutes(checkbox) },
     verification,
     admin,
     billing,

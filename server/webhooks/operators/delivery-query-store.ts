@@ -42,10 +42,10 @@ const moved = ({ at, trigger }: NewDue) =>
     ? { $set: { trigger }, $min: { nextAttemptAt: at } }
     : { $set: { trigger, nextAttemptAt: at } };
 
-export type HistoryStore = ReturnType<typeof createHistoryStore>;
+export type DeliveryQueryStore = ReturnType<typeof createDeliveryQueryStore>;
 
 /** Deliveries as operators look at them and step in; the dispatcher has a store of its own. */
-export function createHistoryStore(db: Db) {
+export function createDeliveryQueryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
   const dueWithin = (second: Date): Filter<Delivery> => ({
     status: 'pending',

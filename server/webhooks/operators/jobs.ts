@@ -4,13 +4,13 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Job, Scheduler } from '../../platform/scheduler.ts';
 import { attemptsJob, type Wake } from '../delivery/due-job.ts';
-import type { HistoryStore, NewDue } from './delivery-query-store.ts';
+import type { DeliveryQueryStore, NewDue } from './delivery-query-store.ts';
 import { dueFrom, requireKept } from './reschedule.ts';
 import { viewJob, viewWaiting } from './views.ts';
 
 interface Settings {
   scheduler: Scheduler;
-  history: HistoryStore;
+  history: DeliveryQueryStore;
   wake: Pick<Wake, 'at' | 'move'>;
   clock: Pick<Clock, 'now'>;
 }

@@ -5,14 +5,14 @@ import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../delivery/concurrency-limits.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
-import { type HistoryStore, queryOf } from './delivery-query-store.ts';
+import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
 import { type Offer, tell } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
 import { createWaiting } from './waiting.ts';
 
 interface Settings {
   events: EventStore;
-  history: HistoryStore;
+  history: DeliveryQueryStore;
   clock: Pick<Clock, 'now'>;
   /** @throws ApiError `not_found` */
   existing: (deliveryId: string) => Promise<Delivery>;

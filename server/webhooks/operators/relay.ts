@@ -9,12 +9,12 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { attemptHeaders, type ReadEndpoint } from '../delivery/send-attempt.ts';
-import type { HistoryStore } from './delivery-query-store.ts';
+import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { explain } from './diagnose-signature.ts';
 
 interface Settings {
   events: EventStore;
-  history: HistoryStore;
+  history: DeliveryQueryStore;
   endpoint: ReadEndpoint;
   findKey: (keyId: string) => Promise<{ mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;

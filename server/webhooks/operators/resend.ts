@@ -11,13 +11,13 @@ import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { Wake } from '../delivery/due-job.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
-import { finalStatuses, type HistoryStore, queryOf } from './delivery-query-store.ts';
+import { type DeliveryQueryStore, finalStatuses, queryOf } from './delivery-query-store.ts';
 import { dueFrom, requireKept } from './reschedule.ts';
 import { harmless, sampleDraft } from './samples.ts';
 
 interface Settings {
   events: EventStore;
-  history: HistoryStore;
+  history: DeliveryQueryStore;
   /** Gets what is due under way, wherever deliveries are sent. */
   dispatch: (stored: readonly Delivery[]) => Promise<void>;
   wake: Pick<Wake, 'at'>;

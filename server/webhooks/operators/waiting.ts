@@ -2,11 +2,11 @@ import type { WaitReason } from '../../../contracts/wait-reasons.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { defaultLimits, type InFlight, type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
 import type { Delivery } from '../delivery/delivery.ts';
-import type { HistoryStore } from './delivery-query-store.ts';
+import type { DeliveryQueryStore } from './delivery-query-store.ts';
 import { lateAfter } from './views.ts';
 
 interface Settings {
-  history: Pick<HistoryStore, 'inFlight'>;
+  history: Pick<DeliveryQueryStore, 'inFlight'>;
   clock: Pick<Clock, 'now'>;
   /** Of each process. */
   limits?: Limits | undefined;

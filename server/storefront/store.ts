@@ -1,0 +1,16 @@
+import type { Db } from 'mongodb';
+import { createRecordStore, type RecordStore } from '../platform/records.ts';
+import { type Integration, indexes, integrationCollection } from './integration-store.ts';
+
+/** What this feature keeps. */
+export interface StorefrontStores {
+  integrations: RecordStore<Integration>;
+}
+
+export { indexes };
+
+export function createStorefrontStores(db: Db): StorefrontStores {
+  return {
+    integrations: createRecordStore<Integration>(db, integrationCollection, 'storefront integration'),
+  };
+}
