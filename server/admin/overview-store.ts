@@ -1,6 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { hour, minute, windowStart } from '../platform/windows.ts';
+import { minute } from '../platform/windows.ts';
 import type { Backlog, BacklogStore } from './backlog-store.ts';
 import { requestsKeptFor } from './request-store.ts';
 
@@ -50,36 +50,12 @@ const mostRows = 20;
 /** Documents that one figure of the page may go through. */
 const mostRead = 10_000;
 
-/** The last page of a wallet's ledger. */
-interface Wallet {
+/** Kept by the wallets' own feature; some seconds old. */
+interface WalletSummary {
   _id: string;
-  state: {
-    balance: number;
-    seq: number;
-    minute: { start: Date; used: number };
-    hour: { start: Date; used: number };
-    caps: { perMinute: number; perHour: number };
-  };
+  balance: number;
+  capped?: { bucket: 'minute' | 'hour'; limit: number };
 }
-
-/** Last pages, one index look-up a wallet; the first pages name the wallets. */
-const lastPages = [
-  { $match: { n: 0 } },
-  {
-    $lookup: {
-      from: 'ledger',
-      let: { first: { $concat: ['$walletId', '/'] }, beyond: { $concat: ['$walletId', '0'] } },
-      pipeline: [
-        { $match: { $expr: { $and: [{ $gte: ['$_id', '$$first'] }, { $lt: ['$_id', '$$beyond'] }] } } },
-        { $sort: { _id: -1 } },
-        { $limit: 1 },
-        { $project: { _id: 0, state: 1 } },
-      ],
-      as: 'last',
-    },
-  },
-  { $project: { _id: '$walletId', state: { $first: '$last.state' } } },
-];
 
 /** The error of a delivery's last attempt, in words. */
 const lastError = { $ifNull: ['$last.detail', { $ifNull: ['$last.error', ''] }] };
@@ -94,15 +70,10 @@ const ownerOf = (walletId: string) => {
 
 export type OverviewStore = ReturnType<typeof createOverviewStore>;
 
-/** @param patient waits longer for its answers */
-export function createOverviewStore(
-  db: Db,
-  { backlog, patient }: { backlog: Pick<BacklogStore, 'read'>; patient: Db },
-) {
+export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>) {
   const deliveries = db.collection('deliveries');
   const requests = db.collection('requestLog');
-  const ledger = patient.collection('ledger');
-  let wallets: { since: number; found: ReturnType<typeof readWallets> } | undefined;
+  const wallets = db.collection<WalletSummary>('walletSummaries');
 
   async function readLate(at: Date): Promise<Overview['lateByMode']> {
     const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfter) } };
@@ -181,36 +152,24 @@ export function createOverviewStore(
     return requests.aggregate<Part<'recentErrors'>[number]>(found, { hint: { purgeAt: 1 } }).toArray();
   };
 
-  async function readWallets(at: Date): Promise<{ low: Part<'lowWallets'>; capped: Part<'cappedWallets'> }> {
-    const heads = await ledger.aggregate<Wallet>(lastPages, { hint: 'n_1_walletId_1' }).toArray();
-    const isFull = ({ start, used }: Wallet['state']['minute'], length: number, cap: number) =>
-      start.getTime() === windowStart(at.getTime(), length) && used >= cap;
-    const low = heads
-      .filter(({ _id, state }) => _id.endsWith(':live') && state.seq > 0 && state.balance < lowBalance)
-      .map(({ _id, state }) => ({ ...ownerOf(_id), balance: state.balance }));
-    const capped = heads.flatMap(({ _id, state: { minute: m, hour: h, caps } }) => [
-      ...(isFull(m, minute, caps.perMinute)
-        ? [{ ...ownerOf(_id), bucket: 'minute' as const, limit: caps.perMinute }]
-        : []),
-      ...(isFull(h, hour, caps.perHour)
-        ? [{ ...ownerOf(_id), bucket: 'hour' as const, limit: caps.perHour }]
-        : []),
-    ]);
-    return {
-      low: low.sort((a, b) => a.balance - b.balance).slice(0, mostRows),
-      capped: capped.slice(0, mostRows),
-    };
+  async function readLowWallets(): Promise<Part<'lowWallets'>> {
+    const found = await wallets
+      .find({ mode: 'live', balance: { $lt: lowBalance }, seq: { $gt: 0 } })
+      .sort({ balance: 1, _id: 1 })
+      .hint({ mode: 1, balance: 1, _id: 1 })
+      .limit(mostRows)
+      .toArray();
+    return found.map(({ _id, balance }) => ({ ...ownerOf(_id), balance }));
   }
 
-  /** One look-up for each wallet there is: read once a minute for all. */
-  function walletsAt(now: number): ReturnType<typeof readWallets> {
-    if (wallets && Math.abs(now - wallets.since) < minute) return wallets.found;
-    const found = readWallets(new Date(now));
-    wallets = { since: now, found };
-    found.catch(() => {
-      wallets = undefined;
-    });
-    return found;
+  async function readCappedWallets(at: Date): Promise<Part<'cappedWallets'>> {
+    const found = await wallets
+      .find({ 'capped.until': { $gt: at } })
+      .limit(mostRows)
+      .toArray();
+    return found.flatMap(({ _id, capped }) =>
+      capped ? [{ ...ownerOf(_id), bucket: capped.bucket, limit: capped.limit }] : [],
+    );
   }
 
   /** Gives each row the name of its partner. */
@@ -230,13 +189,14 @@ export function createOverviewStore(
   return {
     async read(now: number): Promise<Overview> {
       const at = new Date(now);
-      const [waiting, lateByMode, failing, next, errors, { low, capped }] = await Promise.all([
+      const [waiting, lateByMode, failing, next, errors, low, capped] = await Promise.all([
         backlog.read(now),
         readLate(at),
         readFailing(at),
         readNext(),
         readErrors(at),
-        walletsAt(now),
+        readLowWallets(),
+        readCappedWallets(at),
       ]);
       const named = await namesOf([...failing, ...next, ...errors, ...low, ...capped]);
       return {

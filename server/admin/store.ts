@@ -17,14 +17,13 @@ export interface AdminStores {
 
 export const indexes: IndexDeclaration[] = [...operatorIndexes, ...auditIndexes, ...requestIndexes];
 
-/** @param patient waits longer for its answers */
-export function createAdminStores(db: Db, patient: Db = db): AdminStores {
+export function createAdminStores(db: Db): AdminStores {
   const backlog = createBacklogStore(db);
   return {
     operators: createOperatorStore(db),
     audit: createAuditStore(db),
     requests: createRequestStore(db),
     backlog,
-    overview: createOverviewStore(db, { backlog, patient }),
+    overview: createOverviewStore(db, backlog),
   };
 }

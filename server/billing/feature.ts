@@ -1,3 +1,4 @@
+import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Publish } from '../platform/event-draft.ts';
@@ -16,6 +17,7 @@ import { createPublishing } from './publishing.ts';
 import type { SignStatement } from './signed-statement.ts';
 import type { BillingStores } from './store.ts';
 import { createWalletList } from './wallet-list.ts';
+import { createWalletSummaries } from './wallet-summaries.ts';
 
 interface Dependencies extends Pick<BillingAdmin, 'prices' | 'standardPrice'> {
   stores: BillingStores;
@@ -41,11 +43,13 @@ export function createBillingFeature(dependencies: Dependencies) {
   const { stores, clock, idKey, publish, record, signStatement, logger, prices, standardPrice } =
     dependencies;
   const { partnerNames } = dependencies;
-  const { ledger: store, grants, revocations, checkpoints } = stores;
+  const { ledger: store, grants, revocations, checkpoints, use } = stores;
+  const summaries = createWalletSummaries({ store: stores.summaries, ledger: store, use, clock });
   const publishing = createPublishing({ store, publish, record, clock, logger });
   const heads = createHeads(store, uptime);
   const onWritten = (page: LedgerPage) => {
     dependencies.written?.(page.entries.length);
+    summaries.touch(page.walletId);
     publishing.later(page);
   };
   const writer = createLedgerWriter({ store, heads, clock, onWritten, uptime, pause });
@@ -79,13 +83,19 @@ export function createBillingFeature(dependencies: Dependencies) {
       audit,
       repair,
       manualEntries,
-      listWallets: createWalletList({ store: stores.walletList, clock, partnerNames }),
+      listWallets: createWalletList({
+        store: stores.summaries,
+        ledger: store,
+        summaries,
+        clock,
+        partnerNames,
+      }),
       signStatement,
       clock,
       prices,
       standardPrice,
     }),
-    sweeps: [publishing.sweep, removal.retention],
+    sweeps: [publishing.sweep, removal.retention, summaries.sweep],
 
     /** To be called when the database's primary has changed or is away. */
     forgetHeads: heads.clear,
@@ -93,10 +103,9 @@ export function createBillingFeature(dependencies: Dependencies) {
     /** Opens both wallets of a partner. Idempotent. */
     async openWallets(partnerId: string): Promise<void> {
       const at = new Date(clock.now());
-      await store.insert([
-        openingPage(walletIdOf(partnerId, 'test'), at),
-        openingPage(walletIdOf(partnerId, 'live'), at),
-      ]);
+      const pages = Mode.options.map((mode) => openingPage(walletIdOf(partnerId, mode), at));
+      await store.insert(pages);
+      for (const { walletId } of pages) summaries.touch(walletId);
     },
 
     /** Ends what is under way; for a graceful stop. */

@@ -1,4 +1,5 @@
 import { type Db, type Document, Long } from 'mongodb';
+import type { Mode } from '../../contracts/identifiers.ts';
 import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
@@ -69,6 +70,12 @@ export const among = (pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]) =>
   walletId: { $in: [...new Set(pages.map(({ walletId }) => walletId))] },
   _id: { $in: pages.map(({ _id }) => _id) },
 });
+
+interface Range {
+  after?: string | undefined;
+  limit: number;
+  mode?: Mode | undefined;
+}
 
 interface EntryKey {
   walletId: string;
@@ -218,11 +225,13 @@ export function createLedgerStore(db: Db) {
       return undefined;
     },
 
-    /** Ids of all wallets, in order, after `after`. */
-    async walletIds({ after = '', limit }: { after?: string | undefined; limit: number }): Promise<string[]> {
+    /** Ids of all wallets, or of those of a mode, in order, after `after`. */
+    async walletIds({ after = '', limit, mode }: Range): Promise<string[]> {
+      const ofMode: Document = mode ? { walletId: { $regex: `:${mode}$` } } : {};
       const first = await ledger
-        .find({ n: 0, walletId: { $gt: after } }, { projection: { walletId: 1 } })
+        .find({ $and: [{ n: 0, walletId: { $gt: after } }, ofMode] }, { projection: { walletId: 1 } })
         .sort({ walletId: 1 })
+        .hint({ n: 1, walletId: 1 })
         .limit(limit)
         .toArray();
       return first.map(({ walletId }) => walletId);

@@ -3,9 +3,10 @@ import { createCheckpointStore } from './audit/checkpoint-store.ts';
 import { createGrantStore } from './grant-store.ts';
 import { createLedgerStore, indexes as ledgerIndexes } from './ledger-store.ts';
 import { createRevocationStore, indexes as revocationIndexes } from './revocation-store.ts';
-import { createWalletListStore, indexes as walletListIndexes } from './wallet-list-store.ts';
+import { createWalletSummaryStore, indexes as summaryIndexes } from './wallet-summary-store.ts';
+import { createWalletUseStore, indexes as useIndexes } from './wallet-use-store.ts';
 
-export const indexes = [...ledgerIndexes, ...revocationIndexes, ...walletListIndexes];
+export const indexes = [...ledgerIndexes, ...revocationIndexes, ...useIndexes, ...summaryIndexes];
 
 /**
  * What this feature keeps: the ledgers of all wallets, and which accesses were revoked.
@@ -17,7 +18,8 @@ export function createBillingStores(db: Db, patient: Db = db) {
     grants: createGrantStore(db),
     revocations: createRevocationStore(db),
     checkpoints: createCheckpointStore(db),
-    walletList: createWalletListStore(patient),
+    summaries: createWalletSummaryStore(db),
+    use: createWalletUseStore(patient),
   };
 }
 export type BillingStores = ReturnType<typeof createBillingStores>;

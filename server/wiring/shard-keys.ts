@@ -22,6 +22,7 @@ export const unsharded: Readonly<Record<string, string>> = {
   operators: 'a token is unique by its hash; as many documents as there are operators',
   auditLog: 'grows with what operators do',
   ledgerCheckpoints: 'two documents for each partner',
+  walletSummaries: 'two documents for each partner',
   keys: 'a handful of documents',
   meta: 'a handful of documents',
   processes: shortLived,

@@ -9,7 +9,7 @@ import { createWebhooksStores } from '../webhooks/store.ts';
 /** Everything that touches the database, one object a feature; long scans go through `patient`. */
 export function createStores(db: Database['db'], patient = db) {
   return {
-    admin: createAdminStores(db, patient),
+    admin: createAdminStores(db),
     billing: createBillingStores(db, patient),
     partners: createPartnersStores(db),
     storefront: createStorefrontStores(db),

@@ -53,6 +53,8 @@ describe('GET /ops', () => {
     const { id: unfunded } = await server.api.partners.create.mutate({ name: 'Never funded' });
     const wallet = { partnerId: id, mode: 'live' as const };
     await server.api.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
+    // The list brings the summaries up to date, which a sweep would do some seconds later.
+    await server.api.wallets.list.query({ below: 1_000 });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
       ...{
         _id: 'dlv_1',

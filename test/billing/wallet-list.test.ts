@@ -4,6 +4,7 @@ import { walletIdOf } from '../../server/billing/ledger-page.ts';
 import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
 import { createBillingStores, indexes } from '../../server/billing/store.ts';
 import { createWalletList } from '../../server/billing/wallet-list.ts';
+import { createWalletSummaries } from '../../server/billing/wallet-summaries.ts';
 import { baselineOf, sampledPages, spentPerDay } from '../../server/billing/wallet-use.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { freshDatabase } from '../harness/database.ts';
@@ -74,9 +75,12 @@ async function walletsWith(wallets: readonly Steps[]) {
     for (let first = 0; first < pages.length; first += 500)
       expect(await stores.ledger.insert(pages.slice(first, first + 500))).not.toContain('refused');
   }
+  const clock = { now: () => now };
+  const { ledger, use, summaries: store } = stores;
+  const summaries = createWalletSummaries({ store, ledger, use, clock });
+  await summaries.sweep.sweep();
   const list = createWalletList({
-    store: stores.walletList,
-    clock: { now: () => now },
+    ...{ store, ledger, summaries, clock },
     partnerNames: async (ids) => new Map(ids.map((id) => [id, `name of ${id}`])),
   });
   return (wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted });

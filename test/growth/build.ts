@@ -26,7 +26,8 @@ export interface Templates {
 }
 
 const perInsert = 2_000;
-const month = 30 * 86_400_000;
+const day = 86_400_000;
+const month = 30 * day;
 /** The template's own partner has a tenth of everything: the largest customer. */
 const share = 10;
 
@@ -126,18 +127,22 @@ export async function build(
       .flatMap(({ partnerId }) => [walletIdOf(partnerId, 'test'), walletIdOf(partnerId, 'live')]);
     const openings = ids.map((walletId) => openingPage(walletId, at));
     await ledger.insert(openings);
-    const funded = openings.map((page) => {
-      const posting = {
-        walletId: page.walletId,
-        id: randomId('entry'),
-        kind: 'funding' as const,
-        amount: 10_000,
-      };
-      return draftPage({ ...page, asOf: 0 }, [posting], at.getTime()).page;
+    const posting = (walletId: string, kind: 'funding' | 'token', amount: number) => ({
+      ...{ walletId, id: randomId('entry'), kind, amount },
+    });
+    const funded = openings.map(
+      (page) =>
+        draftPage({ ...page, asOf: 0 }, [posting(page.walletId, 'funding', 10_000)], at.getTime()).page,
+    );
+    const charged = funded.map((page, n) => {
+      const amount = -1 - ((first + n) % 9_999);
+      return draftPage({ ...page, asOf: 0 }, [posting(page.walletId, 'token', amount)], Date.now() - day)
+        .page;
     });
     await ledger.insert(funded);
+    await ledger.insert(charged);
   }
-  note(`${2 * partners} wallets of two pages`);
+  note(`${2 * partners} wallets of three pages`);
 
   const count = { sessions: Math.ceil(deliveries / 5), enrollments: Math.ceil(deliveries / 10) };
   const people = Array.from({ length: count.enrollments }, () => ({

@@ -97,6 +97,9 @@ const declared = [
   'users: keptSince sparse',
   'users: purgeAt sparse ttl',
   'users: reviseAt sparse',
+  'walletSummaries: capped.until sparse',
+  'walletSummaries: mode, balance, _id',
+  'walletSummaries: mode, endsAt, _id',
 ];
 
 it('declares these indexes and no others', () => {

@@ -28,6 +28,7 @@ const broadcast = new Set([
   'enrollments find auditAt', // audit entries to copy
   'ledger find at,unpublished', // events that a process which ended still owes
   'ledger find purgeGrantsAt', // grants that have expired
+  'ledger find n,walletId', // wallets in turn, for their summaries
 ]);
 
 /** Fields that a filter binds, also those within `$and`. */

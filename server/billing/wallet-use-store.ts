@@ -1,6 +1,7 @@
-import type { Db, Document } from 'mongodb';
+import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type LedgerPage, pageIdOf } from './ledger-page.ts';
+import type { WalletState } from './wallet-rules.ts';
 import type { ManualMove, Sample } from './wallet-use.ts';
 
 const collection = 'ledger';
@@ -12,10 +13,8 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** The last page of a wallet. */
-export interface WalletHead extends Sample {
+export interface WalletHead extends Sample, Pick<WalletState, 'seq' | 'minute' | 'hour' | 'caps'> {
   walletId: string;
-  /** Entries of the statement. */
-  seq: number;
 }
 
 /** Ids that one query names. */
@@ -28,7 +27,7 @@ const lastPage = {
     { $match: { $expr: { $and: [{ $gte: ['$_id', '$$first'] }, { $lt: ['$_id', '$$beyond'] }] } } },
     { $sort: { _id: -1 } },
     { $limit: 1 },
-    { $project: { _id: 0, n: 1, at: 1, balance: '$state.balance', seq: '$state.seq' } },
+    { $replaceWith: { $mergeObjects: ['$state', { n: '$n', at: '$at' }] } },
   ],
   as: 'last',
 };
@@ -39,30 +38,18 @@ function inGroups<T>(all: readonly T[]): T[][] {
   return groups;
 }
 
-export type WalletListStore = ReturnType<typeof createWalletListStore>;
-
 /** Many wallets at a time: what each has and spends, without reading their ledgers. */
-export function createWalletListStore(db: Db) {
+export function createWalletUseStore(db: Db) {
   const ledger = db.collection<LedgerPage>(collection);
 
   return {
     /** The last pages of wallets in the order of their ids: one index look-up each. */
-    async heads({
-      after,
-      limit,
-      suffix,
-    }: {
-      after: string;
-      limit: number;
-      suffix: string;
-    }): Promise<WalletHead[]> {
-      const ofMode: Document = suffix ? { walletId: { $regex: `${suffix}$` } } : {};
+    async heads(walletIds: readonly string[]): Promise<WalletHead[]> {
       const found = await ledger
         .aggregate<{ walletId: string; last: Omit<WalletHead, 'walletId'>[] }>(
           [
-            { $match: { $and: [{ n: 0, walletId: { $gt: after } }, ofMode] } },
+            { $match: { n: 0, walletId: { $in: walletIds } } },
             { $sort: { walletId: 1 } },
-            { $limit: limit },
             { $project: { _id: 0, walletId: 1 } },
             { $lookup: lastPage },
           ],
@@ -114,3 +101,4 @@ export function createWalletListStore(db: Db) {
     },
   };
 }
+export type WalletUseStore = ReturnType<typeof createWalletUseStore>;

@@ -1,0 +1,134 @@
+import { Mode } from '../../contracts/identifiers.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Sweep } from '../platform/event-draft.ts';
+import { hour, minute, windowStart } from '../platform/windows.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
+import { baselineOf, sampledPages, spentPerDay, usePeriod } from './wallet-use.ts';
+import type { WalletHead, WalletUseStore } from './wallet-use-store.ts';
+
+interface Settings {
+  store: Pick<WalletSummaryStore, 'versions' | 'put'>;
+  ledger: Pick<LedgerStore, 'walletIds'>;
+  use: WalletUseStore;
+  clock: Pick<Clock, 'now'>;
+}
+
+const day = 86_400_000;
+/** Nobody plans further ahead. Milliseconds. */
+const longestLeft = 36_500 * day;
+/** Wallets of one look-up. */
+const atOnce = 250;
+/** Wallets that each sweep looks at in turn, whether they were written or not. */
+const perSweep = 100;
+/** Groups that one sweep adds where summaries are missing. */
+const mostGroups = 20;
+
+function capOf({ minute: m, hour: h, caps }: WalletHead, now: number): Pick<WalletSummary, 'capped'> {
+  const windows = [
+    { bucket: 'minute' as const, window: m, length: minute, limit: caps.perMinute },
+    { bucket: 'hour' as const, window: h, length: hour, limit: caps.perHour },
+  ];
+  const full = windows.findLast(
+    ({ window: { start, used }, length, limit }) =>
+      start.getTime() === windowStart(now, length) && used >= limit,
+  );
+  if (!full) return {};
+  const { bucket, limit, window, length } = full;
+  return { capped: { bucket, limit, until: new Date(window.start.getTime() + length) } };
+}
+
+function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary, 'endsAt'> {
+  const left = perDay > 0 ? (balance / perDay) * day : Infinity;
+  return left < longestLeft ? { endsAt: new Date(now + left) } : {};
+}
+
+/**
+ * Keeps a summary of each wallet beside its ledger, so that a question about all wallets reads no ledger. Wallets that this process
+ * has written are read again in the next sweep; all others in turn, so that nothing stays wrong after a crash or a restore.
+ */
+export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
+  const touched = new Set<string>();
+  let lastInTurn = '';
+
+  /** Cents a day by wallet; those in which nothing moved lately have none. */
+  async function spending(wallets: readonly WalletHead[], now: number): Promise<Map<string, number>> {
+    const active = wallets.filter(({ at, seq }) => seq > 0 && now - at.getTime() < usePeriod);
+    const samples = await use.samples(
+      active.flatMap(({ walletId, n }) => sampledPages(n).map((page) => ({ walletId, n: page }))),
+    );
+    const based = active.flatMap((wallet) => {
+      const base = baselineOf(samples.get(wallet.walletId) ?? [], now);
+      return base ? [{ wallet, base }] : [];
+    });
+    const moves = await use.moves(new Map(based.map(({ wallet, base }) => [wallet.walletId, base.n])));
+    return new Map(
+      based.map(({ wallet, base }) => {
+        const { walletId } = wallet;
+        return [walletId, spentPerDay(wallet, base, { moves: moves.get(walletId) ?? [], now })];
+      }),
+    );
+  }
+
+  /** Of these wallets as they are now, in the order of their ids. */
+  async function summarise(walletIds: readonly string[]): Promise<WalletSummary[]> {
+    const now = clock.now();
+    const heads = await use.heads(walletIds);
+    const spent = await spending(heads, now);
+    return heads.map((head) => {
+      const { walletId, n, at, balance, seq } = head;
+      const perDay = spent.get(walletId) ?? 0;
+      return {
+        ...{ _id: walletId, mode: Mode.parse(walletId.split(':')[1]), n, at, balance, seq },
+        spentPerDay: perDay,
+        ...endOf(balance, perDay, now),
+        ...capOf(head, now),
+      };
+    });
+  }
+
+  /** @returns whether one of them had no summary */
+  async function refresh(walletIds: readonly string[]): Promise<boolean> {
+    const before = await store.versions(walletIds);
+    await store.put(await summarise(walletIds), before);
+    return before.size < walletIds.length;
+  }
+
+  /** Reads the wallets again that this process has written since it last did. */
+  async function flush(): Promise<void> {
+    while (touched.size > 0) {
+      const group = [...touched].slice(0, atOnce);
+      for (const walletId of group) touched.delete(walletId);
+      try {
+        await refresh(group);
+      } catch (error) {
+        for (const walletId of group) touched.add(walletId);
+        throw error;
+      }
+    }
+  }
+
+  async function nextInTurn(): Promise<boolean> {
+    const group = await ledger.walletIds({ after: lastInTurn, limit: perSweep });
+    const wereMissing = group.length > 0 && (await refresh(group));
+    lastInTurn = group.length < perSweep ? '' : (group.at(-1) ?? '');
+    return wereMissing && lastInTurn !== '';
+  }
+
+  const sweep: Sweep = {
+    name: 'wallet summaries',
+    async sweep() {
+      await flush();
+      for (let groups = 0; groups < mostGroups && (await nextInTurn()); ) groups += 1;
+    },
+  };
+
+  return {
+    summarise,
+    flush,
+    sweep,
+    /** To be called when a page of the wallet was written. */
+    touch: (walletId: string): void => void touched.add(walletId),
+  };
+}
+export type WalletSummaries = ReturnType<typeof createWalletSummaries>;
