@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startOurs } from './contenders/ours.ts';
+import type { DatabaseServer } from './database.ts';
+import type { Load } from './load/load.ts';
 import { root, temporaryDirectory } from './processes.ts';
 import { median } from './statistics.ts';
 
@@ -14,26 +15,6 @@ export interface CliStartup {
   runs: number;
 }
 
-const operator = { id: 'opr_bench', name: 'bench', role: 'owner' };
-
-/** Stands in for the admin listener: answers `operators.whoami` at once, so that only svcadmin is measured. */
-async function answerWhoami(): Promise<{ url: string; close: () => void }> {
-  const server = createServer((_request, response) => {
-    response
-      .setHeader('content-type', 'application/json')
-      .end(JSON.stringify({ result: { data: operator } }));
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
 /** Milliseconds that one run takes. @throws where it does not exit 0 */
 async function time(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const began = performance.now();
@@ -44,28 +25,50 @@ async function time(args: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
 }
 
 /**
- * How long the built `svcadmin` takes from start to end, for what needs no server and for one call of the admin
- * API. A first run of each, which finds the files not yet cached, does not count. Node's own start is the floor.
+ * How long the built `svcadmin` takes from start to end: for what needs no server, and for lists and shows of a real server that has
+ * some exchanges of each of its partners. A first run of each, which finds the files not yet cached, does not count.
  * @throws where a command fails, as it does before `npm run build`
  */
-export async function measureCliStartup(runs = 10): Promise<CliStartup[]> {
-  const { url, close } = await answerWhoami();
+export async function measureCliStartup(context: {
+  database: DatabaseServer;
+  load: Load;
+  smoke: boolean;
+}): Promise<CliStartup[]> {
+  const { database, load, smoke } = context;
+  const { admin, owners, contenders, stop } = await startOurs({
+    ...{ database, load, name: 'cli', processes: [1], crowd: smoke ? 5 : undefined },
+  });
+  const [ours] = contenders;
+  const count = smoke ? 10 : 2_000;
+  const requests = (await ours?.prepareExchanges(count, 'many')) ?? [];
+  await load.run({ origins: ours?.origins ?? [], path: ours?.tokenPath ?? '', requests, callers: 16 });
+  const partner = owners[0]?.partnerId ?? '';
   const home = temporaryDirectory();
   const env = {
     PATH: process.env['PATH'],
     HOME: home,
     XDG_CONFIG_HOME: home,
-    SVCADMIN_URL: url,
-    SVCADMIN_TOKEN: 'bench',
+    SVCADMIN_URL: admin.url,
+    SVCADMIN_TOKEN: admin.token,
   };
+  const commands = [
+    ['--version'],
+    ['partners', 'show', '--help'],
+    ['whoami'],
+    ['partners', 'list'],
+    ['wallets', 'list', '--days-left', '30'],
+    ['sessions', 'list', '--limit', '100'],
+    ['wallets', 'show', partner, '--mode', 'test'],
+    ['show', partner],
+  ];
   const measured: CliStartup[] = [];
-  for (const args of [['--version'], ['partners', 'show', '--help'], ['whoami', '--json']]) {
+  for (const args of commands) {
     await time(args, env);
     const times: number[] = [];
-    while (times.length < runs) times.push(await time(args, env));
-    const command = ['svcadmin', ...args].join(' ');
-    measured.push({ command, medianMs: median(times), minMs: Math.min(...times), runs });
+    while (times.length < (smoke ? 1 : 10)) times.push(await time(args, env));
+    const command = ['svcadmin', ...args].join(' ').replace(partner, 'PARTNER');
+    measured.push({ command, medianMs: median(times), minMs: Math.min(...times), runs: times.length });
   }
-  close();
+  await stop();
   return measured;
 }

@@ -77,7 +77,7 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const webhooks = sections.has('webhooks')
     ? await measureWebhooks({ database, load, smoke, progress })
     : undefined;
-  const cli = sections.has('cli') ? await measureCliStartup(smoke ? 1 : undefined) : undefined;
+  const cli = sections.has('cli') ? await measureCliStartup({ database, load, smoke }) : undefined;
   const wallets = sections.has('wallets') ? await measurePresentations(smoke ? 5 : undefined) : undefined;
   const verdicts = [
     ...judgeRatios(rows),
