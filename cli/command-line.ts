@@ -33,6 +33,35 @@ function unknownCommand(argv: readonly string[], { commandIDs }: Config): Failur
   return { code: 'unknown_command', message, exit: exits.usage, hint };
 }
 
+/** The flag of a command that takes an id like this one. */
+const flagsOfIds: Readonly<Record<string, string>> = {
+  ptr: 'partner',
+  cli: 'client',
+  key: 'key',
+  ses: 'session',
+  enr: 'enrollment',
+};
+
+/** A word after a command that takes none: oclif would look for a command of that name. */
+function unknownArgument(argv: readonly string[], config: Config): Failure | undefined {
+  const words = commandWords(argv);
+  const lengths = words.map((_, index) => words.length - index);
+  const length = lengths.find((count) => config.findCommand(words.slice(0, count).join(':')));
+  const command = length === undefined ? undefined : config.findCommand(words.slice(0, length).join(':'));
+  const extra = length === undefined ? undefined : words[length];
+  if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
+  const name = words.slice(0, length).join(' ');
+  const flag = flagsOfIds[extra.slice(0, 3)];
+  const meant = flag && extra[3] === '_' && flag in command.flags ? `; did you mean --${flag} ${extra}?` : '';
+  const message = `${name} takes no argument ${extra}${meant}`;
+  return {
+    code: 'usage',
+    message,
+    exit: exits.usage,
+    hint: `\`svcadmin ${name} --help\` says what it takes.`,
+  };
+}
+
 /** `-h` is `--help`, with every command and without one; `-v` without a command is `--version`. */
 function withLongNames(argv: readonly string[]): string[] {
   if (argv[0] === '-v') return ['--version'];
@@ -43,7 +72,7 @@ function withLongNames(argv: readonly string[]): string[] {
 async function runCommand(typed: readonly string[]): Promise<number> {
   const argv = withLongNames(typed);
   const config = await loadConfig();
-  const failure = unknownCommand(argv, config);
+  const failure = unknownCommand(argv, config) ?? unknownArgument(argv, config);
   if (failure) return report(failure, argv);
   try {
     await run(argv, config);

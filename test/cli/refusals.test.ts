@@ -44,6 +44,15 @@ describe('exit codes', () => {
       code: 'bad_input',
       message: 'partnerId: cli_1 is a client; this needs ptr_…',
     });
+    expect(await refused(['keys', 'list', 'ptr_1'])).toMatchObject({
+      exit: 2,
+      code: 'usage',
+      message: 'keys list takes no argument ptr_1; did you mean --partner ptr_1?',
+    });
+    expect(await refused(['status', 'now'])).toMatchObject({
+      exit: 2,
+      message: 'status takes no argument now',
+    });
     const backwards = ['wallets', 'statement', 'ptr_1', '--from', '2026-07-01', '--to', '2026-06-01'];
     expect(await refused(backwards)).toMatchObject({ exit: 2, code: 'usage' });
     const listen = ['webhooks', 'listen', 'key_1', '--forward-to', 'localhost:3000/hooks'];

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createTRPCClient, httpLink } from '@trpc/client';
-import type { CommandStartedEvent, Db } from 'mongodb';
+import { type CommandStartedEvent, type Db, MongoClient } from 'mongodb';
 import { startEmbedded } from '../../embedded-database/embedded.ts';
 import { readConfig } from '../../server/platform/config.ts';
 import { createLogger } from '../../server/platform/logging.ts';
@@ -105,7 +105,10 @@ async function page(path: string): Promise<void> {
 
 async function measure(): Promise<Cost[]> {
   const { templates, entryId } = await makeTemplates({ admin, baseUrl }, db);
-  await build(db, options, { templates, note });
+  // The server's own connections give up after seconds: a large insert may wait longer for the disk.
+  const filling = await MongoClient.connect(engine.uri);
+  await build(filling.db(db.databaseName), options, { templates, note });
+  await filling.close();
   for (let wallets = 0; wallets < options.wallets; wallets += 2_000) await server.sweep();
   note('summaries of all wallets');
   const idIn = async (collection: string) =>
