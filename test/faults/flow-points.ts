@@ -11,7 +11,7 @@ export const flowPoints: readonly MessagePoint[] = pointsAt({
   complete: moved('completed'),
   user: writing('users', /"identity":/),
   claims: writing('users', /"evaluatedAt":/),
-  enrollment: writing('enrollments', /"enrollment\.created"/),
+  enrollment: writing('enrollments', /"consentedClaims":/),
   event: writing('events'),
   delivery: writing('deliveries', /"eventId":/),
   published: writing('sessions', /"outbox":\[\]/),
