@@ -2,7 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { minute } from '../platform/windows.ts';
 import type { Backlog, BacklogStore } from './backlog-store.ts';
-import { requestsKeptFor } from './request-store.ts';
+import { byFailure } from './request-store.ts';
 
 /** Whose something is. */
 export interface Owner {
@@ -124,12 +124,11 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       )
       .toArray();
 
-  /** By the time of their deletion: it is as long after each request. */
   const readErrors = (at: Date) => {
-    const purgeAt = { $gt: new Date(at.getTime() + requestsKeptFor - recentMinutes * minute) };
+    const since = new Date(at.getTime() - recentMinutes * minute);
     const found: Document[] = [
-      { $match: { purgeAt, status: { $gte: 400 } } },
-      { $sort: { purgeAt: -1 } },
+      { $match: { at: { $gt: since }, status: { $gte: 400 } } },
+      { $sort: { at: -1, _id: -1 } },
       { $limit: mostRead },
       {
         $group: {
@@ -149,7 +148,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         },
       },
     ];
-    return requests.aggregate<Part<'recentErrors'>[number]>(found, { hint: { purgeAt: 1 } }).toArray();
+    return requests.aggregate<Part<'recentErrors'>[number]>(found, { hint: byFailure }).toArray();
   };
 
   async function readLowWallets(): Promise<Part<'lowWallets'>> {

@@ -29,13 +29,15 @@ export const requestsKeptFor = 7 * 86_400_000;
 
 const collection = 'requestLog';
 const failures = { status: { $gte: 400 } };
+/** Index of requests that failed, the newest first. */
+export const byFailure = { at: -1, _id: -1, status: 1 } as const;
 export const indexes: IndexDeclaration[] = [
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
   { collection, key: { sessionId: 1 }, sparse: true },
   { collection, key: { at: -1, _id: -1 } },
   { collection, key: { partnerId: 1, at: -1, _id: -1 } },
   // Failures, which are few among successes.
-  { collection, key: { at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
+  { collection, key: byFailure, partialFilterExpression: failures },
   { collection, key: { partnerId: 1, at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
 ];
 

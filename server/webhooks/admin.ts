@@ -44,13 +44,15 @@ interface Dependencies {
   webhooks: Webhooks;
   /** The API key with this id, revoked or not. */
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  /** The subject of an enrollment. */
+  subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }
 
 /** What `svcadmin events|deliveries|jobs` and the commands of `svcadmin webhooks` that send or look call. */
-export function createWebhookProcedures({ webhooks, findKey }: Dependencies) {
+export function createWebhookProcedures({ webhooks, findKey, subjectOf }: Dependencies) {
   const { context } = webhooks;
   const operations = createOperations({ ...context, findKey });
-  const inspection = createInspection({ ...context, existing: operations.existing });
+  const inspection = createInspection({ ...context, existing: operations.existing, subjectOf });
   return {
     events: eventProcedures(inspection),
     deliveries: deliveryProcedures(inspection, operations),

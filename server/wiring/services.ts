@@ -262,7 +262,11 @@ export function createServices(foundation: Foundation) {
       billing: billing.procedures,
       verification: verification.procedures,
       storefront: createStorefrontProcedures(integrations),
-      webhooks: createWebhookProcedures({ webhooks, findKey: directory.apiKey }),
+      webhooks: createWebhookProcedures({
+        webhooks,
+        findKey: directory.apiKey,
+        subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
+      }),
     },
   });
 

@@ -172,7 +172,11 @@ export async function startAdminServer({ environment = 'development' }: Settings
       billing: billing.procedures,
       verification,
       storefront: createStorefrontProcedures(integrations),
-      webhooks: createWebhookProcedures({ webhooks, findKey: partners.directory.apiKey }),
+      webhooks: createWebhookProcedures({
+        webhooks,
+        findKey: partners.directory.apiKey,
+        subjectOf: async () => undefined,
+      }),
     },
   });
   await webhooks.start();

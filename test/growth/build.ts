@@ -129,6 +129,7 @@ export async function build(
     await ledger.insert(openings);
     const posting = (walletId: string, kind: 'funding' | 'token', amount: number) => ({
       ...{ walletId, id: randomId('entry'), kind, amount },
+      ...(kind === 'funding' && { memo: { actor: 'opr_growth', reference: 'growth' } }),
     });
     const funded = openings.map(
       (page) =>

@@ -17,12 +17,14 @@ interface Settings {
   /** @throws ApiError `not_found` */
   existing: (deliveryId: string) => Promise<Delivery>;
   limits?: Limits | undefined;
+  /** The subject of an enrollment, whose events an index finds; undefined where the enrollment is erased. */
+  subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }
 
 export type Inspection = ReturnType<typeof createInspection>;
 
 /** What operators can find out about events and deliveries. All methods throw ApiError. */
-export function createInspection({ events, history, clock, existing, limits }: Settings) {
+export function createInspection({ events, history, clock, existing, limits, subjectOf }: Settings) {
   const waiting = createWaiting({ history, clock, limits });
 
   async function view(deliveries: readonly Delivery[]): Promise<DeliveryView[]> {
@@ -40,7 +42,9 @@ export function createInspection({ events, history, clock, existing, limits }: S
   return {
     async listEvents({ limit, after, ...narrowing }: ListEvents): Promise<EventView[]> {
       const last = after === undefined ? {} : { after: await existingEvent(after) };
-      const found = await events.list(queryOf(narrowing), { limit, ...last });
+      const { enrollmentId } = narrowing;
+      const sub = narrowing.sub ?? (enrollmentId && (await subjectOf(enrollmentId)));
+      const found = await events.list(queryOf({ ...narrowing, sub }), { limit, ...last });
       const all = await history.ofEvents(found.map(({ _id }) => _id));
       return found.map((one) =>
         viewEvent(
