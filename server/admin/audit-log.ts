@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
-import { extentOf, whoMay } from '../platform/admin-api/roles.ts';
+import { scopeOf, whoMay } from '../platform/admin-api/roles.ts';
 import type { Actor, CallResult } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -157,7 +157,7 @@ export function viewEntry({
 
 /** The log as far as this operator may read it. @throws ApiError `not_permitted` for the entries of another one */
 function readableBy({ id, name, role }: AdminContext['operator'], wanted: ListAuditLog): ListAuditLog {
-  if (extentOf(role, 'auditLog.list') !== 'own') return wanted;
+  if (scopeOf(role, 'auditLog.list') !== 'own') return wanted;
   if (wanted.actor !== undefined && wanted.actor !== id && wanted.actor !== name) {
     throw new ApiError('not_permitted', {
       description: `The role ${role} reads what it did itself; ${whoMay('auditLog.list')} may read all`,

@@ -9,7 +9,7 @@ import {
   PermissionView,
 } from '../../contracts/admin/operators.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import { extentOf, permissions, type Role } from '../platform/admin-api/roles.ts';
+import { permissions, type Role, scopeOf } from '../platform/admin-api/roles.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -89,8 +89,8 @@ function viewOperator({ _id, name, role, status, lastUsedAt, expiresAt, createdA
 
 function viewPermission(path: string): PermissionView {
   const of = (role: Role) => {
-    const extent = extentOf(role, path);
-    return extent === 'any' ? 'yes' : (extent ?? 'no');
+    const scope = scopeOf(role, path);
+    return scope === 'any' ? 'yes' : (scope ?? 'no');
   };
   return { procedure: path, support: of('support'), ops: of('ops'), owner: of('owner') };
 }

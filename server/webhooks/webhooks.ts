@@ -9,24 +9,24 @@ import type { Limits } from './delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from './delivery/delivery.ts';
 import type { DeliveryStore } from './delivery/delivery-store.ts';
 import { createDispatcher } from './delivery/dispatcher.ts';
-import { createWake, dueSecond } from './delivery/due-job.ts';
+import { createDueJobs, dueBucket } from './delivery/due-job.ts';
 import type { EventStore } from './delivery/event-store.ts';
 import { composeDelivery, composeEvent, deliveryId, skipped } from './delivery/events.ts';
 import { createLeasing } from './delivery/leasing.ts';
-import { createCarryOut, type ReadEndpoint } from './delivery/send-attempt.ts';
+import { createSendAttempt, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
 import { createPost, type Post } from './egress/post.ts';
 import type { UrlRules } from './egress/url.ts';
 import { createWebhooksStores } from './store.ts';
 
-/** What does the work, one by one: tests put their own around them. */
+/** Parts that tests wrap. */
 export interface Parts {
   events: EventStore;
   deliveries: DeliveryStore;
   post: Post;
 }
 
-/** Whose webhook URL gets an event; `skip` where that key has none now. */
+/** The key whose webhook URL gets an event; `skip` where the key has no URL. */
 export interface Recipient {
   keyId: string;
   skip?: SkipReason;
@@ -47,7 +47,7 @@ export interface WebhookSettings extends UrlRules {
   /** Whether this process sends; one that does not leaves it to those that do. */
   worker: boolean;
   userAgent: string;
-  /** Other ways to names and addresses than the Internet's. */
+  /** Replaces name resolution and connections, for tests. */
   route?: Partial<Route>;
   /** Certificate authority of receivers, instead of the system's. */
   ca?: string;
@@ -57,7 +57,7 @@ export interface WebhookSettings extends UrlRules {
   /** Milliseconds until another process may take an attempt over; longer than `budget`, default 20 s. */
   leaseTime?: number;
   wrap?: (parts: Parts) => Parts;
-  /** Told of each attempt as it goes out, with the seconds since it was due. */
+  /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
   /** Called with how each attempt ended: `delivered`, or the class of the error. */
   sent?: (outcome: string) => void;
@@ -67,10 +67,10 @@ export interface WebhookSettings extends UrlRules {
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
 const defaultLeaseTime = 20_000;
-/** How far ahead a sweep makes sure that jobs exist; twice the time between sweeps. */
+/** A sweep creates jobs this far ahead: twice the time between sweeps. Milliseconds. */
 const horizon = 30_000;
 
-/** Events to their partners: publishing, sending, retrying, and finishing what a crash left. */
+/** Webhooks: publishes events, sends and retries deliveries, and resumes after a crash. */
 export function createWebhooks(settings: WebhookSettings) {
   const { db, clock, idKey, scheduler, logger, endpoint, userAgent, worker } = settings;
   const { leaseTime = defaultLeaseTime, wrap = (parts) => parts } = settings;
@@ -82,40 +82,46 @@ export function createWebhooks(settings: WebhookSettings) {
     deliveries: stores.deliveries,
     post: createPost({ rules: settings, ...settings }),
   });
-  const wake = createWake({ scheduler, clock, nextDue: deliveries.nextDue });
+  const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
   const ended = new AbortController();
   const leasing = createLeasing({ deliveries, clock, leaseTime });
   const scheduled = createStage<Date, undefined>({
     run: async (dates) => {
-      const seconds = new Set(dates.map((date) => dueSecond(date).getTime()));
-      await Promise.all([...seconds].map((second) => wake.at(new Date(second))));
+      const seconds = new Set(dates.map((date) => dueBucket(date).getTime()));
+      await Promise.all([...seconds].map((second) => dueJobs.at(new Date(second))));
       return dates.map(() => undefined);
     },
   });
   const dispatcher = createDispatcher({
     lease: leasing.lease,
-    carryOut: createCarryOut({ ...settings, post, deliveries, record: leasing.record, schedule: scheduled }),
+    sendAttempt: createSendAttempt({
+      ...settings,
+      post,
+      deliveries,
+      record: leasing.record,
+      schedule: scheduled,
+    }),
     logger,
     ...(settings.limits ? { limits: settings.limits } : {}),
   });
 
-  /** Asked for many times at once, as after a long stop, it looks once. */
-  const wakeDue = createStage<'due', undefined>({
+  /** Concurrent calls share one query. */
+  const dispatchDue = createStage<'due', undefined>({
     run: async (asked) => {
       const keyIds = await deliveries.dueKeys(now());
-      for (const keyId of keyIds) leasing.doubt(keyId);
-      dispatcher.wake(keyIds);
+      for (const keyId of keyIds) leasing.invalidate(keyId);
+      dispatcher.notify(keyIds);
       return asked.map(() => undefined);
     },
   });
 
-  /** What was just stored and is due goes straight to this process's dispatcher, or to one of a process that sends. */
+  /** Dispatches stored deliveries that are due, and schedules the others. A process that does not send schedules all. */
   async function dispatch(stored: readonly Delivery[]): Promise<void> {
     const at = now();
     const due = stored.filter(({ nextAttemptAt }) => nextAttemptAt && nextAttemptAt <= at);
     if (worker) {
-      for (const { keyId, lane, _id } of due) leasing.offer(keyId, lane, _id);
-      dispatcher.wake([...new Set(due.map(({ keyId }) => keyId))]);
+      for (const { keyId, lane, _id } of due) leasing.add(keyId, lane, _id);
+      dispatcher.notify([...new Set(due.map(({ keyId }) => keyId))]);
     }
     const others = worker ? stored.filter((delivery) => !due.includes(delivery)) : stored;
     await Promise.all(
@@ -140,7 +146,7 @@ export function createWebhooks(settings: WebhookSettings) {
       return skip ? skipped(delivery, skip, at) : delivery;
     });
     await deliveries.insert(own);
-    // The delivery is stored. Sending it now is faster; where that fails, the sweep sends it.
+    // The delivery is stored. If this fails, the sweep sends it.
     dispatch(own).catch((error: unknown) =>
       logger.warn({ err: error }, 'first attempts could not be scheduled'),
     );
@@ -151,17 +157,17 @@ export function createWebhooks(settings: WebhookSettings) {
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
-      if (worker) await wakeDue('due');
-      const current = dueSecond(now());
+      if (worker) await dispatchDue('due');
+      const current = dueBucket(now());
       const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + horizon));
-      // Where others send, one job wakes them for all that is overdue.
+      // If other processes send, one job makes them dispatch all overdue deliveries.
       if (!worker && (await deliveries.isOverdue(current))) ahead.push(current);
-      await Promise.all(ahead.map((second) => wake.at(second)));
+      await Promise.all(ahead.map((second) => dueJobs.at(second)));
       await scheduler.sweep();
     },
   };
 
-  wake.define(() => wakeDue('due'), ended.signal);
+  dueJobs.define(() => dispatchDue('due'), ended.signal);
 
   return {
     publish,
@@ -173,7 +179,7 @@ export function createWebhooks(settings: WebhookSettings) {
       history: stores.deliveryQueries,
       dispatch,
       scheduler,
-      wake,
+      dueJobs,
       clock,
       idKey,
       endpoint,
@@ -185,7 +191,7 @@ export function createWebhooks(settings: WebhookSettings) {
     async start(): Promise<void> {
       if (worker) await scheduler.start();
     },
-    /** Takes up nothing more and resolves when what is in flight is written down. */
+    /** Stops sending, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {
       ended.abort();
       await Promise.all([scheduler.stop(), dispatcher.stop()]);

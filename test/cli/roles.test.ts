@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandRoles, rolesOfCommands } from '../../cli/role-table.ts';
 import type { Permission } from '../../contracts/admin/operators.ts';
-import { extentOf, permissions, type Role } from '../../server/platform/admin-api/roles.ts';
+import { permissions, type Role, scopeOf } from '../../server/platform/admin-api/roles.ts';
 import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
 import { readCommandProcedures, renderCommandProcedures } from './command-procedures.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
@@ -11,7 +11,7 @@ const page = new URL('../../docs/roles.md', import.meta.url);
 const generated = new URL('../../cli/command-procedures.ts', import.meta.url);
 
 const permissionOf = (role: Role, path: string): Permission => {
-  const extent = extentOf(role, path);
+  const extent = scopeOf(role, path);
   return extent === 'any' ? 'yes' : (extent ?? 'no');
 };
 const procedures = Object.keys(permissions).map((procedure) => ({

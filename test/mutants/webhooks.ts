@@ -76,6 +76,6 @@ export const webhooks = [
   ...inFile(
     'server/webhooks/webhooks.ts',
     ['wiring/webhook-endpoint'],
-    [["      if (worker) await wakeDue('due');", '']],
+    [["      if (worker) await dispatchDue('due');", '']],
   ),
 ];

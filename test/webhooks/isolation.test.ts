@@ -3,7 +3,7 @@ import { randomId } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import type { Delivery, Leased, StoredEvent } from '../../server/webhooks/delivery/delivery.ts';
 import { createDispatcher } from '../../server/webhooks/delivery/dispatcher.ts';
-import { createCandidates } from '../../server/webhooks/delivery/due-cache.ts';
+import { createDueCache } from '../../server/webhooks/delivery/due-cache.ts';
 import { composeDelivery, composeEvent } from '../../server/webhooks/delivery/events.ts';
 import type { Post } from '../../server/webhooks/egress/post.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
@@ -77,7 +77,7 @@ describe('endpoints that hang', () => {
     const due: Record<string, string[]> = { a: ['a1', 'a2', 'a3'], k: ['k1'], y: ['y1'] };
     const sent: string[] = [];
     const ends = new Map<string, () => void>();
-    const { wake } = createDispatcher({
+    const { notify } = createDispatcher({
       limits: { perEndpoint: 4, pool: 4 },
       logger: createLogger('silent'),
       async lease({ keyId, retries }) {
@@ -85,19 +85,19 @@ describe('endpoints that hang', () => {
         const leased = ids.map((_id) => ({ _id, keyId, lane: 'retry' }) as Leased);
         return { leased, more: (due[keyId]?.length ?? 0) > 0 };
       },
-      async carryOut({ _id }) {
+      async sendAttempt({ _id }) {
         sent.push(_id);
         await new Promise<void>((end) => ends.set(_id, end));
       },
     });
     const settled = () => new Promise((resolve) => setTimeout(resolve, 10));
     for (const keyId of ['a', 'k', 'y']) {
-      wake([keyId]);
+      notify([keyId]);
       await settled();
     }
     expect(sent).toEqual(['a1', 'a2', 'a3']);
     due['k'] = []; // another process has taken it
-    wake(['k']);
+    notify(['k']);
     await settled();
     ends.get('a1')?.();
     await settled();
@@ -131,8 +131,8 @@ describe('first attempts and retries of one endpoint', () => {
     due.retry = Array.from({ length: retries }, (_, at) => `retry ${at}`);
   };
   const fresh = () => {
-    const candidates = createCandidates(async (_keyId, lane, limit) => due[lane].slice(0, limit));
-    candidates.doubt('key');
+    const candidates = createDueCache(async (_keyId, lane, limit) => due[lane].slice(0, limit));
+    candidates.invalidate('key');
     return candidates;
   };
   const room = { keyId: 'key', slots: 5, retries: 4, prefer: 'first' as const };
@@ -168,11 +168,11 @@ describe('first attempts and retries of one endpoint', () => {
 
   it('are not overlooked when they come while others are looked for', async () => {
     fill(0, 0);
-    const candidates = createCandidates(async (_keyId, lane) => {
-      candidates.offer('key', lane, `${lane} new`);
+    const candidates = createDueCache(async (_keyId, lane) => {
+      candidates.add('key', lane, `${lane} new`);
       return [];
     });
-    candidates.doubt('key');
+    candidates.invalidate('key');
     expect((await candidates.take(room)).ids.toSorted()).toEqual(['first new', 'retry new']);
     expect((await candidates.take(room)).more).toBe(true);
   });

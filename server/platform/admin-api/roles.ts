@@ -2,16 +2,16 @@
 export type Role = 'support' | 'ops' | 'owner';
 
 /** `test`: only where the input names the test mode. `own`: only what the operator did; the procedure sees to that. */
-type Extent = 'any' | 'test' | 'own';
-type Row = Partial<Record<Exclude<Role, 'owner'>, Extent>>;
+type Scope = 'any' | 'test' | 'own';
+type Permission = Partial<Record<Exclude<Role, 'owner'>, Scope>>;
 
-const everyRole: Row = { support: 'any', ops: 'any' };
-const support: Row = { support: 'any' };
-const ops: Row = { ops: 'any' };
-const ownersOnly: Row = {};
+const everyRole: Permission = { support: 'any', ops: 'any' };
+const support: Permission = { support: 'any' };
+const ops: Permission = { ops: 'any' };
+const ownersOnly: Permission = {};
 
 /** Which procedure needs what role; owners may call all of them. A test fails for a procedure without a row. */
-export const permissions: Readonly<Record<string, Row>> = {
+export const permissions: Readonly<Record<string, Permission>> = {
   'partners.list': everyRole,
   'partners.show': everyRole,
   'partners.search': everyRole,
@@ -111,30 +111,30 @@ const isForTest = (input: unknown): boolean =>
   typeof input === 'object' && input !== null && 'mode' in input && input.mode === 'test';
 
 /** How far a role may call a procedure; undefined where it may not. Without a row, only owners may. */
-export function extentOf(role: Role, path: string): Extent | undefined {
+export function scopeOf(role: Role, path: string): Scope | undefined {
   return role === 'owner' ? 'any' : permissions[path]?.[role];
 }
 
 /** Whether an operator of this role may call the procedure with this input. */
 export function mayCall(role: Role, path: string, input: unknown): boolean {
-  const extent = extentOf(role, path);
-  return extent === 'test' ? isForTest(input) : extent !== undefined;
+  const scope = scopeOf(role, path);
+  return scope === 'test' ? isForTest(input) : scope !== undefined;
 }
 
 /** Who may call a procedure in every way, in words: `ops or an owner`. */
 export function whoMay(path: string): string {
-  const roles = (['support', 'ops'] as const).filter((role) => extentOf(role, path) === 'any');
+  const roles = (['support', 'ops'] as const).filter((role) => scopeOf(role, path) === 'any');
   return [...roles, 'an owner'].join(' or ');
 }
 
 /** A command for an operator of this role; where the role does not allow it, who can be asked for it. */
 export function offer(role: Role, path: string, command: string): string {
-  return extentOf(role, path) === 'any' ? command : `ask ${whoMay(path)} for: ${command}`;
+  return scopeOf(role, path) === 'any' ? command : `ask ${whoMay(path)} for: ${command}`;
 }
 
 /** Why a call was refused, and who may make it. */
 export function describeRefusal(role: Role, path: string): string {
-  const isForTests = extentOf(role, path) === 'test';
+  const isForTests = scopeOf(role, path) === 'test';
   const rule = isForTests ? `allows ${path} in test mode only` : `does not allow ${path}`;
   return `The role ${role} ${rule}; ${whoMay(path)} may do it`;
 }

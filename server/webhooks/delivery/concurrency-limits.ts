@@ -6,16 +6,16 @@ export interface Limits {
   pool: number;
 }
 
-/** Enough for two hundred endpoints that hang with all their slots, beside all others. */
+/** Two hundred endpoints can hang with all their slots, and others still have slots. */
 export const defaultLimits: Limits = { perEndpoint: 5, pool: 1024 };
 
-/** How many deliveries an endpoint has room for. */
-export interface Room {
+/** How many attempts an endpoint can start now. */
+export interface Capacity {
   keyId: string;
   slots: number;
   /** How many of them may be other than first attempts. */
   retries: number;
-  /** The lane that gets the odd slot. */
+  /** The lane that is served first. */
   prefer: Lane;
 }
 
@@ -28,10 +28,10 @@ export const retryLimits = ({ perEndpoint, pool }: Limits): Limits => ({
 });
 
 /**
- * Counts what is in flight. Retries never take an endpoint's last slot, nor the last quarter of the pool, so that
- * there is room for a first attempt always; and where no retry is in flight, one that is due goes before.
+ * Counts attempts in flight. Retries never take an endpoint's last slot, nor the last quarter of the pool, which first
+ * attempts can always use. Where no retry is in flight, a due retry goes first.
  */
-export function createSlots({ perEndpoint, pool }: Limits) {
+export function createConcurrencyLimiter({ perEndpoint, pool }: Limits) {
   const endpoints = new Map<string, InFlight>();
   const all: InFlight = { first: 0, retry: 0 };
   const retryLimit = retryLimits({ perEndpoint, pool });
@@ -45,8 +45,8 @@ export function createSlots({ perEndpoint, pool }: Limits) {
   }
 
   return {
-    /** What the endpoint could take now, where `reserved` slots of the pool are already promised to others. */
-    room(keyId: string, reserved: number): Room {
+    /** The capacity of an endpoint, while `reserved` slots of the pool belong to others. */
+    capacityOf(keyId: string, reserved: number): Capacity {
       const own = endpoints.get(keyId) ?? { first: 0, retry: 0 };
       const free = pool - all.first - all.retry - reserved;
       const slots = Math.max(0, Math.min(perEndpoint - own.first - own.retry, free));

@@ -1,18 +1,18 @@
 import type { Logger } from '../../platform/logging.ts';
-import { createSlots, defaultLimits, type Limits, type Room } from './concurrency-limits.ts';
+import { type Capacity, createConcurrencyLimiter, defaultLimits, type Limits } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 
-/** What an endpoint got. `more`: something may be left. */
-export interface Grant {
+/** Leased deliveries of an endpoint. `more`: others may be due. */
+export interface LeaseResult {
   leased: Leased[];
   more: boolean;
 }
 
 interface Settings {
-  /** Leases what is due for an endpoint that has room. */
-  lease: (room: Room) => Promise<Grant>;
-  /** Carries one attempt out, to its record; its failures are its own. */
-  carryOut: (delivery: Leased) => Promise<void>;
+  /** Leases due deliveries of an endpoint. */
+  lease: (room: Capacity) => Promise<LeaseResult>;
+  /** Sends one attempt and records the result. */
+  sendAttempt: (delivery: Leased) => Promise<void>;
   logger: Pick<Logger, 'warn'>;
   limits?: Limits;
 }
@@ -20,17 +20,17 @@ interface Settings {
 const retryLeaseAfter = 1000;
 
 /**
- * Sends what is due, endpoint by endpoint. An endpoint that was woken is asked for as much as it has free slots;
- * a slot that is freed asks again while something is left. What waits, waits in the database: nothing is queued here.
+ * Sends due deliveries. A notified endpoint leases as many as it has free slots. A slot that becomes free leases again
+ * while others may be due. Deliveries wait in the database: nothing is queued here.
  */
-export function createDispatcher({ lease, carryOut, logger, limits = defaultLimits }: Settings) {
-  const slots = createSlots(limits);
-  /** Endpoints that may have something due which was not leased yet. */
-  const wanting = new Set<string>();
+export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits = defaultLimits }: Settings) {
+  const limiter = createConcurrencyLimiter(limits);
+  /** Endpoints that may have due deliveries. */
+  const maybeDue = new Set<string>();
   const leasing = new Set<string>();
-  /** Endpoints that found the pool full, in order. */
-  const blocked = new Set<string>();
-  /** Endpoints whose retries found the retries' part of the pool taken or promised, in order. */
+  /** Endpoints that wait for a slot of the pool, in order. */
+  const waitingForPool = new Set<string>();
+  /** Endpoints that wait for a retry slot of the pool, in order. */
   const waitingForRetrySlot = new Set<string>();
   const running = new Set<Promise<void>>();
   let reserved = 0;
@@ -41,80 +41,80 @@ export function createDispatcher({ lease, carryOut, logger, limits = defaultLimi
     void work.finally(() => running.delete(work));
   }
 
-  function pump(keyId: string): void {
-    if (stopped || leasing.has(keyId) || !wanting.has(keyId)) return;
-    const room = slots.room(keyId, reserved);
-    if (room.slots > 0) track(fill(room));
-    else if (slots.inFlight() + reserved >= limits.pool) blocked.add(keyId);
+  function leaseIfFree(keyId: string): void {
+    if (stopped || leasing.has(keyId) || !maybeDue.has(keyId)) return;
+    const capacity = limiter.capacityOf(keyId, reserved);
+    if (capacity.slots > 0) track(leaseAndRun(capacity));
+    else if (limiter.inFlight() + reserved >= limits.pool) waitingForPool.add(keyId);
   }
 
-  async function fill(room: Room): Promise<void> {
-    const { keyId } = room;
+  async function leaseAndRun(capacity: Capacity): Promise<void> {
+    const { keyId } = capacity;
     leasing.add(keyId);
-    wanting.delete(keyId);
+    maybeDue.delete(keyId);
     waitingForRetrySlot.delete(keyId);
-    reserved += room.slots;
-    let granted: Grant | undefined;
+    reserved += capacity.slots;
+    let granted: LeaseResult | undefined;
     try {
-      granted = await lease(room);
+      granted = await lease(capacity);
     } catch (error) {
       logger.warn({ err: error, keyId }, 'deliveries could not be leased');
     }
-    reserved -= room.slots;
+    reserved -= capacity.slots;
     leasing.delete(keyId);
     if (!granted) {
-      wanting.add(keyId);
-      setTimeout(pump, retryLeaseAfter, keyId).unref();
+      maybeDue.add(keyId);
+      setTimeout(leaseIfFree, retryLeaseAfter, keyId).unref();
       return;
     }
     for (const delivery of granted.leased) track(run(delivery));
-    // Woken during the claim: look again. Due attempts but no free slot: wait for one.
-    const again = wanting.has(keyId) || granted.leased.length > 0;
-    if (granted.more) wanting.add(keyId);
-    if (granted.more && room.retries === 0) waitingForRetrySlot.add(keyId);
-    if (again) pump(keyId);
-    makeWay();
+    // Notified during the lease: lease again. Due deliveries but no free slot: wait for one.
+    const again = maybeDue.has(keyId) || granted.leased.length > 0;
+    if (granted.more) maybeDue.add(keyId);
+    if (granted.more && capacity.retries === 0) waitingForRetrySlot.add(keyId);
+    if (again) leaseIfFree(keyId);
+    resumeWaiting();
   }
 
   async function run(delivery: Leased): Promise<void> {
     const { keyId, lane } = delivery;
-    slots.take(keyId, lane);
+    limiter.take(keyId, lane);
     try {
       await carryOut(delivery);
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery._id }, 'an attempt could not be sent');
     } finally {
-      slots.free(keyId, lane);
-      pump(keyId);
-      makeWay();
+      limiter.free(keyId, lane);
+      leaseIfFree(keyId);
+      resumeWaiting();
     }
   }
 
-  /** Lets the next ones in that waited for room in the pool. */
-  function makeWay(): void {
-    const [next] = blocked;
+  /** Continues with the next endpoint that waits for the pool. */
+  function resumeWaiting(): void {
+    const [next] = waitingForPool;
     if (next !== undefined) {
-      blocked.delete(next);
-      pump(next);
+      waitingForPool.delete(next);
+      leaseIfFree(next);
     }
     for (const keyId of waitingForRetrySlot) {
-      if (slots.room(keyId, reserved).retries === 0) continue;
+      if (limiter.capacityOf(keyId, reserved).retries === 0) continue;
       waitingForRetrySlot.delete(keyId);
-      pump(keyId);
+      leaseIfFree(keyId);
       break;
     }
   }
 
   return {
-    /** Something may be due for these keys. */
-    wake(keyIds: readonly string[]): void {
+    /** Deliveries may be due for these keys. */
+    notify(keyIds: readonly string[]): void {
       for (const keyId of keyIds) {
-        wanting.add(keyId);
-        pump(keyId);
+        maybeDue.add(keyId);
+        leaseIfFree(keyId);
       }
     },
-    inFlight: slots.inFlight,
-    /** Leases nothing more, and resolves when what is in flight has ended and is written down. */
+    inFlight: limiter.inFlight,
+    /** Stops leasing, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {
       stopped = true;
       while (running.size > 0) await Promise.allSettled([...running]);

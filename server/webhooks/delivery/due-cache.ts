@@ -1,46 +1,46 @@
-import type { Room } from './concurrency-limits.ts';
+import type { Capacity } from './concurrency-limits.ts';
 import type { Lane } from './delivery.ts';
 
-/** Looks for what is due for an endpoint, the longest due first. */
+/** Finds due deliveries of an endpoint, the longest due first. */
 type Find = (keyId: string, lane: Lane, limit: number) => Promise<string[]>;
 
-/** What waits in one lane: ids that are due, or were, and whether there may be others. */
-interface Line {
+/** Known ids of one lane, and whether all due ids are known. Another process may have leased some of them. */
+interface KnownDue {
   ids: Set<string>;
   complete: boolean;
-  /** Counts what was added, so that a look that began before is not taken for the last word. */
+  /** Counts additions, so that an older query does not mark the lane as complete. */
   version: number;
 }
 
-type Lines = Record<Lane, Line>;
+type KnownByLane = Record<Lane, KnownDue>;
 
-/** What an endpoint is to lease. `more`: something may be left. */
+/** Ids that an endpoint leases next. `more`: others may be due. */
 export interface Choice {
   ids: string[];
   more: boolean;
 }
 
-/** How many to know of ahead: one look serves for ten rounds of an endpoint's slots. */
+/** Ids of one query: ten times the slots of an endpoint. */
 const lookAhead = 50;
 const mostKnown = 1000;
 
-const emptyLine = (): Line => ({ ids: new Set(), complete: true, version: 0 });
+const nothingKnown = (): KnownDue => ({ ids: new Set(), complete: true, version: 0 });
 
 /**
- * Knows for each endpoint some of what is due, so that not every lease has to look. Only hints: another process
- * may have taken any of them, and the lease decides.
+ * Caches due deliveries of each endpoint, so that not every lease needs a query. The entries are hints: another process
+ * may have leased any of them, and the lease decides.
  */
-export function createCandidates(find: Find) {
-  const endpoints = new Map<string, Lines>();
+export function createDueCache(find: Find) {
+  const endpoints = new Map<string, KnownByLane>();
 
-  function linesOf(keyId: string): Lines {
-    const lines = endpoints.get(keyId) ?? { first: emptyLine(), retry: emptyLine() };
+  function knownOf(keyId: string): KnownByLane {
+    const lines = endpoints.get(keyId) ?? { first: nothingKnown(), retry: nothingKnown() };
     endpoints.set(keyId, lines);
     return lines;
   }
 
   async function fill(keyId: string, lane: Lane, wanted: number): Promise<void> {
-    const line = linesOf(keyId)[lane];
+    const line = knownOf(keyId)[lane];
     if (line.complete || line.ids.size >= wanted) return;
     const { version } = line;
     const before = line.ids;
@@ -53,26 +53,26 @@ export function createCandidates(find: Find) {
   }
 
   return {
-    /** This one has just been stored, due at once. */
-    offer(keyId: string, lane: Lane, id: string): void {
-      const line = linesOf(keyId)[lane];
+    /** Adds a delivery that has just been stored and is due. */
+    add(keyId: string, lane: Lane, id: string): void {
+      const line = knownOf(keyId)[lane];
       line.version += 1;
       if (line.ids.size < mostKnown) line.ids.add(id);
       else line.complete = false;
     },
 
-    /** Something may be due that is not known here. */
-    doubt(keyId: string): void {
-      for (const line of Object.values(linesOf(keyId))) {
+    /** Makes the next lease query the database. */
+    invalidate(keyId: string): void {
+      for (const line of Object.values(knownOf(keyId))) {
         line.version += 1;
         line.complete = false;
       }
     },
 
-    /** Takes out what fits into the room, from both lanes in turn; looks for it where too little is known. */
-    async take({ keyId, slots, retries, prefer }: Room): Promise<Choice> {
+    /** Removes and returns ids up to the capacity, from both lanes in turn. Queries where too few are known. */
+    async take({ keyId, slots, retries, prefer }: Capacity): Promise<Choice> {
       await Promise.all([fill(keyId, 'first', slots), fill(keyId, 'retry', retries)]);
-      const { first, retry } = linesOf(keyId);
+      const { first, retry } = knownOf(keyId);
       const firsts = [...first.ids].slice(0, slots);
       const allowed = [...retry.ids].slice(0, retries);
       const inTurn = prefer === 'first' ? alternate(firsts, allowed) : alternate(allowed, firsts);
@@ -88,7 +88,7 @@ export function createCandidates(find: Find) {
   };
 }
 
-/** Takes from both in turn, the first list first, so that neither keeps the other waiting. */
+/** Items of both lists in turn, the first list first. */
 function alternate<T>(first: readonly T[], second: readonly T[]): T[] {
   const longer = Math.max(first.length, second.length);
   return Array.from({ length: longer }, (_, at) => [first[at], second[at]])

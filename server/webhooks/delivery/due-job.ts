@@ -2,41 +2,45 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
 import type { Scheduler } from '../../platform/scheduler.ts';
 
-/** The one job of this feature: wakes whatever falls due within one second. */
+/** The job of this feature: dispatches deliveries that become due within one second. */
 export const attemptsJob = 'webhook.attempts';
 
 const second = 1000;
 const longestSleep = 1000;
-/** Milliseconds for which to gather before looking again. */
-const moment = 50;
-/** Twice what two clocks may be off that are trusted. */
-const byAnyClock = 8000;
+/** Milliseconds to wait for other due deliveries before the next query. */
+const gatherFor = 50;
+/** Twice the largest difference of two trusted clocks, in milliseconds. */
+const largestClockDifference = 8000;
 
-/** The beginning of the second within which a moment lies. */
-export const dueSecond = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
+/** The second of a time, by its beginning. */
+export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
 
-export type Wake = ReturnType<typeof createWake>;
+export type DueJobs = ReturnType<typeof createDueJobs>;
 
 interface Settings {
   scheduler: Scheduler;
   clock: Pick<Clock, 'now'>;
-  /** When something falls due next within a span of time. */
+  /** The next due time within a span. */
   nextDue: (after: Date, before: Date) => Promise<Date | undefined>;
 }
 
-/** Schedules attempts: one job a second in which any is due, however many deliveries it wakes. */
-export function createWake({ scheduler, clock, nextDue }: Settings) {
-  /** Waits until `due` by our own clock; not for a job that an operator ran long before. */
+/** Schedules one job for each second with due deliveries, however many there are. */
+export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
+  /** Waits until `due` by our clock. A job that an operator runs early does not wait. */
   async function wait(due: number, ended: AbortSignal): Promise<void> {
-    for (let early = due - clock.now(); early > 0 && early < byAnyClock; early = due - clock.now()) {
+    for (
+      let early = due - clock.now();
+      early > 0 && early < largestClockDifference;
+      early = due - clock.now()
+    ) {
       if (ended.aborted) return;
       await sleep(Math.min(early, longestSleep), undefined, { ref: false });
     }
   }
 
-  /** The second of a moment: its key, and its time by the machine's clock, which the scheduler goes by. */
+  /** The key of a job, and its time by the machine's clock, which the scheduler uses. */
   function jobFor(when: Date): { key: string; machineTime: Date } {
-    const due = dueSecond(when);
+    const due = dueBucket(when);
     return { key: due.toISOString(), machineTime: new Date(due.getTime() - clock.now() + Date.now()) };
   }
 
@@ -46,28 +50,28 @@ export function createWake({ scheduler, clock, nextDue }: Settings) {
       return scheduler.at(attemptsJob, machineTime, key);
     },
 
-    /** Makes a job that waits wake attempts at another time; false where there is none that waits. */
+    /** Moves a waiting job to another time; false where none waits. */
     move(jobId: string, when: Date): Promise<boolean> {
       const { key, machineTime } = jobFor(when);
       return scheduler.move(jobId, machineTime, key);
     },
 
-    /** Has `attempt` called through each due second, as soon as anything in it is due and never before. */
+    /** Calls `attempt` in each due second, as soon as a delivery of that second is due. */
     define(attempt: () => Promise<void>, ended: AbortSignal): void {
       scheduler.define(attemptsJob, async (key) => {
         const begins = Date.parse(key);
         const ends = new Date(begins + second);
-        // Another machine may have scheduled it, by a clock that is not ours.
+        // Another machine may have scheduled the job by a different clock.
         for (let due = begins; ; ) {
           await wait(due, ended);
-          // From before the look on: what falls due while it is under way belongs to the next.
-          const looked = clock.now();
+          // Deliveries that become due during the attempt belong to the next one.
+          const polledAt = clock.now();
           await attempt();
           const next =
-            ended.aborted || looked >= ends.getTime() ? undefined : await nextDue(new Date(looked), ends);
+            ended.aborted || polledAt >= ends.getTime() ? undefined : await nextDue(new Date(polledAt), ends);
           if (!next) return;
-          // What falls due within a moment is woken together.
-          due = next.getTime() + moment;
+          // Deliveries that become due together are dispatched together.
+          due = next.getTime() + gatherFor;
         }
       });
     },

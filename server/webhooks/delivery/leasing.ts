@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
 import { createStage } from '../../platform/group-commit.ts';
-import type { Room } from './concurrency-limits.ts';
+import type { Capacity } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
-import type { Grant } from './dispatcher.ts';
-import { createCandidates } from './due-cache.ts';
+import type { LeaseResult } from './dispatcher.ts';
+import { createDueCache } from './due-cache.ts';
 
 interface Settings {
   deliveries: Pick<DeliveryStore, 'due' | 'lease' | 'record'>;
@@ -14,12 +14,10 @@ interface Settings {
   leaseTime: number;
 }
 
-/** Leases and records attempts, those of all endpoints together: one write at a time for however many. */
+/** Leases and records the attempts of all endpoints in group commits. */
 export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   const now = () => new Date(clock.now());
-  const candidates = createCandidates((keyId, lane, limit) =>
-    deliveries.due(keyId, lane, { now: now(), limit }),
-  );
+  const dueCache = createDueCache((keyId, lane, limit) => deliveries.due(keyId, lane, { now: now(), limit }));
 
   const leaseAll = createStage<readonly string[], Leased[]>({
     run: async (wanted) => {
@@ -42,16 +40,16 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   });
 
   return {
-    offer: candidates.offer,
-    doubt: candidates.doubt,
+    add: dueCache.add,
+    invalidate: dueCache.invalidate,
 
-    /** Leases what is due for an endpoint, as much as it has room for. */
-    async lease(room: Room): Promise<Grant> {
-      const { ids, more } = await candidates.take(room);
+    /** Leases due deliveries of an endpoint, up to its capacity. */
+    async lease(capacity: Capacity): Promise<LeaseResult> {
+      const { ids, more } = await dueCache.take(capacity);
       try {
         return { leased: ids.length === 0 ? [] : await leaseAll(ids), more };
       } catch (error) {
-        candidates.doubt(room.keyId);
+        dueCache.invalidate(capacity.keyId);
         throw error;
       }
     },

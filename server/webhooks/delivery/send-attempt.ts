@@ -11,7 +11,7 @@ import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
 import { judge, type PostResult } from './retry-schedule.ts';
 
-/** Where a key's events go, as it stands at this moment. */
+/** The webhook URL of a key, or why it has none. */
 export type Endpoint =
   | {
       state: 'on';
@@ -22,7 +22,7 @@ export type Endpoint =
     }
   | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
 
-/** Read at every attempt and never cached: revocation and rotation hold at once. */
+/** Read at every attempt and never cached, so that revocation and rotation have immediate effect. */
 export type ReadEndpoint = (keyId: string) => Promise<Endpoint>;
 
 interface Settings {
@@ -38,7 +38,7 @@ interface Settings {
   retryDelays: readonly number[];
   localhostAllowed: boolean;
   userAgent: string;
-  /** Told of each attempt as it goes out, with the seconds since it was due. */
+  /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
   /** Called with how each attempt ended: `delivered`, or the class of the error. */
   sent?: (outcome: string) => void;
@@ -69,8 +69,8 @@ export function attemptHeaders({
 const retryRecordAfter = 250;
 const retryEndpointAfter = 1000;
 
-/** Carries out one leased attempt: reads the endpoint, signs, sends, writes down, and schedules the next. */
-export function createCarryOut(settings: Settings): (delivery: Leased) => Promise<void> {
+/** Sends one leased attempt: reads the endpoint, signs, sends, records the result, and schedules the next attempt. */
+export function createSendAttempt(settings: Settings): (delivery: Leased) => Promise<void> {
   const { endpoint, post, deliveries, record, schedule, clock, logger } = settings;
   const now = () => new Date(clock.now());
 
@@ -86,14 +86,14 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     }
   }
 
-  /** A result that is known must not be lost to a database that is away: tried for as long as the lease lasts. */
-  async function writeDown(ending: Ending): Promise<boolean> {
+  /** Records a result. While the database cannot be reached, it retries until the lease ends. */
+  async function recordResult(ending: Ending): Promise<boolean> {
     for (;;) {
       try {
         await record(ending);
         return true;
       } catch (error) {
-        logger.warn({ err: error, deliveryId: ending.delivery._id }, 'an attempt could not be written down');
+        logger.warn({ err: error, deliveryId: ending.delivery._id }, 'an attempt could not be recorded');
         if (clock.now() + retryRecordAfter >= ending.delivery.lease.until.getTime()) return false;
         await sleep(retryRecordAfter);
       }
@@ -107,7 +107,7 @@ export function createCarryOut(settings: Settings): (delivery: Leased) => Promis
     const started = delivery.attempts.at(-1);
     if (!started) throw new Error(`delivery ${delivery._id} was leased without an attempt row`);
     const row: Attempt = { ...started, ...result, ...signed, ...next };
-    const written = await writeDown({ delivery, row, verdict, at });
+    const written = await recordResult({ delivery, row, verdict, at });
     if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
     const { _id: deliveryId, eventId, attempt, partnerId: partner } = delivery;
     const { traceId } = readTraceparent(delivery.traceparent) ?? {};

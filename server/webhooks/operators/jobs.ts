@@ -3,7 +3,7 @@ import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../contract
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Job, Scheduler } from '../../platform/scheduler.ts';
-import { attemptsJob, type Wake } from '../delivery/due-job.ts';
+import { attemptsJob, type DueJobs } from '../delivery/due-job.ts';
 import type { DeliveryQueryStore, NewDue } from './delivery-query-store.ts';
 import { dueFrom, requireKept } from './reschedule.ts';
 import { viewJob, viewWaiting } from './views.ts';
@@ -11,7 +11,7 @@ import { viewJob, viewWaiting } from './views.ts';
 interface Settings {
   scheduler: Scheduler;
   history: DeliveryQueryStore;
-  wake: Pick<Wake, 'at' | 'move'>;
+  dueJobs: Pick<DueJobs, 'at' | 'move'>;
   clock: Pick<Clock, 'now'>;
 }
 
@@ -20,7 +20,7 @@ const mostShown = 500;
 export type Jobs = ReturnType<typeof createJobs>;
 
 /** The scheduler's jobs, and what they mean for deliveries. All methods throw ApiError. */
-export function createJobs({ scheduler, history, wake, clock }: Settings) {
+export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   const now = () => new Date(clock.now());
 
   async function existing(id: string): Promise<Job> {
@@ -40,7 +40,7 @@ export function createJobs({ scheduler, history, wake, clock }: Settings) {
   /** What falls due with a second that has just been emptied came since: its job may be gone. */
   async function keepLatecomers(second: Date): Promise<void> {
     const [left] = await history.dueWith(second, 1);
-    if (left) await wake.at(second);
+    if (left) await dueJobs.at(second);
   }
 
   function changed(job: Job, wakes: number, deliveryIds: string[]): ChangedJob {
@@ -59,9 +59,9 @@ export function createJobs({ scheduler, history, wake, clock }: Settings) {
     if (!second) throw unable(job, participle);
     const named = await history.dueWith(second, mostShown);
     const count = await history.moveDue(second, to);
-    const isMoved = await wake.move(job.id, to.at);
+    const isMoved = await dueJobs.move(job.id, to.at);
     if (!isMoved && count === 0) throw unable(job, participle);
-    if (!isMoved) await wake.at(to.at);
+    if (!isMoved) await dueJobs.at(to.at);
     await keepLatecomers(second);
     const ids = named.map(({ _id }) => _id);
     return changed((await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at }, count, ids);

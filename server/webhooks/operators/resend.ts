@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
-import type { Wake } from '../delivery/due-job.ts';
+import type { DueJobs } from '../delivery/due-job.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
 import { type DeliveryQueryStore, finalStatuses, queryOf } from './delivery-query-store.ts';
@@ -20,7 +20,7 @@ interface Settings {
   history: DeliveryQueryStore;
   /** Gets what is due under way, wherever deliveries are sent. */
   dispatch: (stored: readonly Delivery[]) => Promise<void>;
-  wake: Pick<Wake, 'at'>;
+  dueJobs: Pick<DueJobs, 'at'>;
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
@@ -46,7 +46,7 @@ function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
 export type Operations = ReturnType<typeof createOperations>;
 
 /** What operators can have done to deliveries. All methods throw ApiError. */
-export function createOperations({ events, history, dispatch, wake, findKey, clock, idKey }: Settings) {
+export function createOperations({ events, history, dispatch, dueJobs, findKey, clock, idKey }: Settings) {
   const now = () => new Date(clock.now());
 
   async function existing(id: string): Promise<Delivery> {
@@ -157,7 +157,7 @@ export function createOperations({ events, history, dispatch, wake, findKey, clo
       const at = dueFrom(time, now());
       const moved = await history.move(id, { at, trigger: 'reschedule' });
       if (moved) {
-        await wake.at(at);
+        await dueJobs.at(at);
         return moved;
       }
       const delivery = await existing(id);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Scheduler } from '../../../server/platform/scheduler.ts';
-import { createWake } from '../../../server/webhooks/delivery/due-job.ts';
+import { createDueJobs } from '../../../server/webhooks/delivery/due-job.ts';
 
 it('misses nothing that falls due while it looks for what is due', async () => {
   const begins = Date.parse('2026-11-21T10:00:00Z');
@@ -11,13 +11,13 @@ it('misses nothing that falls due while it looks for what is due', async () => {
   const define = (_name: string, handler: typeof run) => {
     run = handler;
   };
-  const wake = createWake({
+  const dueJobs = createDueJobs({
     scheduler: { define } as never as Scheduler,
     clock: { now: () => now },
     nextDue: async (after, before) =>
       taken.length === 0 && due > after.getTime() && due < before.getTime() ? new Date(due) : undefined,
   });
-  wake.define(async () => {
+  dueJobs.define(async () => {
     if (due <= now) taken.push(now);
     now += 60; // so long does a look take
   }, new AbortController().signal);

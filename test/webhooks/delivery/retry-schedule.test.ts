@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AttemptError } from '../../../contracts/webhooks.ts';
-import { createSlots } from '../../../server/webhooks/delivery/concurrency-limits.ts';
-import { dueSecond } from '../../../server/webhooks/delivery/due-job.ts';
+import { createConcurrencyLimiter } from '../../../server/webhooks/delivery/concurrency-limits.ts';
+import { dueBucket } from '../../../server/webhooks/delivery/due-job.ts';
 import { judge } from '../../../server/webhooks/delivery/retry-schedule.ts';
 
 const delays = [60_000, 300_000];
@@ -39,12 +39,12 @@ describe('slots', () => {
     const step = fc.record({ key: fc.constantFrom('a', 'b', 'c', 'd'), lane, take: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const slots = createSlots({ perEndpoint: 5, pool: 12 });
+        const slots = createConcurrencyLimiter({ perEndpoint: 5, pool: 12 });
         const taken: { key: string; lane: 'first' | 'retry' }[] = [];
         for (const { key, lane, take } of steps) {
           const held = taken.findIndex((one) => one.key === key && one.lane === lane);
           if (take) {
-            const room = slots.room(key, 0);
+            const room = slots.capacityOf(key, 0);
             if ((lane === 'first' ? room.slots : room.retries) === 0) continue;
             slots.take(key, lane);
             taken.push({ key, lane });
@@ -68,10 +68,10 @@ describe('dueSecond', () => {
   it('is never after the moment, and less than a second before it', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (moment) => {
-        const late = moment.getTime() - dueSecond(moment).getTime();
+        const late = moment.getTime() - dueBucket(moment).getTime();
         expect(late).toBeGreaterThanOrEqual(0);
         expect(late).toBeLessThan(1000);
-        expect(dueSecond(moment).getMilliseconds()).toBe(0);
+        expect(dueBucket(moment).getMilliseconds()).toBe(0);
       }),
     );
   });
