@@ -1,7 +1,7 @@
 import { type ErrorCode, errorTable, isErrorCode } from '../contracts/errors.ts';
 import { localTimes } from './output/format.ts';
 
-/** Exit codes of `svcadmin` (design: the stable surface). */
+/** Exit codes of `svcadmin`. */
 export const exits = {
   ok: 0,
   failure: 1,

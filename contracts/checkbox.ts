@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClaimsMap, ClaimsMeta } from './claims.ts';
 import { DateTime } from './identifiers.ts';
 
-/** Seconds in which the same `Idempotency-Key` and body return the stored answer (decisions.md). */
+/** Seconds in which the same `Idempotency-Key` and body return the stored answer (docs/choices.md). */
 export const storedAnswerLifetime = 24 * 3600;
 
 /** Headers of a resolve, as Node names them. The key names the request: sent again, it is not billed again. */

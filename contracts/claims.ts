@@ -53,7 +53,7 @@ export interface ClaimsSnapshot {
 }
 
 /**
- * Partitions the requested identifiers (decisions.md, "Claims"): resolved, null and ignored are disjoint
+ * Partitions the requested identifiers (docs/choices.md): resolved, null and ignored are disjoint
  * and together are exactly what was requested, in the order asked. `permitted` are the claims the client
  * may see; anything else, and anything the registry does not know, is ignored.
  */

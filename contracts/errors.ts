@@ -1,7 +1,7 @@
 /**
  * The one table of errors. The error class, both REST bodies, the tRPC error and the exit code of the
  * command line all derive from a row here; a code without a row does not compile.
- * Rows follow interface 0.8.0 section 7, then decisions.md where the interface is silent.
+ * Rows follow interface 0.8.0 section 7, then docs/choices.md where the interface is silent.
  */
 export interface ErrorRow {
   /** HTTP status. */

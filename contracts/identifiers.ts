@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Prefixes of everything that has a name on the wire (decisions.md, "Identifiers and secrets").
+ * Prefixes of everything that has a name on the wire (docs/choices.md).
  * What follows the prefix is base62: 128 bits for identifiers, 256 bits and a checksum for secrets.
  */
 export const identifierPrefixes = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ClaimsMap, type ClaimValue } from './claims.ts';
 
-/** Seconds that `X-SVC-Timestamp` may be off, either way (decisions.md, "storefront"). */
+/** Seconds that `X-SVC-Timestamp` may be off, either way (docs/choices.md). */
 export const timestampSkew = 300;
 /** Requests a minute of one integration. */
 export const integrationRequestsPerMinute = 60;
@@ -46,7 +46,7 @@ export const StorefrontResponse = z
   .meta({ id: 'StorefrontResponse' });
 export type StorefrontResponse = z.infer<typeof StorefrontResponse>;
 
-/** decisions.md, "Claims": levels 1 to 3; a source that could not tell counts as the lowest. */
+/** docs/choices.md, "Claims": levels 1 to 3; a source that could not tell counts as the lowest. */
 export function verificationLevelOf(assuranceLevel: ClaimValue | undefined): VerificationLevel {
   if (assuranceLevel === 3) return 'biometric';
   return assuranceLevel === 2 ? 'document' : 'basic';

@@ -49,7 +49,7 @@ export type StartQuery = z.infer<typeof StartQuery>;
 export const SessionStatus = z.enum(['pending', 'authenticated', 'verified', 'complete']);
 export type SessionStatus = z.infer<typeof SessionStatus>;
 
-/** decisions.md, "Session states": why a session ended in failure. */
+/** Why a session ended in failure. */
 export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
 export type FailureReason = z.infer<typeof FailureReason>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { waitReasons } from './wait-reasons.ts';
 
-/** Where a delivery stands; it is in exactly one of these (interface 3.3, decisions.md "Webhooks"). */
+/** Where a delivery stands; it is in exactly one of these (interface 3.3, docs/choices.md). */
 export const DeliveryStatus = z.enum(['pending', 'in_flight', 'delivered', 'failed', 'skipped']);
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 

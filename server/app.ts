@@ -26,7 +26,7 @@ interface Context {
   logger: Logger;
   /** True from the moment that the process was asked to end. */
   isStopping: () => boolean;
-  /** Why this build must not use the database any more; undefined where it may. */
+  /** Why this build must not use the database; undefined where it may. */
   outdated: () => string | undefined;
 }
 

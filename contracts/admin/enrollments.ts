@@ -7,7 +7,7 @@ import { page, reference } from './references.ts';
 export const EnrollmentStatus = z.enum(['active', 'blocked']);
 export type EnrollmentStatus = z.infer<typeof EnrollmentStatus>;
 
-/** A user's relation to one client (decisions.md, "Enrollment"). `sub` is what the partner knows the user by. */
+/** A user's relation to one client (docs/choices.md). `sub` is what the partner knows the user by. */
 export const EnrollmentView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),

@@ -3,7 +3,7 @@ import { BillableKind, EntryKind } from '../charge.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { page, reference } from './references.ts';
 
-/** Interface section 8: 50 USD at least; decisions.md: at most a million at a time. Cents. */
+/** Interface section 8: 50 USD at least; docs/choices.md: at most a million at a time. Cents. */
 export const smallestFunding = 5_000;
 export const largestFunding = 100_000_000;
 

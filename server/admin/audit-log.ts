@@ -49,7 +49,7 @@ function targetOf({ action }: Actor, input: unknown): string | null {
 /** Characters of a field of the input that an entry keeps: a logo is no use there. */
 const longestField = 1_000;
 
-/** The input as far as an entry keeps it. What was refused may be anything. */
+/** The part of the input that an entry keeps. The input of a refused call can be any value. */
 function kept(input: Record<string, unknown>): Record<string, unknown> {
   const fields = Object.entries(input).filter(([name]) => /^\w{1,64}$/.test(name));
   return Object.fromEntries(
@@ -91,7 +91,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   }
 
   async function sweep(): Promise<void> {
-    // Taken before: what these calls have changed is among what is drained now.
+    // Read before the drain, which includes the changes of these calls.
     const calls = [...owed.values()];
     await drain(true);
     for (const call of calls) await note(call);
@@ -155,7 +155,7 @@ export function viewEntry({
   };
 }
 
-/** The log as far as this operator may read it. @throws ApiError `not_permitted` for the entries of another one */
+/** The entries that this operator may read. @throws ApiError `not_permitted` for the entries of another one */
 function readableBy({ id, name, role }: AdminContext['operator'], wanted: ListAuditLog): ListAuditLog {
   if (scopeOf(role, 'auditLog.list') !== 'own') return wanted;
   if (wanted.actor !== undefined && wanted.actor !== id && wanted.actor !== name) {

@@ -62,7 +62,7 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
   function setCertificates(now: number): void {
     const all = certificates();
     certificateLife.reset();
-    // The latest first: the one that expires next is what is left.
+    // The latest first, so that the next one to expire is set last.
     for (const { source, use, notAfter } of all.toSorted((a, b) => (a.notAfter < b.notAfter ? 1 : -1))) {
       certificateLife.set({ source, use }, (Date.parse(notAfter) - now) / 1000);
     }

@@ -3,7 +3,7 @@ import type { Db, Document } from 'mongodb';
 /** What waits to be done, as the database knows it. Every figure is read by an index, and bounded. */
 export interface Backlog {
   at: Date;
-  /** Up to 100,000 of each status; those that were delivered are what is left of an estimate of all. */
+  /** Up to 100,000 of each status. `delivered` is an estimate: all deliveries without the other statuses. */
   deliveries: { byStatus: Record<string, number>; late: number; oldestDueAt?: Date };
   jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
   /** Ledger pages whose events are still to be published. */

@@ -46,7 +46,7 @@ export interface Admin {
   routes: FastifyPluginAsync;
   /** To be registered on the health listener. */
   metricsRoutes: FastifyPluginAsync;
-  /** To be called on the public listener before its routes are registered: notes and counts its answers. */
+  /** Call this before the routes of the public listener are registered: records and counts its answers. */
   observe(app: FastifyInstance): void;
   /** Writes what was noted and not yet kept; for a graceful stop. */
   flush(): Promise<void>;

@@ -26,13 +26,13 @@ export interface Metrics {
   sent(outcome: string): void;
   /** What this process measures of itself. */
   renderProcess(): Promise<string>;
-  /** The same, with what the database says of the whole installation; `now` in milliseconds. */
+  /** The same, with the figures of the whole installation; `now` in milliseconds. */
   render(backlog: Backlog, now: number): Promise<string>;
 }
 
 const tokenRoute = '/api/oauth/token';
 
-/** Seconds: from a first attempt that goes out at once to one that waited for as long as a whole retry. */
+/** Buckets in seconds: from an immediate first attempt to the delay of a retry. */
 const lagBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 /** Up to the largest ledger page. */
 const batchBuckets = [1, 2, 4, 8, 16, 32, 64, 128];

@@ -54,7 +54,7 @@ export function createOperators({ store, clock }: Dependencies) {
     list: ({ status, ...page }: ListOperators): Promise<Operator[]> =>
       store.list({ ...(status && { status }) }, page),
 
-    /** The token ends at once. */
+    /** The token becomes invalid immediately. */
     revoke(operatorId: string, actor: Actor): Promise<Operator> {
       if (operatorId === actor.operatorId) {
         throw new ApiError('refused', { description: 'You cannot revoke yourself; another owner can' });

@@ -23,7 +23,7 @@ interface Dependencies {
   guides?: string;
 }
 
-/** Milliseconds that one read of the database serves all scrapers, and all people who look at the page. */
+/** Milliseconds for which scrapers, and readers of the page, share one read of the database. */
 const scrapedEvery = 15_000;
 const pageFreshFor = 5_000;
 /** How long a token that was admitted may read the metrics of a process that cannot reach the database. */
@@ -44,7 +44,7 @@ function askToSignIn(error: unknown): never {
   throw new ApiError('operator_unknown', { headers });
 }
 
-/** Lets in who may see the page that the route is. */
+/** Admits operators who may see the page of the route. */
 function createAdmission(authenticate: Authenticate) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     void reply.header('cache-control', 'no-store');

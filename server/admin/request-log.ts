@@ -32,11 +32,11 @@ interface Noted {
 }
 
 const flushEvery = 1_000;
-/** Lines kept of one flush: under load a sample of the successes, and far more of the failures. */
+/** Rows kept of one flush. Under load, successes are sampled more than failures. */
 const mostSuccesses = 50;
 const mostFailures = 200;
 
-/** Bits of an address that are kept: enough to tell networks apart, not people. */
+/** Bits of an address that are kept: they identify a network, not a person. */
 const kept = { ipv4: 24, ipv6: 48 };
 
 /** Notes what each request of a listener did, for `svcadmin request ID` and the metrics. */
@@ -93,7 +93,7 @@ export function createRequestLog({ store, metrics, clock, log, existing }: Depen
   }
 
   return {
-    /** To be called on a listener before its routes are registered. */
+    /** Call this before the routes of a listener are registered. */
     observe(app: FastifyInstance): void {
       app.addHook('onResponse', (request, reply, done) => {
         const error = failureOf(request);

@@ -34,7 +34,7 @@ function basicUser(authorization: string): string | undefined {
   return credentials && text(Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0]);
 }
 
-/** The client that an access token says it is for. Its signature was the endpoint's business. */
+/** The client id in an access token. The endpoint has verified the signature. */
 function clientOfToken(token: string): string | undefined {
   const [, payload] = token.split('.', 2);
   try {

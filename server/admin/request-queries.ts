@@ -44,7 +44,7 @@ interface Sources {
 
 /** `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
 export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
-  /** What is older may be there still, but not for long. */
+  /** Older rows may still exist until they are deleted. */
   const oldest = () => new Date(clock.now() - requestsKeptFor).toISOString();
   const from = (since: string | undefined): string => {
     const first = oldest();

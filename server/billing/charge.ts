@@ -51,7 +51,7 @@ const isVerifiedAccess = ({ kind, terms }: Order) => kind === 'token' && terms.r
 
 /** Charges, and the accesses that they grant. Three endpoints share them. */
 export function createCharges({ writer, store, revocations, clock, idKey }: Settings) {
-  /** Pages do not change, so an access is the same for ever; whether it was revoked is asked each time. */
+  /** An access never changes, because pages do not. Its revocation is read each time. */
   const known = new LRUCache<string, Access>({ max: remembered });
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
@@ -67,7 +67,7 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
   }
 
   return {
-    /** The charge that stands for a cause. */
+    /** The charge of a cause. */
     past: ({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> =>
       pastCharge(walletIdOf(partnerId, mode), chargeIdOf(cause)),
 
@@ -113,7 +113,7 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
       }
       if (written.outcome !== 'used') throw refusalOf(written);
       const past = await pastCharge(walletId, id);
-      // Another process's page stands, but not yet on a majority of the members.
+      // Another process's page exists, but not yet on a majority of the members.
       if (!past) {
         writer.forgetUsed({ walletId, id });
         throw unavailable(new Error(`the charge ${id} is being written by another process`));

@@ -97,7 +97,7 @@ export function createBillingFeature(dependencies: Dependencies) {
     }),
     sweeps: [publishing.sweep, removal.retention, summaries.sweep],
 
-    /** To be called when the database's primary has changed or is away. */
+    /** Call this when the database's primary has changed or is away. */
     forgetHeads: heads.clear,
 
     /** Opens both wallets of a partner. Idempotent. */
@@ -108,7 +108,7 @@ export function createBillingFeature(dependencies: Dependencies) {
       for (const { walletId } of pages) summaries.touch(walletId);
     },
 
-    /** Ends what is under way; for a graceful stop. */
+    /** Finishes the work under way, for a graceful stop. */
     async drain(): Promise<void> {
       await writer.drain();
       await publishing.drain();

@@ -2,7 +2,7 @@ import type { Db, Filter } from 'mongodb';
 import type { LedgerPage } from './ledger-page.ts';
 import { among } from './ledger-store.ts';
 
-/** What is kept of a person in one wallet's ledger. */
+/** Grants of a user in one wallet's ledger. */
 export interface Traces {
   walletId: string;
   /** Charges that the person's codes paid for. */

@@ -4,7 +4,7 @@ import { type LedgerPage, pageVersion } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { WalletState } from './wallet-rules.ts';
 
-/** The last page of a wallet, as far as this process knows. */
+/** The last page of a wallet that this process knows. */
 export interface Head {
   n: number;
   at: Date;
@@ -51,7 +51,7 @@ export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => numb
 
     delete: (walletId: string): void => void heads.delete(walletId),
 
-    /** To be called when a write failed or the database's primary has changed. */
+    /** Call this when a write failed or the database's primary has changed. */
     clear: (): void => heads.clear(),
   };
 }

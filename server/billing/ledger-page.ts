@@ -26,7 +26,7 @@ export interface Memo {
 /** What a charge grants, as it is stored in its entry. Erasure and retention remove it. */
 export interface Grant extends AccessTerms {
   expiresAt: Date;
-  /** Random; the key of `LedgerEntry.grantSeal`. Without it the seal says nothing about the claims. */
+  /** Random; the key of `LedgerEntry.grantSeal`. Without it, the seal does not reveal the claims. */
   salt: string;
 }
 
@@ -54,7 +54,7 @@ export interface LedgerPage {
   /** 0, 1, 2 … without gaps. */
   n: number;
   version: number;
-  /** Of the insert: tells our own page from another process's after a lost reply. */
+  /** Random id of the insert. After a lost reply it distinguishes our page from another process's. */
   attempt: string;
   /** Never earlier than that of the page before. */
   at: Date;

@@ -42,7 +42,7 @@ interface InsertReply {
 
 const int64 = (value: number) => Long.fromNumber(value);
 
-/** int64 for everything that adds up, whatever the size of the number. */
+/** int64 for every number that is summed, also for small ones. */
 function stored(page: LedgerPage): Document {
   const entries = page.entries.map((entry) => ({
     ...entry,

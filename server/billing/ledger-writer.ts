@@ -13,7 +13,7 @@ import type { Refusal } from './wallet-rules.ts';
 /** What became of a posting. */
 export type Written =
   | { outcome: 'written'; entry: LedgerEntry }
-  /** An entry of this id stands already. */
+  /** An entry of this id exists. */
   | { outcome: 'used' }
   | Refusal;
 
@@ -35,7 +35,7 @@ interface Settings {
   store: Pick<LedgerStore, 'insert' | 'page' | 'standing'>;
   heads: Heads;
   clock: Pick<Clock, 'now' | 'trusted'>;
-  /** Called with each page that stands. */
+  /** Called with each inserted page. */
   onWritten: (page: LedgerPage) => void;
   /** Milliseconds; only ever goes forward. */
   uptime: () => number;
@@ -46,7 +46,7 @@ interface Settings {
 type Drafted = Draft<Ticket> & { head: Head };
 
 const rememberedIds = 50_000;
-/** A page of another process may stand before a majority read shows it. Milliseconds. */
+/** A page of another process may exist before a majority read shows it. Milliseconds. */
 const catchUpAfter = () => 2 + Math.random() * 3;
 const tryAgainAfter = 10;
 
@@ -66,7 +66,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
  */
 export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pause }: Settings) {
   const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause });
-  /** Ids that are known to stand. One of them would have its whole page refused. */
+  /** Ids that are known to exist. Such an id would cause the refusal of its whole page. */
   const used = new LRUCache<string, true>({ max: rememberedIds });
   const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;
   let queue: Ticket[] = [];
@@ -87,7 +87,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     });
   }
 
-  /** Refuses, unless the id was used: that comes first (decisions.md, "Token endpoint"). */
+  /** Refuses, unless the id was used: that comes first (docs/choices.md). */
   async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
     try {
       const standing = await store.standing(refused.map(({ posting }) => posting));
@@ -139,7 +139,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     again(later);
   }
 
-  /** Another process was first, or an id of the page stands already: what is left is judged again. */
+  /** Another process was first, or an id of the page exists: checks the remaining postings again. */
   async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
     let progress = true;
@@ -171,12 +171,12 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     again([...refused.map(({ posting }) => posting), ...later]);
   }
 
-  /** The caller's work on the answer; where it fails, it is done again when the page stands. */
+  /** Prepares the answer. After a failure, it is prepared again when the page is inserted. */
   function place(posting: Ticket, entry: LedgerEntry): void {
     try {
       posting.onPlaced?.(entry);
     } catch {
-      // The caller meets the same error once the page stands.
+      // The caller gets the same error when the page is inserted.
     }
   }
 
@@ -188,7 +188,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
         head: await headFor(walletId, waiting),
       })),
     );
-    // Reading the heads takes up to some seconds: by now the callers of some postings may be over.
+    // Reading the heads may take seconds, and some callers may have disconnected.
     const drafts = wallets.flatMap(
       ({ walletId, head, waiting }) => (head && draft(walletId, head, due(waiting))) ?? [],
     );
@@ -232,7 +232,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
       });
     },
 
-    /** To be called where no entry of an id is found that this process knows as used: a restored database may have lost it. */
+    /** Call this if no entry of an id is found that this process knows as used: a restored database may have lost it. */
     forgetUsed: (posting: Pick<Posting, 'walletId' | 'id'>): void => void used.delete(usedKey(posting)),
 
     /** Resolves when nothing is under way; for a graceful stop. */

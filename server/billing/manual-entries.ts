@@ -20,7 +20,7 @@ export interface Moved {
   repeated: boolean;
 }
 
-/** Why money moves, and who says so. */
+/** The reason of an entry, and its operator. */
 export interface Reasons extends Memo {
   audit: AuditEntry;
 }

@@ -29,7 +29,7 @@ export interface Posting {
   traceparent?: string | undefined;
 }
 
-/** Milliseconds that a grant is kept: far longer than a code or a token lives. */
+/** Milliseconds for which a grant is kept: longer than codes and tokens are valid. */
 export const keepGrantsFor = 30 * 86_400_000;
 
 /** What one page makes of the postings of a wallet, in their order. */

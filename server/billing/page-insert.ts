@@ -35,12 +35,12 @@ const refused = () => new Error('the database refused a ledger page');
  * whether it is ours that stands. When the time is up, a fence takes their place.
  */
 export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings) {
-  /** Ours may stand though the insert was refused: an earlier one of it has landed. */
+  /** Our page may exist although the insert was refused, because an earlier insert succeeded. */
   async function fateOf({ page }: Draft, result: Inserted, fenced: boolean): Promise<Fate | 'unknown'> {
     if (result === 'inserted') return fenced ? 'fenced' : 'inserted';
     if (result === 'refused') return refused();
     const standing = await store.page(page.walletId, page.n);
-    // It may stand without a majority yet.
+    // It may exist without a majority.
     if (!standing) return 'unknown';
     return standing.attempt === page.attempt ? 'inserted' : 'page stands';
   }
@@ -49,7 +49,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
     const until = uptime() + resendWindow;
     const fates: (Fate | 'unknown')[] = drafts.map(() => 'unknown');
     const open = () => [...drafts.entries()].filter(([n]) => fates[n] === 'unknown');
-    /** Pages that can hardly stand any more, as an id of theirs does: a fence decides without waiting. */
+    /** Pages whose insert is unlikely to succeed, because an id of theirs exists: a fence decides immediately. */
     const hopeless = new Set<number>();
     for (let last = false; open().length > 0 && !last; ) {
       await pause(resendAfter);
@@ -67,7 +67,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
           }),
         );
       } catch {
-        // Whatever the error is, an earlier insert may have landed: only an answer or a fence ends the search.
+        // An earlier insert may have succeeded. Only a reply or a fence decides.
       }
     }
     return fates.map((fate) => (fate === 'unknown' ? (cause as Error) : fate));

@@ -20,7 +20,7 @@ export function createRevocationStore(db: Db) {
   const revocations = db.collection<Revocation>(collection);
 
   return {
-    /** Whether an access was revoked; look-ups of the same moment are one read. Never from a cache. */
+    /** Whether an access was revoked. Concurrent look-ups share one read. Never from a cache. */
     has: createStage<string, boolean>({
       async run(ids) {
         const found = await revocations

@@ -68,7 +68,7 @@ export function windowAt(window: SpendWindow, length: number, at: number): Spend
   return start > window.start.getTime() ? { start: new Date(start), used: 0 } : window;
 }
 
-/** Interface section 8; where both buckets are full the hour is named (decisions.md). */
+/** Interface section 8; where both buckets are full the hour is named (docs/choices.md). */
 function fullBucket(state: WalletState, at: number): Refusal | undefined {
   const buckets = [
     { bucket: 'hour', window: windowAt(state.hour, hour, at), limit: state.caps.perHour, length: hour },

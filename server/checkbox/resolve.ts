@@ -30,7 +30,7 @@ interface Client {
   claims: readonly ClaimName[];
 }
 
-/** Of whom something is asked. */
+/** The user, and the requested claims. */
 interface Enrolled {
   id: string;
   clientId: string;
@@ -95,7 +95,7 @@ function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now:
   );
 }
 
-/** What is charged for, and what it grants. */
+/** The terms of the charge. */
 function termsOf(request: CheckboxRequest, facts: Facts, key: Account['key']) {
   const snapshot = snapshotOf(request, facts);
   const { enrolled } = facts;

@@ -40,7 +40,7 @@ export function checkboxRoutes({
       accounts.set(request, account);
       notePartner(request, account.partner._id);
     });
-    // What is thrown here goes on to the error handler of the server.
+    // Errors go to the error handler of the server.
     scope.setErrorHandler(async (thrown, request) => {
       const error = toApiError(thrown, request);
       const account = accounts.get(request);

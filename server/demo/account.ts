@@ -116,7 +116,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
   }
 
   return {
-    /** Lets the client's users be verified by `source`; by the sandbox where it is null. */
+    /** Sets the source of the client; null is the sandbox. */
     async verifyBy(source: string | null): Promise<void> {
       const { clientId } = account;
       if (!clientId || (account.source ?? null) === source) return;

@@ -28,7 +28,7 @@ const noPage: Problem = {
   title: 'There is no such page',
   text: 'Check the address, or go back to the shop.',
 };
-/** What the shop says about an error, to the person in front of it. */
+/** Texts of the error pages of the shop. */
 const problems: Readonly<Record<string, Problem>> = {
   not_found: {
     title: 'Start at the shop',
@@ -69,7 +69,7 @@ function shortened(value: unknown): unknown {
 
 const json = (value: unknown) => JSON.stringify(shortened(value), null, 2);
 
-/** What the visit came to, in a word for the page's headline. */
+/** The result of the visit, for the headline of the page. */
 function verdictOf({
   returned,
   userinfo,

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An event as the partner's server got it. */
+/** An event that the partner's server has received. */
 export interface Received {
   at: Date;
   event: string;
@@ -39,7 +39,7 @@ export async function startReceiver(port: number, signingSecret: () => string | 
     request.on('end', () => {
       const raw = Buffer.concat(chunks);
       const verified = isSigned(raw, request.headers['x-svc-signature'], signingSecret());
-      // Only what is signed is read, and an event that comes twice is one.
+      // Only signed events are read, and a repeated event is ignored.
       if (verified) {
         const body = JSON.parse(raw.toString()) as Record<string, unknown>;
         const id = String(body['event_id']);

@@ -6,7 +6,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Every character of a guide goes through this: nothing that it says can become markup. */
+/** Escapes all text of a guide, so that none of it becomes markup. */
 const escapeText = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
@@ -104,7 +104,7 @@ export function renderGuide(markdown: string, resolve: Resolve): RenderedGuide {
   const lines = markdown.split('\n');
   const blocks: string[] = [];
   let at = 0;
-  /** The lines from here on for as long as they go on as `belongs` says. */
+  /** The next lines, while `belongs` is true. */
   const take = (belongs: (line: string) => boolean): string[] => {
     const from = at;
     do at += 1;

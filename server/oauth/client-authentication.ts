@@ -83,7 +83,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
 
   const hasActiveKey = async ({ keyId }: OAuthClient) => (await keyStatus(keyId)) === 'active';
 
-  /** The client in hand; where its key is revoked, the client as it is now, for it may have another key. */
+  /** The client, read again if its key is revoked, because it may have another key. */
   async function withActiveKey(client: OAuthClient): Promise<OAuthClient> {
     if (await hasActiveKey(client)) return client;
     const again = await findClient(client._id, { fresh: true });
@@ -119,7 +119,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     },
 
     /**
-     * Counts this request; its key is looked up beside, never from a cache (decisions.md, "Modes").
+     * Counts this request, and reads the status of its key at the same time, never from a cache.
      * @returns the client with a key that is active
      * @throws ApiError client_inactive where the key is revoked, then rate_limited (interface section 8, rule 5)
      */

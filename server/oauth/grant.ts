@@ -4,7 +4,7 @@ import { ApiError } from '../platform/errors.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import type { OAuthClient } from './client-authentication.ts';
 
-/** The fifth wrong verifier uses a code up (decisions.md). */
+/** Five wrong verifiers invalidate a code. */
 export const largestWrongVerifiers = 5;
 
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
@@ -25,7 +25,7 @@ function verifierMatches(grant: Grant, request: TokenRequest): boolean {
 }
 
 /**
- * What is wrong with an unused code, in the order of decisions.md; undefined where it may be exchanged.
+ * The fault of an unused code, in the order of docs/tokens-and-claims.md; undefined where it may be exchanged.
  * @param client as it is now: it may have lost a claim since the start
  * @param now milliseconds
  */

@@ -24,7 +24,7 @@ interface Dependencies {
 /** A code used again later than this after its first use has its token revoked (RFC 6749 4.1.2); milliseconds. */
 const raceWindow = 10_000;
 
-/** `POST /api/oauth/token` (interface 4.2): a code becomes a charge and a token, judged in the order of decisions.md. */
+/** `POST /api/oauth/token` (interface 4.2): exchanges a code for a charge and a token. The checks are in the order of docs/tokens-and-claims.md. */
 export function createTokenExchange({ clients, charges, grants, revoke, tokens, clock }: Dependencies) {
   /** Two workers of one partner may race; a replay later than that may be a thief's. */
   async function usedCode({ id, at }: PastCharge): Promise<ApiError> {

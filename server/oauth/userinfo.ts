@@ -14,10 +14,10 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** decisions.md: requests a minute per client. */
+/** Requests a minute per client (docs/choices.md). */
 const userinfoRequestsPerMinute = 120;
 
-/** RFC 6750 3.1: the challenge names the error only where a bearer token was sent, in whatever shape. */
+/** RFC 6750 3.1: the challenge names the error only if a bearer token was sent. */
 function refusal(authorization: string | undefined): ApiError {
   const sent = /^bearer\b/i.test(authorization ?? '');
   const challenge = sent ? 'Bearer realm="svc", error="invalid_token"' : 'Bearer realm="svc"';

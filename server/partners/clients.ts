@@ -67,7 +67,7 @@ export function assertRedirectUris(uris: readonly string[], mode: Mode): void {
   }
 }
 
-/** decisions.md, storefront: its exchange needs a claim that is true. */
+/** docs/choices.md: a storefront exchange needs a claim that is true. */
 function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): void {
   if (kind !== 'storefront' || canBePositive(claims)) return;
   const description = `A storefront client needs a claim that can be true, such as age_18_plus; ${claims.join(', ')} cannot`;
@@ -196,7 +196,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       });
     },
 
-    /** The old secrets end at once, elsewhere within the 2 s of the caches, or after `keepOldSeconds`. */
+    /** The old secrets become invalid within 2 s, the lifetime of the caches, or after `keepOldSeconds`. */
     async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
       const { secret, stored } = newClientSecret();
       const client = await change(clientId, ({ secrets }) => {

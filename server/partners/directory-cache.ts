@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** How long a found record is remembered, in milliseconds (design: caches). */
+/** Milliseconds for which a record is cached. */
 const lifetime = 2_000;
 /** Records in use that are older are refreshed in the background. Milliseconds. */
 const freshFor = 1_500;
@@ -40,7 +40,7 @@ export function createDirectoryCache<T>(
       if (!known || fresh || age >= lifetime) return refresh(id);
       if (age >= freshFor && !known.renewed) {
         known.renewed = true;
-        // Where it fails, the entry expires and its next reader meets the error.
+        // If it fails, the entry expires, and the next reader gets the error.
         refresh(id).catch(() => undefined);
       }
       return known.value;

@@ -35,7 +35,7 @@ export interface Directory {
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
   /** As `apiKey`, by the secret; a malformed one never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
-  /** To be called when a client or partner has changed in this process. */
+  /** Call this when a client or partner has changed in this process. */
   forget(id: string): void;
 }
 

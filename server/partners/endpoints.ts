@@ -28,7 +28,7 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The webhook endpoint of an API key (interface 5.5). All methods throw ApiError. */
 export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Dependencies) {
-  /** Every secret is a new version; `chooseUrl` says where to, from the key as it is. */
+  /** Every secret is a new version. `chooseUrl` derives the URL from the present key. */
   async function save(
     keyId: string,
     chooseUrl: (key: ApiKey) => string,
@@ -71,7 +71,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return save(keyId, checked, actor);
     },
 
-    /** The old secret ends at once, also for attempts still to come. */
+    /** The old secret becomes invalid immediately, also for scheduled attempts. */
     rotateSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
       const sameUrl = ({ webhook }: ApiKey): string => {
         if (!webhook) throw withoutUrl(keyId);

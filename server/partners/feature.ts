@@ -24,7 +24,7 @@ interface Dependencies {
   sources?: readonly Source[];
 }
 
-/** Partners, their keys and clients: what other features look up, and the admin API to change them. */
+/** Partners, API keys and clients: the directory for other features, and the admin API. */
 export function createPartnersFeature({
   stores,
   clock,

@@ -26,13 +26,13 @@ function newSecret(mode: Mode) {
   return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };
 }
 
-/** @throws ApiError `conflict` where the key is revoked: nothing can be done with it any more */
+/** @throws ApiError `conflict` where the key is revoked: a revoked key cannot be changed */
 export function assertActive(key: ApiKey): void {
   if (key.status === 'revoked')
     throw new ApiError('conflict', { description: `API key ${key._id} is revoked` });
 }
 
-/** API keys: `active` until revoked for good. All methods throw ApiError. */
+/** API keys: `active` until revoked permanently. All methods throw ApiError. */
 export function createKeys({ store, partners, clock }: Dependencies) {
   async function existingPartner(partnerId: string): Promise<Partner> {
     const partner = await partners.find(partnerId);
@@ -67,7 +67,7 @@ export function createKeys({ store, partners, clock }: Dependencies) {
       );
     },
 
-    /** The same id with a new secret, so its sessions and clients stay its own; the old secret ends at once. */
+    /** The same id with a new secret, so that it keeps its sessions and clients. The old secret becomes invalid immediately. */
     async rotate(keyId: string, actor: Actor): Promise<FreshKey> {
       const { apiKey, stored } = newSecret((await show(keyId)).mode);
       const key = await store.change(keyId, (current) => {

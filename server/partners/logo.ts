@@ -102,7 +102,7 @@ function reduced(picture: Picture, height: number): PNG {
 
 /**
  * Makes a PNG of our own from an uploaded PNG or JPEG: only its pixels are kept, none of its bytes.
- * @throws ApiError `refused` saying what is wrong with the file
+ * @throws ApiError `refused` with the fault of the file
  */
 export function remakeLogo(file: Buffer): Buffer {
   const picture = read(file);

@@ -13,7 +13,7 @@ function parse(uri: string): URL | undefined {
 }
 
 /**
- * Why `uri` may not be registered for a client of this mode, or undefined (decisions.md, "Session states").
+ * Why `uri` may not be registered for a client of this mode, or undefined (docs/choices.md).
  * What passes is kept and compared byte for byte, so nothing is normalised here.
  */
 export function redirectUriFault(uri: string, mode: Mode): string | undefined {

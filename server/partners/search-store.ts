@@ -9,7 +9,7 @@ export interface Match {
 
 /** Matches of one kind that are looked at. */
 const mostMatches = 500;
-/** Milliseconds that one look may take. */
+/** Milliseconds that one query may take. */
 const longestLook = 2_000;
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -29,13 +29,13 @@ interface Kept {
 interface Look {
   collection: string;
   filter: Document;
-  /** The index that the look stays in: as many keys as there are names or addresses, and no documents. */
+  /** The index that the query scans, without reading documents. */
   hint: Document;
 }
 
 export type SearchStore = ReturnType<typeof createSearchStore>;
 
-/** Finds partners by what a ticket says of them. */
+/** Searches partners by name, host, id or key. */
 export function createSearchStore(db: Db) {
   const look = ({ collection, filter, hint }: Look): Promise<Kept[]> =>
     db
@@ -74,7 +74,7 @@ export function createSearchStore(db: Db) {
     integration: 'integrations',
   };
 
-  /** An id, or its beginning as far as it can be read. */
+  /** An id, or the beginning of one. */
   async function byId(text: string, kind: IdentifierKind): Promise<Match[]> {
     const collection = collections[kind];
     if (!collection || !/^\w+$/.test(text)) return [];

@@ -14,7 +14,7 @@ export type SearchForPartners = ReturnType<typeof createPartnerSearch>;
 const newestFirst = (one: Partner, other: Partner): number =>
   other.createdAt.getTime() - one.createdAt.getTime() || (one._id < other._id ? 1 : -1);
 
-/** Partners by what a ticket says of them, newest first, each with what was found. */
+/** Partners that match a text, newest first, each with the match. */
 export function createPartnerSearch({ store, search }: Dependencies) {
   return async ({ text, status, limit, after }: SearchPartners): Promise<FoundPartner[]> => {
     const matches = await search.matches(text);

@@ -2,10 +2,10 @@ import type { Clock } from '../platform/clock.ts';
 import { isWellFormedSecret, randomSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { ClientSecret } from './client-store.ts';
 
-/** Secrets that a client may have at once: the current one and those that `--keep-old` lets live on. */
+/** Secrets that a client may have at the same time: the current one, and old ones kept by `--keep-old`. */
 const mostSecrets = 5;
 
-/** A fresh client secret with what is stored of it. */
+/** A new client secret, and its stored form. */
 export function newClientSecret(): { secret: string; stored: ClientSecret } {
   const secret = randomSecret('clientSecret');
   return { secret, stored: { hash: sha256(secret) } };
@@ -15,7 +15,7 @@ const isLive = ({ expiresAt }: ClientSecret, now: number): boolean => !expiresAt
 
 /**
  * The list after a rotation: the new secret first, the older ones until `keepUntil` at the latest.
- * @returns undefined where too many secrets would be accepted at once
+ * @returns undefined where too many secrets would be valid at the same time
  */
 export function rotateSecrets(
   secrets: readonly ClientSecret[],

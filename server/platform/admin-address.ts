@@ -18,7 +18,7 @@ function readIfThere(path: string): string {
 /**
  * `svcadmin` on this machine finds the admin listener by the file `admin-url` of the data directory. It is written only
  * into a directory that exists and belongs to this process's user: a server that stores nothing there makes none.
- * @returns puts back what another process that shares the directory had written, to be called when this listener ends
+ * @returns restores the entry of another process that shares the directory; call it when this listener ends
  */
 export function rememberAdminAddress(dataDir: string, url: string, logger: Pick<Logger, 'warn'>): () => void {
   const nothing = () => undefined;

@@ -16,7 +16,7 @@ internal.addSubnet('fc00::', 7, 'ipv6');
 internal.addSubnet('fe80::', 10, 'ipv6');
 
 /**
- * Why the admin listener may not listen on `host` without TLS, or undefined. All interfaces at once count as
+ * Why the admin listener may not listen on `host` without TLS, or undefined. All interfaces together count as
  * public, and so does a name: what it resolves to may change.
  */
 export function adminHostFault(host: string): string | undefined {

@@ -8,7 +8,7 @@ export interface Clock {
 export interface DatabaseClock extends Clock {
   /** Measures once; rejects when the database cannot be asked. */
   measure(): Promise<void>;
-  /** How far the local clock is from the database's, in milliseconds; positive when the local one is behind. */
+  /** The database's time minus the local time, in milliseconds. */
   offset(): number;
   start(): void;
   stop(): void;

@@ -136,7 +136,7 @@ export interface Config {
   traceEndpoint: string | undefined;
 }
 
-/** Every fault of the environment at once. */
+/** All faults of the environment. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -193,7 +193,7 @@ function sharedNames(...lists: readonly (readonly { name: string }[])[]): string
 }
 
 /**
- * Reads the environment (design: the stable surface). An empty variable counts as unset.
+ * Reads the environment. An empty variable counts as unset.
  * @throws ConfigError naming every wrong variable
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {

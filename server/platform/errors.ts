@@ -42,7 +42,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Seconds that a caller is asked to wait while the database is away (decisions.md). */
+/** `Retry-After` in seconds while the database cannot be reached. */
 export const unavailableRetryAfter = 5;
 
 /** The 503 of a step that cannot be done now. */

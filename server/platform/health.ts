@@ -8,7 +8,7 @@ interface Dependencies {
   clock: Pick<Clock, 'trusted'>;
   /** True from the moment that the process was asked to end. */
   isStopping: () => boolean;
-  /** Why this build must not use the database any more; undefined where it may. */
+  /** Why this build must not use the database; undefined where it may. */
   outdated: () => string | undefined;
 }
 

@@ -47,7 +47,7 @@ export function keyed(key: Uint8Array, cause: readonly (string | number)[]): Buf
   return createHmac('sha256', key).update(JSON.stringify(cause)).digest();
 }
 
-/** The identifier that `cause` always leads to: doing a step twice meets the same `_id` and changes nothing. */
+/** The identifier that is derived from `cause`: a repeated step has the same `_id` and changes nothing. */
 export function deriveId(key: Uint8Array, kind: IdentifierKind, cause: readonly (string | number)[]): string {
   const digest = keyed(key, [kind, ...cause]).subarray(0, identifierShape.bytes);
   return identifierPrefixes[kind] + base62(digest.toString('hex'), identifierShape.characters);
@@ -97,7 +97,7 @@ export function hmac(key: Uint8Array, text: string): string {
   return createHmac('sha256', key).update(text).digest('base64url');
 }
 
-/** A fresh request id, `req_…`, of 122 random bits: in `X-Request-Id`, in every log line, and what support is asked about. */
+/** A fresh request id, `req_…`, of 122 random bits: in `X-Request-Id`, in log lines, and in `svcadmin request`. */
 export function randomRequestId(): string {
   return `req_${base62(randomUUID().replaceAll('-', ''), identifierShape.characters)}`;
 }

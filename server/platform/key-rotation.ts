@@ -22,7 +22,7 @@ interface Settings {
 
 export type KeyRotation = ReturnType<typeof createKeyRotation>;
 
-/** Makes keys, and seals what is kept under another master key. All methods throw ApiError. */
+/** Makes keys, and reseals stored secrets under another master key. All methods throw ApiError. */
 export function createKeyRotation({ db, sealing, keyring, fields, processes, clock }: Settings) {
   const keys = db.collection<KeyDocument>(keyCollection);
   const list = () => keys.find().sort({ createdAt: 1, _id: 1 }).toArray();

@@ -47,7 +47,7 @@ async function newSigningKey(): Promise<string> {
   return JSON.stringify(await exportJWK(privateKey));
 }
 
-/** What is sealed of a new key. */
+/** The sealed part of a new key. */
 export const newKey = async (use: KeyUse): Promise<string> =>
   use === 'signing' ? newSigningKey() : randomBytes(32).toString('base64url');
 

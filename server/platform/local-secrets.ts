@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * A secret that lives in a file of the data directory (0600): read, or made when it is not there yet. Of two
- * processes that start at once, the first to write it wins and both use it.
+ * processes that start at the same time, the first writer wins and both use its value.
  */
 export function localSecret(dataDir: string, name: string, make: () => string): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

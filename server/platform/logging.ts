@@ -34,7 +34,7 @@ export function causeOf(error: unknown): string {
   return error.cause === undefined ? own : `${own} ← ${causeOf(error.cause)}`;
 }
 
-/** A database that is away is expected now and then: where the code met it says nothing. */
+/** Failures of the database are expected: they are logged without a stack. */
 const describeError = (error: Error) =>
   isUnavailable(error) ? { type: error.name, message: causeOf(error) } : stdSerializers.err(error);
 

@@ -4,12 +4,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { routeOf } from './http/answer-log.ts';
 import { version } from './version.ts';
 
-/** What every process measures of itself, whatever its roles. */
+/** Metrics of every process, in all roles. */
 export interface ProcessMetrics {
   registry: Registry;
-  /** To be called on a listener before its routes are registered: counts and times its answers. */
+  /** Call this before the routes of a listener are registered: counts and times its answers. */
   observeAnswers(app: FastifyInstance): void;
-  /** To be called before the client connects: its pool, and how long the database takes. */
+  /** Call this before the client connects: its pool, and how long the database takes. */
   observeDatabase(client: MongoClient): void;
 }
 
@@ -24,7 +24,7 @@ const misnamed = [
 const answerBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const databaseBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
 
-/** Probes come every few seconds and would hide what callers meet. */
+/** Probes are frequent and would distort the metrics of callers. */
 const isProbe = ({ routeOptions }: FastifyRequest) => routeOptions.logLevel === 'silent';
 
 export function createProcessMetrics({ roles }: { roles: Iterable<string> }): ProcessMetrics {

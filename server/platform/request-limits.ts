@@ -124,7 +124,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     return stage(counter);
   }
 
-  /** What is known of a counter in the minute of `now`. */
+  /** The state of a counter in the minute of `now`. */
   function knownAt(now: number, name: string, id: string) {
     const start = windowStart(now, minute);
     if (seenFull.start !== start) seenFull = { start, used: new Map() };

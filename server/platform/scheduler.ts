@@ -23,7 +23,7 @@ export interface Job {
 
 /** What the rest of the system sees of Agenda. Scheduling works in every process; running needs `start`. */
 export interface Scheduler {
-  /** Says what a job of this name does. A failure of the business is a normal return; a throw marks the job failed. */
+  /** Defines the handler of jobs of this name. A throw marks the job as failed. */
   define(name: string, handler: (key: string) => Promise<void>): void;
   /** Runs `name` at `when`; the same name and key, not yet taken up by a process, is one job. */
   at(name: string, when: Date, key: string): Promise<void>;
@@ -34,7 +34,7 @@ export interface Scheduler {
   move(id: string, when: Date, key: string): Promise<boolean>;
   /** Removes a job that waits; false where there is none. */
   cancel(id: string): Promise<boolean>;
-  /** Deletes what is left of jobs that ran more than a day ago. */
+  /** Deletes jobs that ran more than a day ago. */
   sweep(): Promise<void>;
   start(): Promise<void>;
   /** Seconds since this process last looked for due jobs and got an answer; undefined where it runs none. */

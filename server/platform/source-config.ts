@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
 
 /**
  * The items of a variable that holds a JSON list, or the path of a file with one.
- * @throws SourceFault saying what is wrong
+ * @throws SourceFault with the fault
  */
 export function readSourceList<T>(text: string | undefined, schema: z.ZodType<readonly T[]>): readonly T[] {
   if (text === undefined) return [];
@@ -63,7 +63,7 @@ export function readSourceList<T>(text: string | undefined, schema: z.ZodType<re
 /**
  * The OpenID providers of SVC_OIDC_SOURCES: a JSON list, or the path of a file with one. Secrets may be left in
  * other variables of the environment, or in files that `_FILE` variables name.
- * @throws SourceFault saying what is wrong, without any secret
+ * @throws SourceFault with the fault, without any secret
  */
 export function readOidcSources(
   text: string | undefined,

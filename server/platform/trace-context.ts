@@ -4,13 +4,13 @@ const format = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?
 /** The place of a request in a trace of its caller. */
 export interface TraceContext {
   traceId: string;
-  /** The header as version 00 has it: what is passed on. */
+  /** The header in the form of version 00. */
   traceparent: string;
 }
 
 const isZero = (digits: string) => /^0+$/.test(digits);
 
-/** What a `traceparent` header says; undefined for one that is missing or not valid, which the standard has us ignore. */
+/** A parsed `traceparent` header; undefined where it is missing or invalid, which the standard ignores. */
 export function readTraceparent(header: unknown): TraceContext | undefined {
   if (typeof header !== 'string') return undefined;
   const [, version = '', traceId = '', parentId = '', flags = '', rest] = format.exec(header) ?? [];

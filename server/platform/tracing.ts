@@ -17,13 +17,13 @@ import { version } from './version.ts';
 
 /** Traces of this process. Where there is no collector there is no such object, and nothing is installed. */
 export interface Tracing {
-  /** To be called on a listener before its routes are registered: a span for each request. */
+  /** Call this before the routes of a listener are registered: a span for each request. */
   observeRequests(app: FastifyInstance): void;
-  /** To be called with a client that monitors its commands: a span for each batch that a traced request causes. */
+  /** Call this with a client that monitors its commands: a span for each batch that a traced request causes. */
   observeDatabase(client: MongoClient): void;
   /** Runs `work` as a span. `causes`: the `traceparent` of what it is done for; the first is the parent. */
   span<T>(of: SpanOf, work: (span: Span) => Promise<T>): Promise<T>;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 

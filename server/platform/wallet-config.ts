@@ -56,7 +56,7 @@ function accessOf({ name, access }: Given, environment: Environment): WalletSett
 /**
  * The wallet sources of SVC_WALLET_SOURCES: a JSON list, or the path of a file with one. Certificates and keys are
  * read and checked; a file of trust anchors is only checked, because it is read again while the server runs.
- * @throws SourceFault saying what is wrong, without any secret
+ * @throws SourceFault with the fault, without any secret
  */
 export function readWalletSources(
   text: string | undefined,

@@ -20,9 +20,9 @@ export interface Caller extends Account {
 }
 
 interface Dependencies {
-  /** Never from a cache: rotating a secret and disabling hold at once. */
+  /** Never from a cache, so that a rotation or a disabled integration has immediate effect. */
   findIntegration: (id: string) => Promise<Integration | undefined>;
-  /** Nor these: a claim that was withdrawn a moment ago is not handed out, and there is no second look. */
+  /** Never from a cache, so that a removed claim is not returned. */
   findClient: (id: string) => Promise<Account | undefined>;
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   sealing: Sealing;

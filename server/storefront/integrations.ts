@@ -23,7 +23,7 @@ export interface FreshIntegration {
 
 export type Integrations = ReturnType<typeof createIntegrations>;
 
-/** Storefront integrations: `active` until disabled for good. All methods throw ApiError. */
+/** Storefront integrations: `active` until disabled permanently. All methods throw ApiError. */
 export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
   async function newSecret() {
     const integrationSecret = randomSecret('integrationSecret');
@@ -78,7 +78,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
       return store.list(filter, page);
     },
 
-    /** The old secret ends at once. */
+    /** The old secret becomes invalid immediately. */
     async rotateSecret(id: string, actor: Actor): Promise<FreshIntegration> {
       const { integrationSecret, sealedSecret } = await newSecret();
       const integration = await store.change(id, ({ status, secretVersion }) => {

@@ -7,7 +7,7 @@ interface Signed {
   timestamp: string;
 }
 
-/** Interface 5.4, decisions.md: `{integration_id}.{timestamp}.{raw body}`, the body as the bytes that were sent. */
+/** Interface 5.4, docs/choices.md: `{integration_id}.{timestamp}.{raw body}`, the body as the bytes that were sent. */
 function signatureOf(secret: string, { integrationId, timestamp }: Signed, raw: Uint8Array): string {
   const mac = createHmac('sha256', secret).update(`${integrationId}.${timestamp}.`).update(raw);
   return `sha256=${mac.digest('hex')}`;

@@ -28,7 +28,7 @@ interface Dependencies {
   users: Pick<UserStore, 'find'>;
   erasure: Erasure;
   isFresh: IsFresh;
-  /** What is kept of a shop's customer in place of its id. */
+  /** The keyed hash of a shop's customer id. */
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** The charge that the exchange of a code made, where there was one. */
   chargeOf: (code: CodeOfSession) => Promise<Charge | undefined>;

@@ -68,7 +68,7 @@ interface Dependencies {
   claimLifetimes?: Lifetimes;
   /** Logos of partners, by their id. */
   findLogo?: (id: string) => Promise<Buffer | undefined>;
-  /** What is kept of a shop's customer in place of its id. */
+  /** The keyed hash of a shop's customer id. */
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
   /** Who runs this installation. */
   imprint?: Imprint;
@@ -92,7 +92,7 @@ export interface Verification {
   certificates: ReturnType<typeof createSourceOverview>['certificates'];
 }
 
-/** The hosted flow, the session query, and what a code stands for (interface 3.1, 4.1, 4.5). */
+/** The hosted flow, the session query, and the grants of codes (interface 3.1, 4.1, 4.5). */
 export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;

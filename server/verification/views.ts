@@ -5,7 +5,7 @@ import type { Enrollment } from './people/enrollment-store.ts';
 import { reasonAt, type Stage, stageOf } from './session/steps.ts';
 import type { IssuedCode, Session } from './session/transitions.ts';
 
-/** A charge as far as a session names it. */
+/** The charge of a session. */
 export interface Charge {
   id: string;
   at: Date;
@@ -16,7 +16,7 @@ interface Circumstances {
   now: number;
 }
 
-/** A code dies of the fifth wrong verifier (decisions.md, "Token endpoint"). */
+/** Five wrong verifiers invalidate the code. */
 const deadlyWrongVerifiers = 5;
 
 function stateOfCode(code: IssuedCode, { charge, now }: Circumstances): CodeState {
@@ -43,7 +43,7 @@ function viewFailure(session: Session, stage: Stage): SessionView['failure'] {
   return { reason, retryable, text, at: (session.failure?.at ?? session.expiresAt).toISOString() };
 }
 
-/** What happened, in order; an expiry, which no record tells, included. */
+/** Events in order, also the expiry, which is not stored. */
 function viewTimeline({ timeline, expiresAt }: Session, stage: Stage): SessionView['timeline'] {
   const expiry = { at: expiresAt, event: 'expired', note: 'session_expired' };
   return [...timeline, ...(stage === 'expired' ? [expiry] : [])].map(({ at, event, note }) => ({

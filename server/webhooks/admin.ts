@@ -48,7 +48,7 @@ interface Dependencies {
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }
 
-/** What `svcadmin events|deliveries|jobs` and the commands of `svcadmin webhooks` that send or look call. */
+/** Procedures of `svcadmin events`, `deliveries`, `jobs`, and of most commands of `svcadmin webhooks`. */
 export function createWebhookProcedures({ webhooks, findKey, subjectOf }: Dependencies) {
   const { context } = webhooks;
   const operations = createOperations({ ...context, findKey });

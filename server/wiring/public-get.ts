@@ -7,8 +7,8 @@ const timeout = 5_000;
 const largestBody = 2 * 1024 * 1024;
 
 /**
- * Gets what stands at an https address on the Internet: public addresses only, no redirects, at most 2 MiB, within 5 s.
- * @throws whatever goes wrong
+ * Fetches an https address: public addresses only, no redirects, at most 2 MiB, within 5 s.
+ * @throws the error of the request
  */
 export function createPublicGet(resolve = createResolve()) {
   return async function get(address: string, accept: string): Promise<{ type: string; body: Uint8Array }> {

@@ -75,7 +75,7 @@ export interface Foundation {
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
 }
 
-/** The object graph: the only place where features meet. */
+/** The object graph: the only place that joins features. */
 export function createServices(foundation: Foundation) {
   const { config, db, patient, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
     foundation;

@@ -11,7 +11,7 @@ interface KeysAndClients {
 
 /**
  * Whose webhook URL gets an event: the key that owns the session; where it is revoked, the client's present one
- * (decisions.md, "Enrollment"). A key without a URL gets none, so that nothing has to be leased for it.
+ * (docs/choices.md). A key without a URL gets none, so that nothing has to be leased for it.
  */
 export async function eventRecipient(
   { keyId, clientId }: { keyId: string; clientId?: string },

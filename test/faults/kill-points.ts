@@ -62,7 +62,7 @@ export function createKillPoints(names: ReadonlySet<string>, report: () => Promi
       armed = next;
       left = next.from === 'now' ? next.hit : 0;
     },
-    /** To be called when the process is asked to stop. */
+    /** Call this when the process is asked to stop. */
     terminating(): void {
       if (armed?.from === 'SIGTERM') left = armed.hit;
     },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
-/** Interface section 8 and decisions.md: what one address may get wrong in a minute. */
+/** Interface section 8 and docs/choices.md: what one address may get wrong in a minute. */
 const wrongSecrets = 20;
 const wrongTokens = 10;
 

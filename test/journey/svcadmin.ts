@@ -10,7 +10,7 @@ const program = fileURLToPath(
 );
 
 export class SvcadminError extends Error {
-  /** design: 4 is "not found", 5 "refused". */
+  /** 4 is "not found", 5 "refused". */
   readonly exitCode: number;
   /** `not_found` and the like. */
   readonly code: string;

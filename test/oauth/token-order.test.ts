@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => oauth.stop());
 
 /**
- * decisions.md: grant_type → rest of the body → client credentials → client_inactive → client rate limit → code → redirect_uri →
+ * docs/choices.md: grant_type → rest of the body → client credentials → client_inactive → client rate limit → code → redirect_uri →
  * PKCE → scope → enrollment → spend caps → balance. Everything is wrong at first, and one fault after another is mended.
  */
 describe('the order of checks', () => {

@@ -11,7 +11,7 @@ let server: TestServer;
 let partner: TestPartner;
 let walletId: string;
 
-/** Interface section 7.6 and decisions.md: a billable endpoint answers within 5 s. */
+/** Interface section 7.6 and docs/choices.md: a billable endpoint answers within 5 s. */
 const soonEnough = 5_000;
 
 beforeAll(async () => {

@@ -30,7 +30,7 @@ const publishedWithin = 60_000;
 
 /** Audits wallets while they are used: pages do not change, and later pages are for the next audit. */
 export function createWalletAudit({ store, revocations, checkpoints, key, clock }: Dependencies) {
-  /** The checkpoint's page as it is now, and what is wrong with it. */
+  /** The present page of the checkpoint, and its faults. */
   async function checkpointOf(walletId: string): Promise<{ start?: Checked; findings: Finding[] }> {
     const checkpoint = await checkpoints.find(walletId, key);
     if (!checkpoint) return { findings: [] };

@@ -15,7 +15,7 @@ import { admit, countingOf, isBillable, judge, newWallet, type WalletState } fro
 /** How a repair mends a finding: see repair-wallet.ts. */
 export type Mend = 'publish' | 'endAccess' | 'forgetCheckpoint';
 
-/** What is wrong with a wallet's ledger, and where. */
+/** A fault in a wallet's ledger, and its place. */
 export interface Finding {
   /** Number of the page. */
   page?: number;

@@ -29,7 +29,7 @@ export interface RepairReport {
   balance: number;
 }
 
-/** The entry that the audit log gets, for what is about to be mended. */
+/** The audit log entry for a repair that follows. */
 type DescribeRepair = (walletId: string, mended: readonly Finding[]) => AuditEntry;
 
 /**

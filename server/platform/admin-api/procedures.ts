@@ -91,7 +91,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
 
 type Ended = { ok: true; data: unknown } | { ok: false; error: TRPCError };
 
-/** What the audit log says of a call; undefined for one that no rule refused, and for a dry run. */
+/** The audit log entry of a refused call; undefined for other errors and for a dry run. */
 function resultOf(ended: Ended): CallResult | undefined {
   if (ended.ok) {
     const { dryRun, repeated } = (ended.data ?? {}) as { dryRun?: unknown; repeated?: unknown };
@@ -104,5 +104,5 @@ function resultOf(ended: Ended): CallResult | undefined {
 
 export const router = trpc.router;
 export const mergeRouters = trpc.mergeRouters;
-/** Every procedure of the admin API is built from this one. `ctx.actor` says who acts. */
+/** Every procedure of the admin API is built from this one. `ctx.actor` is the operator. */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);

@@ -110,7 +110,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
 const isForTest = (input: unknown): boolean =>
   typeof input === 'object' && input !== null && 'mode' in input && input.mode === 'test';
 
-/** How far a role may call a procedure; undefined where it may not. Without a row, only owners may. */
+/** The scope in which a role may call a procedure; undefined where it may not. Without a row, only owners may. */
 export function scopeOf(role: Role, path: string): Scope | undefined {
   return role === 'owner' ? 'any' : permissions[path]?.[role];
 }

@@ -19,7 +19,7 @@ export type Database = { client: MongoClient; db: Db; features: DatabaseFeatures
 type Target = {
   /** Connection string; its path names the database, `svc` where it has none. */
   uri: string;
-  /** True for the engine that `startEmbedded` runs: nothing is asked about it then. */
+  /** True for the engine of `startEmbedded`, whose features are known. */
   embedded: boolean;
   /** Shown in the database's own log and `currentOp`. */
   appName: string;
@@ -28,7 +28,7 @@ type Target = {
   logger?: Pick<Logger, 'info'>;
   /** Called with the client before it connects. */
   watch?: (client: MongoClient) => void;
-  /** Whether the client tells of each command: that costs time. */
+  /** Whether the client emits an event for each command, which costs time. */
   monitorCommands?: boolean;
 };
 
@@ -42,7 +42,7 @@ const embeddedFeatures: DatabaseFeatures = {
 };
 
 /**
- * A billable endpoint owes a 503 within 5 s when the database is gone. The driver adds these up: an operation
+ * A billable endpoint answers 503 within 5 s when the database cannot be reached. The driver adds these up: an operation
  * first finds a server, then a connection, then waits for its answer, and may do the last two twice.
  */
 const limits = (answerWithinMs: number): MongoClientOptions => ({

@@ -21,7 +21,7 @@ const internalErrors = new Set([
   'MongoStalePrimaryError',
 ]);
 
-/** Codes of a server that cannot serve now, or cannot tell whether a write will last. */
+/** Codes of a server that cannot serve now, or does not know whether a write is durable. */
 const unavailableCodes = new Set<unknown>([
   6, // HostUnreachable
   7, // HostNotFound
@@ -47,7 +47,7 @@ const unavailableCodes = new Set<unknown>([
   14031, // OutOfDiskSpace
 ]);
 
-/** What a bulk write met where it did not get as far as an answer: the driver wraps it as if a server had said it. */
+/** The cause of a bulk write without a reply: the driver wraps it like an error of the server. */
 const beneath = (error: MongoError): MongoError =>
   error instanceof MongoBulkWriteError && (error.errorResponse as unknown) instanceof MongoError
     ? (error.errorResponse as unknown as MongoError)
@@ -58,7 +58,7 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
   (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
 
 /**
- * Whether an error says that the database is away, or that the fate of a write is not known: the answer to the
+ * Whether the database cannot be reached, or the result of a write is unknown: the answer to the
  * caller is then a 503, and what the write would have done has to be read before it is done again.
  */
 export const isUnavailable = (thrown: unknown): boolean => {

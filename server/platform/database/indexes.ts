@@ -49,7 +49,7 @@ const readIndexes = async (db: Db, collection: string): Promise<ReportedIndex[]>
   }
 };
 
-/** To be called only where no process needs the index any more. Idempotent. */
+/** Call this only if no process needs the index any more. Idempotent. */
 export const dropIndex = async (db: Db, collection: string, name: string): Promise<void> => {
   try {
     await db.collection(collection).dropIndex(name);
@@ -116,7 +116,7 @@ export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclarat
 };
 
 /**
- * Compares what is declared with what the database reports, in the collections that declare anything.
+ * Compares the declared indexes with those of the database.
  *
  * @returns a sentence for each index that is missing, differs, or is not declared; empty when all agree
  */

@@ -1,25 +1,25 @@
 import type { Collection, Document } from 'mongodb';
 
-/** Records that one search looks through before it stops. */
+/** Records that one search reads at most. */
 const mostLookedThrough = 20_000;
 
 /** A search of the newest records first. */
 interface Search {
-  /** What an index answers, and which one: a planner may take a worse one for a page that begins after a record. */
+  /** The condition that an index serves, and that index: the planner may choose a worse one. */
   indexed: Document;
   hint: Document;
-  /** What every record has to be looked at for. */
+  /** The condition that no index serves. */
   rest: Document;
   /** The field of the time that they are sorted by. */
   by: string;
-  /** The record after which it begins. */
+  /** The record before the first one. */
   after?: { _id: string; at: Date } | undefined;
   limit: number;
   /** Default: 20,000. */
   most?: number | undefined;
 }
 
-/** `stoppedAfter`: the last record that was looked at, where there are more. */
+/** `stoppedAfter`: the last record that was read, if there are more. */
 export interface Found<Row> {
   rows: Row[];
   stoppedAfter: string | null;
@@ -36,7 +36,7 @@ export function period(by: string, since: string | undefined, until: string | un
 export const givenFields = (fields: Document): Document =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Searches without ever reading more than so many records: what no index answers is looked for among the newest ones. */
+/** Searches the newest records, and reads a bounded number of them. */
 export async function lookThrough<Row extends Document>(
   collection: Collection<Row>,
   search: Search,

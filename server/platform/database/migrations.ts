@@ -109,7 +109,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
   }
 
   return {
-    /** Works on each migration that is not done, for a short time. To be called again and again. */
+    /** Continues each unfinished migration for a short time. Call this repeatedly. */
     async work(migrations: readonly Migration[]): Promise<void> {
       for (const migration of migrations) await work(migration);
     },
@@ -131,7 +131,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       return left;
     },
 
-    /** Lets each be worked on from its beginning: an older build may have written the old form behind it. */
+    /** Restarts each migration: an older build may have written the old form. */
     async again(migrations: readonly Migration[]): Promise<void> {
       const done = { _id: { $in: migrations.map(idOf) }, doneAt: { $exists: true } };
       await meta.updateMany(done, { $unset: { doneAt: '', after: '' } });

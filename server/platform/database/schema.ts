@@ -26,7 +26,7 @@ const tooOld = ({ version, oldestBuild }: SchemaDocument) =>
   }`;
 
 /**
- * Why this build must not use the database any more; undefined where it may. Processes ask while they run: an upgrade may be
+ * Why this build must not use the database; undefined where it may. Running processes check it: an upgrade may be
  * finished beside them.
  */
 export async function outdatedBy(db: Db, known = schemaVersion): Promise<string | undefined> {

@@ -11,7 +11,7 @@ import { isDuplicateKey, isUnavailable } from './failures.ts';
 /** Refusals of single statements of a group, by their index. */
 type Refusals = ReadonlyMap<number, MongoServerError>;
 
-/** What the server refused of a group; undefined where the error says nothing about single statements. */
+/** The refused statements of a group; undefined where the error does not name them. */
 function refusalsIn(error: unknown): Refusals | undefined {
   if (!(error instanceof MongoBulkWriteError) || isUnavailable(error)) return undefined;
   const errors = [error.writeErrors].flat();

@@ -3,7 +3,7 @@ import type { ApiError } from '../errors.ts';
 import { causeOf } from '../logging.ts';
 import { maskSecrets } from '../masking.ts';
 
-/** What becomes known of a request while it is answered. */
+/** Facts about a request for its log line. */
 interface Noted {
   partner?: string;
   failure?: ApiError;
@@ -20,12 +20,12 @@ function notesOf(request: FastifyRequest): Noted {
   return notes;
 }
 
-/** Says which partner a request is of, for its line in the log. */
+/** Records the partner of a request for its log line. */
 export function notePartner(request: FastifyRequest, partnerId: string): void {
   notesOf(request).partner = partnerId;
 }
 
-/** Says why a request fails. A failure that was noted before has been answered: it stays. */
+/** Records why a request fails. The first failure stays, because it was answered. */
 export function noteFailure(request: FastifyRequest, failure: ApiError): void {
   notesOf(request).failure ??= failure;
 }

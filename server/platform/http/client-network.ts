@@ -7,7 +7,7 @@ export interface Prefixes {
 }
 
 /**
- * The network that an address lies in, such as `192.0.2.0/24` or `2001:db8::/48`; `unknown` for what is no address.
+ * The network of an address, such as `192.0.2.0/24` or `2001:db8::/48`; `unknown` for another text.
  * An IPv4 address that is mapped into IPv6 is an IPv4 address.
  */
 export function networkOf(address: string, { ipv4, ipv6 }: Prefixes): string {

@@ -3,7 +3,7 @@ import { unavailable } from '../errors.ts';
 import { readTraceparent } from '../trace-context.ts';
 
 /**
- * Milliseconds. decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. What was
+ * Milliseconds (docs/limits-and-billing.md): where the database is away, a billable endpoint answers 503 within 5 s. What was
  * begun in time has as long to come to its end as the database may take for an answer: that of an exchange is worth
  * more than a 503.
  */

@@ -14,7 +14,7 @@ export const asOAuth: ErrorRendering = (error, _request, reply) => reply.send(oa
 
 type Wording = readonly [RegExp, string];
 
-/** What a validator says of a field, as something to do about it. */
+/** The message of a validator, as an instruction. */
 const wordings: readonly Wording[] = [
   [/^.*received undefined$/, 'is required'],
   [/^Invalid input: expected (\w+), received \w+$/, 'must be of type $1'],
@@ -83,7 +83,7 @@ export function renderErrors(scope: FastifyInstance, rendering: ErrorRendering):
     const error = toApiError(thrown, request);
     noteFailure(request, error);
     void reply.status(error.status).headers(error.headers);
-    // The response of a caller who is gone never finishes.
+    // The response of a disconnected caller never finishes.
     if (reply.raw.destroyed) logAnswer(request, reply);
     return rendering(error, request, reply);
   });

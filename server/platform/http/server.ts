@@ -19,7 +19,7 @@ import { boundHeaders } from './request-headers.ts';
 
 /** Largest request body in bytes. */
 const bodyLimit = 64 * 1024;
-/** Characters of a path; Node lets no more through. An identifier, however wrong, is its endpoint's to judge. */
+/** Characters of a path; Node accepts no more. Endpoints check their identifiers themselves. */
 const longestUrl = 16 * 1024;
 /** Milliseconds that a silent connection is kept. */
 const connectionTimeout = 60_000;
@@ -30,7 +30,7 @@ export interface ArrivalTimes {
   headers: number;
   /** In which a whole request has to arrive. */
   request: number;
-  /** Between two looks for connections that are late. */
+  /** Milliseconds between two checks for late connections. */
   check: number;
 }
 export const arrivalTimes: ArrivalTimes = { headers: 10_000, request: 15_000, check: 1_000 };
@@ -59,7 +59,7 @@ interface Settings {
   isStopping?: () => boolean;
 }
 
-/** What a socket that does not speak HTTP reads, in the contract's format. */
+/** The answer to malformed HTTP, in the format of the contract. */
 function answerBrokenRequest(_error: Error, socket: Socket): void {
   if (socket.destroyed || !socket.writable) return;
   const body = JSON.stringify(generalBody(new ApiError('bad_input')));

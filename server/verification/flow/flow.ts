@@ -42,7 +42,7 @@ export interface Renewal {
 interface Advanced {
   session: Session;
   stage: Stage;
-  /** Where to instead, because the redirect URI is not registered any more. */
+  /** Another redirect, because the redirect URI is no longer registered. */
   detour: string | undefined;
   /** Whether this request has issued the code. */
   isNew: boolean;
@@ -63,7 +63,7 @@ interface Dependencies {
 
 const triesAgainstOthers = 5;
 
-/** The hosted flow (design, section 4): consent → authenticate → verify → redirect, at one or two devices. */
+/** The hosted flow: consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
   const { visits, authentication, attempts, sourceOf, verify, completion, outbox, keyring, clock } =
     dependencies;

@@ -15,7 +15,7 @@ interface Dependencies {
   findSnapshot: FindSnapshot;
 }
 
-/** What codes stand for: the session that issued each, with its user and enrollment. */
+/** Grants of codes: the session that issued each, with its user and enrollment. */
 export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
   async function evaluated(
     session: CodeSession,

@@ -23,7 +23,7 @@ export function createProviderReturn({ visits, authentication, attempts, sourceO
    * Takes what a browser brought back from the site of the session's source. Each attempt counts once; one that
    * comes too late, or while the session goes on elsewhere, does nothing.
    * @returns the secret that the browser's cookie must hold from now on
-   * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser never left like that
+   * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser did not begin this authorization request
    */
   async function comeBack(visit: Visit, back: { source: string; answer: URLSearchParams }): Promise<string> {
     const state = back.answer.get('state') ?? '';
@@ -33,7 +33,7 @@ export function createProviderReturn({ visits, authentication, attempts, sourceO
     const { finish } = sourceOf(session);
     if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
     if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
-    // Sent again while its answer is asked for: the cookie has been rotated since.
+    // A repeated return while the source is asked: the cookie has been rotated.
     if (spentAttempts(session.carried).includes(attempts.idOf(state))) return secret;
     const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
     // It left before it asked for the phone, in another tab: its cookie has been rotated since.

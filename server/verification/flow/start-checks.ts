@@ -70,7 +70,7 @@ function withoutSource({ mode, source }: Client): string {
 }
 
 /**
- * The checks of `/verify/start` on a well-formed query (interface 4.1, decisions.md). What is refused is
+ * The checks of `/verify/start` on a well-formed query (interface 4.1, docs/choices.md). What is refused is
  * always a 400 and never a redirect: until all of this holds, no address in the query can be trusted.
  */
 export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {

@@ -78,7 +78,7 @@ export function createStart(dependencies: Dependencies) {
 
   /**
    * @returns the new session's id, its partner, and the secret for the cookie that binds the browser to it
-   * @throws ApiError `invalid_request` saying to the developer what is wrong; `rate_limited`
+   * @throws ApiError `invalid_request` with the fault, for the developer; `rate_limited`
    */
   return async function start(
     query: StartQuery,

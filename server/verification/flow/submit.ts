@@ -21,7 +21,7 @@ export interface Submission {
   decision?: (typeof decisions)[number] | undefined;
   /** What the verification source's page asked for. */
   input: Readonly<Record<string, string>>;
-  /** What the browser says that it is. */
+  /** `User-Agent` of the browser. */
   browser: DeviceName;
 }
 

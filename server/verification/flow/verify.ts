@@ -24,7 +24,7 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
 
 /**
  * Verifies an authenticated user; one whose claims are fresh is not verified again. A duplicate identity
- * blocks the enrollment, and the flow goes on: the exchange refuses it (decisions.md, "Session states").
+ * blocks the enrollment, and the flow goes on: the exchange refuses it (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
   const { findSnapshot, enrol, users, revise, block, isFresh, clock } = dependencies;
@@ -38,7 +38,7 @@ export function createVerify(dependencies: Dependencies): Verify {
   return async function verify(session, source) {
     const snapshot = await findSnapshot(session);
     const now = new Date(clock.now());
-    // Erased since they authenticated: nothing may be kept of them any more.
+    // The user was erased after the authentication: nothing may be stored.
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
     if (claimsAskedFor(session).every((name) => isFresh(name, user.claims[name], now.getTime()))) {
@@ -49,7 +49,7 @@ export function createVerify(dependencies: Dependencies): Verify {
     const outcome = await source.resume(sourceSession(session), {});
     if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
-    // The block first: claims that are kept count as fresh, and nothing looks again.
+    // The block first: fresh claims are not verified again.
     if (outcome.duplicate) await blockDuplicate(session, snapshot, false);
     const hasNone = Object.keys(user.claims).length === 0;
     if (!(hasNone && (await users.keepFirstClaims(user._id, outcome, now)))) {

@@ -102,7 +102,7 @@ interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'rehe
   phoneHash: string;
 }
 
-/** The phone's user has authenticated. It counts from the confirmation on (decisions.md, "Enrollment"). */
+/** The phone's user has authenticated. It counts from the confirmation on (docs/choices.md). */
 export function recognised(
   { handoff, phoneHash, userId, rehearse }: AtPhone,
   carried: Transition['carried'],
@@ -113,7 +113,7 @@ export function recognised(
 }
 
 /**
- * The person at the phone says that the computer is theirs: now they have authenticated, and the computer's secret is
+ * The user at the phone confirms the computer. This completes the authentication, and the computer's secret is
  * rotated to that of `browserHash`.
  */
 export function confirmed(

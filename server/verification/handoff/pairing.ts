@@ -46,7 +46,7 @@ export function createJoining({ sessions, authentication, keyring, clock }: Depe
     return isMine ? session._id : undefined;
   }
 
-  /** One guess: it counts before it is answered, so that many at once are no more than one. */
+  /** Counts a guess before it is answered, so that concurrent guesses count too. */
   async function guess(token: string, { code, phone }: Guess, secret: string): Promise<string | undefined> {
     const { session, handoff } = await look(token);
     const at = new Date(clock.now());

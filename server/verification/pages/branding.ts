@@ -3,7 +3,7 @@ type Color = readonly [number, number, number];
 
 const white: Color = [255, 255, 255];
 const black: Color = [0, 0, 0];
-/** Grounds that the accent has to stand out from; the same as `--card` in theme.css. */
+/** Backgrounds of the accent colour; the same as `--card` in theme.css. */
 const cards = { light: white, dark: [22, 30, 27] } as const satisfies Record<string, Color>;
 const darkInk: Color = [8, 16, 13];
 /** WCAG 1.4.3, AA for text of any size. */
@@ -34,7 +34,7 @@ function mix(from: Color, to: Color, share: number): Color {
   ) as unknown as Color;
 }
 
-/** `color`, moved towards `target` just as far as it takes to be readable on every ground. */
+/** `color`, mixed with as little of `target` as makes it readable on every background. */
 function madeReadable(color: Color, target: Color, grounds: (candidate: Color) => readonly Color[]): Color {
   for (let share = 0; share < 1; share += 0.02) {
     const candidate = mix(color, target, share);
@@ -55,7 +55,7 @@ export interface Palette {
 
 const tinted = (accent: Color, card: Color) => mix(card, accent, 0.07);
 
-/** A partner's colour made into the accents of a page: all text stays readable, whatever the colour. */
+/** The accents of a page from a partner's colour; all text is readable with any colour. */
 export function paletteOf(color: Color, scheme: 'light' | 'dark'): Palette {
   const card = cards[scheme];
   const accent = madeReadable(color, scheme === 'light' ? black : white, (candidate) => [

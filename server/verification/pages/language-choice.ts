@@ -46,7 +46,7 @@ export function followChoice(
   const [chosen] = parameters.filter(isChoice).map((part) => part.slice(parameter.length + 1));
   if (method !== 'GET' || !isLanguage(chosen) || !isOwnOrigin(headers, '')) return false;
   const others = parameters.filter((part) => !isChoice(part)).join('&');
-  // Relative: a proxy may have taken a part of the path off, and a path can look like a host.
+  // Relative: a proxy may have removed a part of the path, and a path can look like a host.
   const page = `./${path.slice(path.lastIndexOf('/') + 1)}`;
   void reply
     .setCookie(cookie, chosen, { path: root, httpOnly: true, sameSite: 'lax', secure })

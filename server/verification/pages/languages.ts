@@ -22,7 +22,7 @@ export function isLanguage(code: string | undefined): code is Language {
 
 const fallback: Language = 'en';
 
-/** The language of a tag such as `de-CH` (RFC 4647 3.4, by its primary subtag); undefined where we do not speak it. */
+/** The language of a tag such as `de-CH` (RFC 4647 3.4, by its primary subtag); undefined where it is not supported. */
 function spoken(tag: string): Language | undefined {
   const [primary = ''] = tag.toLowerCase().split(/[-_]/);
   return isLanguage(primary) ? primary : undefined;
@@ -35,12 +35,12 @@ function firstSpoken(tags: readonly string[]): Language | undefined {
 /** Characters of a list of languages that are read. */
 const longestList = 512;
 
-/** The first language of `ui_locales` (OpenID Connect Core 3.1.2.1) that we speak. */
+/** The first supported language of `ui_locales` (OpenID Connect Core 3.1.2.1). */
 export function languageAsked(uiLocales = ''): Language | undefined {
   return firstSpoken(uiLocales.slice(0, longestList).split(' '));
 }
 
-/** The language that a browser likes best among ours (RFC 9110 12.5.4); English where it likes none. */
+/** The supported language that a browser prefers (RFC 9110 12.5.4), or English. */
 export function languageAccepted(header = ''): Language {
   const wanted = header
     .slice(0, longestList)
@@ -56,14 +56,14 @@ export function languageAccepted(header = ''): Language {
 
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
-/** A name is not to turn the direction of our text. */
+/** Characters with which a name would change the direction of our text. */
 const turning = new RegExp(`[${directionControls}]`, 'gu');
 
 /** A partner's text without what could change how the text around it reads. */
 export const unturned = (text: string) => text.replace(turning, '');
 
 /**
- * A name that can stand in a sentence of the other direction without pulling its neighbours along: wrapped in
+ * A name for a sentence of the other direction, which does not affect the text around it: wrapped in
  * FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE where the two directions may differ.
  */
 export function isolated(name: string, { direction }: Pick<Messages, 'direction'>): string {

@@ -48,7 +48,7 @@ const steps = {
 } as const;
 
 interface Failure extends Place, Pick<PageContext, 'language' | 'choiceAddress'> {
-  /** The request's id: what support is asked about. */
+  /** Id of the request, for support. */
   requestId: string;
   /** Where trying again begins. */
   retryAt: string;

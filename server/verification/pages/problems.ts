@@ -5,7 +5,7 @@ import type { Session } from '../session/transitions.ts';
 import type { Device } from '../sources/authorization-request.ts';
 import type { Messages, ProblemName } from './messages/messages.ts';
 
-/** Which page tells of an error; what a person can do nothing about is all the same to them. */
+/** The page of an error. Errors that a user cannot resolve share one page. */
 const byCode: Partial<Record<ErrorCode, ProblemName>> = {
   session_not_found: 'expired',
   unauthorized: 'otherBrowser',

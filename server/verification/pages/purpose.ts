@@ -12,7 +12,7 @@ const uses: Readonly<Record<ClaimName, Use>> = {
   assurance_level: 'assurance',
 };
 
-/** What these claims are good for, each use once: told where the partner says nothing itself. */
+/** The uses of these claims, each once, for partners without a purpose of their own. */
 export function usesOf(claims: readonly ClaimName[]): Use[] {
   return [...new Set(claims.map((claim) => uses[claim]))];
 }

@@ -20,11 +20,11 @@ interface Dependencies {
   baseUrl: string;
 }
 
-/** One cookie for each session and device, so that two at once in one browser do not meet. */
+/** One cookie for each session and device, so that two sessions in one browser are independent. */
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
 const segments: Record<Device, string> = { computer: 'session', phone: 'phone' };
 
-/** What the person chose, else the session's; before there is a session the query's, else what the browser likes. */
+/** The language that the user chose, else the session's, else that of the query, else the browser's. */
 function languageOf(request: FastifyRequest, session: Session | undefined): Language {
   const { url, headers } = request;
   const settled = languageChosen(request) ?? session?.language;
@@ -78,7 +78,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
       return { device, sessionId, secret, language: languageChosen(request) };
     },
 
-    /** Makes `secret` the one that this browser is known by. */
+    /** Sets the cookie of this browser to `secret`. */
     bind(reply: FastifyReply, visit: Visit, secret: string): void {
       const { device, sessionId } = visit;
       setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(visit) });
@@ -86,7 +86,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
 
     languageOf,
 
-    /** To the page of the visit: after a form always a redirect, so that a reload never sends it twice. */
+    /** Redirects to the page of the session: after a form, a reload must not send it twice. */
     toPage: (reply: FastifyReply, visit: Visit) => reply.redirect(`${origin}${path(visit)}`, 303),
 
     async sendView(reply: FastifyReply, view: View, visit: Visit): Promise<FastifyReply> {
@@ -104,7 +104,7 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
       return sendPage(reply, await pages.show(view, context));
     },
 
-    /** A page for browsers; for programs the general format (decisions.md, "Session states"). */
+    /** A page for browsers; for programs the general format (docs/choices.md). */
     async sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
       void reply.header('vary', 'accept, accept-language');
       if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));

@@ -23,7 +23,7 @@ export interface Circumstances {
 interface Scene {
   template: string;
   status?: number;
-  /** Whether the page asks by a script whether the session has gone on. */
+  /** Whether a script of the page polls for changes of the session. */
   scripted?: boolean;
   [name: string]: unknown;
 }
@@ -91,7 +91,7 @@ function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circu
   };
 }
 
-/** What tells the script, or a browser without scripts, whether the session has gone on. */
+/** A value that changes with the session, for the script or a reload. */
 const watching = ({ session }: View) => ({ version: session.timeline.length });
 
 const toldOnPhone = (

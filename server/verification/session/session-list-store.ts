@@ -17,7 +17,7 @@ export interface SessionSearch extends Pick<ListSessions, 'limit'> {
   after?: Session | undefined;
 }
 
-/** What no index answers: how far sessions came, or how they ended. */
+/** The condition that no index serves: the last status, or the reason of a failure. */
 function inState(status: SessionSearch['status'], now: Date): Filter<Session> {
   const unfinished = { status: { $ne: 'complete' as const }, failure: { $exists: false } };
   switch (status) {

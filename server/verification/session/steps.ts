@@ -2,7 +2,7 @@ import { type ClaimName, isClaimName } from '../../../contracts/claims.ts';
 import type { Reason } from '../../../contracts/reasons.ts';
 import type { Session } from './transitions.ts';
 
-/** Where a session stands, which decides what its browser sees next. */
+/** The present step of a session, which decides the next page. */
 export type Stage =
   | 'consent'
   | 'authenticate'
@@ -42,7 +42,7 @@ export function reasonAt({ failure }: Pick<Session, 'failure'>, stage: Stage): R
   return stage === 'expired' ? 'session_expired' : failure?.reason;
 }
 
-/** The claims that the user is asked to share: those of the scope that the registry knows, in the order asked. */
+/** The requested claims that the registry knows, in the order of the scope. */
 export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
   return session.scope.filter(isClaimName);
 }

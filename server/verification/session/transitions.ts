@@ -27,7 +27,7 @@ interface TimelineEntry {
     | `handoff_${'offered' | 'mistyped' | 'taken' | 'authenticated' | 'confirmed' | 'withdrawn'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
-  /** Names the write that added it: one process can tell its own move from another's. */
+  /** Id of the write, by which a process recognises its own transition. */
   nonce?: string;
 }
 
@@ -101,7 +101,7 @@ export interface Session {
   consentedAt?: Date;
   /** Where it goes on at a phone. */
   handoff?: Handoff;
-  /** What the source has to remember between its steps. Gone when the session ends. */
+  /** State of the source between its steps. Removed when the session ends. */
   carried?: Record<string, unknown>;
   /** Known as soon as the user has authenticated, at a phone too; everything below from when that counts. */
   userId?: string;
@@ -137,7 +137,7 @@ export interface Transition {
   /** Undefined leaves it, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
   owes?: EventDraft;
-  /** Whether the enrollment needs nothing from this session any more. */
+  /** Whether the enrollment is complete for this session. */
   enrolled?: boolean;
 }
 

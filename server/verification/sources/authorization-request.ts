@@ -27,7 +27,7 @@ interface Traveller {
 
 const shape = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
 
-/** Where a state says that it belongs; whether it is true shows when the attempt is resumed. */
+/** The session and device in a state. `resume` verifies them. */
 export function destinationOf(state: string): { sessionId: string; device: Device } | undefined {
   const [, sessionId, device] = shape.exec(state) ?? [];
   return sessionId ? { sessionId, device: device as Device } : undefined;

@@ -1,7 +1,7 @@
 import { type ClaimName, type Claims, type ClaimValue, claimRegistry } from '../../../contracts/claims.ts';
 import type { ClaimRule, ClaimRules } from '../../../contracts/oidc-sources.ts';
 
-/** What a provider says of a person, from its ID token and its userinfo endpoint. */
+/** Claims of a provider, from its ID token and its userinfo endpoint. */
 export type ProviderClaims = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

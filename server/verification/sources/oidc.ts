@@ -16,9 +16,9 @@ interface Dependencies {
 
 /** Seconds that the provider may take for an answer. */
 const timeoutSeconds = 8;
-/** Milliseconds for all that it is asked about one return: who reloads the page waits for that. */
+/** Milliseconds for all requests to a provider about one return: a reload of the page waits for them. */
 const patienceForReturn = 15_000;
-/** Milliseconds for which what a provider says of itself is believed; its keys are read again when one is unknown. */
+/** Milliseconds for which the metadata of a provider is cached. Its keys are read again when one is unknown. */
 const metadataLifetime = 3_600_000;
 
 function clientAuthentication({
@@ -79,7 +79,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   const redirectUri = `${baseUrl}/verify/callback/${name}`;
   const maxAge = parameters['max_age'] === undefined ? undefined : Number(parameters['max_age']);
 
-  /** What the provider says of the person who came back with `answer`. @throws whatever does not fit */
+  /** Claims of the user who returned with `answer`. @throws where the answer is invalid */
   async function ask(answer: URLSearchParams, { state, nonce, codeVerifier }: Attempt) {
     const config = await provider();
     const tokens = await openid.authorizationCodeGrant(config, new URL(`${redirectUri}?${answer}`), {

@@ -48,7 +48,7 @@ export function createSourceOverview({ sources, wallets, clock }: Dependencies) 
 
   const list = () => [...sources.values()].map((source) => view(source));
 
-  /** As `list`; a provider is asked as well. */
+  /** As `list`, with a request to the provider. */
   async function check(name: string): Promise<SourceView> {
     const source = sources.get(name);
     if (!source) throw new ApiError('not_found', { description: `No verification source ${name}` });

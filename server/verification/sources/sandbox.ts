@@ -11,7 +11,7 @@ const adult: Claims = {
   country: 'DE',
   assurance_level: 2,
 };
-/** A person who is verified as `adult` is, but for what is changed. */
+/** A person with the results of `adult`, with changes. */
 const found = (changed: Claims = {}): Verified => ({
   kind: 'verified',
   claims: { ...adult, ...changed },
@@ -27,7 +27,7 @@ interface Person {
 
 const rehearsing = (rehearse: Rehearsal): Person => ({ result: found(), rehearse });
 
-/** The people of the sandbox; each forces one result (design, section 4). In the order of the page. */
+/** The people of the sandbox; each forces one result. In the order of the page. */
 const people = {
   adult: { result: found() },
   'new-adult': { result: found(), fresh: true },
@@ -73,7 +73,7 @@ function personNamed(name: unknown): Person | undefined {
   return typeof name === 'string' && Object.hasOwn(people, name) ? people[name as PersonName] : undefined;
 }
 
-/** What is public of it. */
+/** The public part. */
 export const sandboxSource = { name: 'sandbox', modes: ['test'] } as const satisfies Pick<
   VerificationSource,
   'name' | 'modes'

@@ -5,7 +5,7 @@ import type { SourceSession, VerificationSource } from './source.ts';
 
 export type SourceOf = (session: Session) => VerificationSource;
 
-/** Finds the source of a session. @throws where this installation does not have it any more */
+/** Finds the source of a session. @throws where this installation no longer has it */
 export function createSourceOf(sources: ReadonlyMap<string, VerificationSource>): SourceOf {
   return function sourceOf(session) {
     const source = sources.get(session.source);

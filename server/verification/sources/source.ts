@@ -13,14 +13,14 @@ export interface SourceSession {
   carried: Record<string, unknown> | undefined;
   /** Of the pages, where the partner asked for one. */
   language: string | undefined;
-  /** What the user is asked to share. */
+  /** The requested claims. */
   claims: readonly ClaimName[];
 }
 
 /** One of the people that a sandbox page offers. */
 export interface Choice {
   name: string;
-  /** What comes of it: claims, a verification that fails, or an exchange that is refused. */
+  /** The result: claims, a failed verification, or a refused exchange. */
   group: 'claims' | 'failures' | 'refusals';
 }
 
@@ -49,7 +49,7 @@ export interface Authenticated {
   /** A person who will never come again: kept for a day. */
   passing?: boolean;
   rehearse?: Rehearsal;
-  /** What the verification comes to, of a source that answers without a further step, as often as it is asked. */
+  /** The result of a source that answers without another step. Idempotent. */
   answer?: Verified | Failed;
 }
 export interface Verified {
@@ -63,7 +63,7 @@ export interface Failed {
   reason: Exclude<FailureReason, 'consent_declined'>;
 }
 
-/** Who the user is and what is true of them: the one thing that this service does not know by itself. */
+/** A verification source identifies the user and supplies claims. */
 export interface VerificationSource {
   name: string;
   modes: readonly Mode[];

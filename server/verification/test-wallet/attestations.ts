@@ -8,7 +8,7 @@ export interface Signer {
   certificates: readonly Uint8Array[];
 }
 
-/** What an attestation says, and for how long. Times in milliseconds. */
+/** Claims of an attestation, and its validity. Times in milliseconds. */
 interface Content {
   signer: Signer;
   /** Of the wallet, private. */

@@ -26,7 +26,7 @@ import {
   Validity,
 } from '@peculiar/asn1-x509';
 
-/** What a certificate of the test issuer says. Times in milliseconds. */
+/** Contents of a certificate of the test issuer. Times in milliseconds. */
 export interface CertificateContent {
   subject: { country: string; name: string };
   /** Of P-256, private. */

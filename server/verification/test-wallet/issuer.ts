@@ -58,7 +58,7 @@ export function accessCertificate(key: Uint8Array, now: number) {
   return { certificates: toPem(certificate), key: own.export({ format: 'pem', type: 'pkcs8' }).toString() };
 }
 
-/** Where an attestation stands in the status list of the test issuer. */
+/** Index of an attestation in the status list of the test issuer. */
 export const statusIndexes = { valid: 7, revoked: 11 };
 
 interface Order {

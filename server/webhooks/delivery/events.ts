@@ -6,7 +6,7 @@ import type { Delivery, StoredEvent } from './delivery.ts';
 
 const keptFor = 30 * 24 * 3_600_000;
 
-/** When an event or delivery made at `at` is deleted: 30 days on (decisions.md). */
+/** When an event or delivery made at `at` is deleted: 30 days on (docs/choices.md). */
 export const purgeDate = (at: Date): Date => new Date(at.getTime() + keptFor);
 
 /**

@@ -44,7 +44,7 @@ interface Settings {
   sent?: (outcome: string) => void;
 }
 
-/** All headers of an attempt (interface 4.7, decisions.md "Webhooks"). */
+/** All headers of an attempt (interface 4.7, docs/choices.md). */
 export function attemptHeaders({
   type,
   attempt,

@@ -6,13 +6,13 @@ import type { buildConnector } from 'undici';
 /** All addresses of a host name. Rejects where it has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-/** How to get to a host: who says where it is, and which addresses may be dialled. */
+/** Name resolution, and the addresses that may be connected to. */
 export interface Route {
   resolve: Resolve;
   allowed: (address: string) => boolean;
 }
 
-/** How far a connection got. */
+/** The last stage of a connection. */
 export type Phase = 'dns' | 'connect' | 'tls' | 'response';
 
 /** A host led to an address that must not be dialled; nothing was sent there. */
@@ -56,12 +56,12 @@ export function createResolve(servers?: readonly string[]): Resolve {
 /** Loopback without a look-up: a name server cannot change what `localhost` means. */
 export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::1']);
 
-/** Milliseconds for one of several addresses: enough for the far side of the world. */
+/** Milliseconds for a connection to one of several addresses: enough for distant hosts. */
 const distantServer = 2500;
 /** Connections are always destroyed with an error: without one, undici believes that an answer is complete. */
 const over = new Error('the attempt is over');
 
-/** Answers Node's look-up with addresses that were judged already: what is dialled is what was checked. */
+/** Answers Node's look-up with the checked addresses, so that no other address is connected to. */
 function answerWith(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {

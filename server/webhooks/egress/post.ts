@@ -21,7 +21,7 @@ export interface PostRequest {
   body: string;
 }
 
-/** Sends one request and says how it went; never rejects, and never takes longer than its budget. */
+/** Sends one request and returns its result. Never rejects, and never takes longer than its budget. */
 export type Post = (request: PostRequest) => Promise<PostResult>;
 
 interface Settings {

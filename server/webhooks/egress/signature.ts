@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What is signed: the very bytes that are sent, and when. */
+/** The signed bytes, which are those that are sent, and the time. */
 export interface Signed {
   eventId: string;
   /** The request's body, byte for byte. */

@@ -46,12 +46,12 @@ function checkHost(host: string): string | undefined {
 }
 
 /**
- * Judges a webhook URL by what it says, before any name is resolved: when it is saved, and again at every attempt.
+ * Checks a webhook URL without name resolution: when it is saved, and again at every attempt.
  * Hosts written in decimal, octal or hex count as the address that they mean (URL standard).
- * @returns undefined where it may be used, else what is wrong with it
+ * @returns the fault of the URL; undefined where it may be used
  */
 export function checkWebhookUrl(text: string, mode: Mode, rules: UrlRules): string | undefined {
-  // What the parser would silently drop or turn round makes a URL look like another one.
+  // The parser drops or replaces these characters, so that a URL could look like another one.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'the URL has a space, a control character or a backslash in it';
   if (text.length > longest) return `the URL is longer than ${longest} characters`;
   if (!URL.canParse(text)) return 'this is not a URL';

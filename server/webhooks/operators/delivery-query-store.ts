@@ -44,7 +44,7 @@ const moved = ({ at, trigger }: NewDue) =>
 
 export type DeliveryQueryStore = ReturnType<typeof createDeliveryQueryStore>;
 
-/** Deliveries as operators look at them and step in; the dispatcher has a store of its own. */
+/** Queries and changes of deliveries by operators. */
 export function createDeliveryQueryStore(db: Db) {
   const deliveries: Collection<Delivery> = db.collection(collection);
   const dueWithin = (second: Date): Filter<Delivery> => ({
@@ -74,7 +74,7 @@ export function createDeliveryQueryStore(db: Db) {
         .toArray();
     },
 
-    /** Oldest first: what a key's endpoint was owed since then; `after` is the last delivery of the page before. */
+    /** Deliveries of a key since a time, oldest first; `after` is the last delivery of the previous page. */
     since(keyId: string, since: Date, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {
       return deliveries
         .find({ $and: [{ keyId, createdAt: { $gte: since } }, page.after ? newer(page.after) : {}] })

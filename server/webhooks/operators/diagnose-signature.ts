@@ -4,14 +4,14 @@ import { sameText } from '../../platform/ids.ts';
 import type { Attempt } from '../delivery/delivery.ts';
 import { contractSignature } from '../egress/signature.ts';
 
-/** A request as a receiver got it, beside what we know of it. */
+/** A captured request of a receiver, and our record of it. */
 export interface Captured {
   body: string;
   /** The value of X-SVC-Signature. */
   signature: string;
   /** What the receiver's own code computes, where that is known. */
   computed?: string | undefined;
-  /** The key's secret as it stands. */
+  /** The present secret of the key. */
   secret: string;
   secretVersion: number;
   /** The event that the body names, and every attempt that was made to deliver it. */
@@ -26,14 +26,14 @@ interface Finding {
 const prefix = 'sha256=';
 const hexDigest = /^[0-9a-f]{64}$/i;
 
-/** The header's digest, whatever was done to its form. */
+/** The digest of the header, also from a changed form. */
 const digestOf = (signature: string): string =>
   signature
     .trim()
     .replace(/^sha256[=:]/i, '')
     .toLowerCase();
 
-/** How far two texts agree, in bytes. */
+/** Length of the common prefix of two texts, in bytes. */
 function firstDifference(one: string, other: string): number {
   const [left, right] = [Buffer.from(one), Buffer.from(other)];
   const at = left.findIndex((byte, index) => byte !== right[index]);
@@ -152,7 +152,7 @@ function signatureFaults(captured: Captured): Finding[] {
   return [substanceFault(captured), ...form];
 }
 
-/** What the receiver's own result says about its code, where the request itself is sound. */
+/** Explains the receiver's own result, where the request itself is valid. */
 function receiverFault(captured: Captured): Finding[] {
   const { computed, body, secret } = captured;
   if (computed === undefined || sameText(computed, contractSignature(body, secret))) return [];
@@ -166,7 +166,7 @@ function receiverFault(captured: Captured): Finding[] {
   ];
 }
 
-/** Says whether a captured request verifies and, where not, why. */
+/** Verifies the signature of a captured request, and explains a mismatch. */
 export function explain(captured: Captured): Verification {
   const wrong = signatureFaults(captured);
   const found = wrong.length > 0 ? wrong : receiverFault(captured);

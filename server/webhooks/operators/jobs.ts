@@ -89,7 +89,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       return { ...(shown ?? viewJob(job, { wakes: 0, now: Date.now() })), deliveryIds, attempts };
     },
 
-    /** Runs a job ahead of time: the attempts that it is for are due at once. */
+    /** Runs a job now: its attempts become due. */
     run: async (id: string): Promise<ChangedJob> =>
       move(await existing(id), { at: now(), trigger: 'run' }, 'run'),
 

@@ -18,7 +18,7 @@ import { harmless, sampleDraft } from './samples.ts';
 interface Settings {
   events: EventStore;
   history: DeliveryQueryStore;
-  /** Gets what is due under way, wherever deliveries are sent. */
+  /** Dispatches due deliveries, in this process or another one. */
   dispatch: (stored: readonly Delivery[]) => Promise<void>;
   dueJobs: Pick<DueJobs, 'at'>;
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
@@ -26,7 +26,7 @@ interface Settings {
   idKey: Uint8Array;
 }
 
-/** What is to be sent again; `after` is where to go on, where there is more. */
+/** Deliveries to resend; `after` is the place to continue, if there are more. */
 interface Selection {
   chosen: Delivery[];
   after: string | null;
@@ -136,7 +136,7 @@ export function createOperations({ events, history, dispatch, dueJobs, findKey, 
   return {
     existing,
 
-    /** New series of attempts of the same events; what is under way is left alone. */
+    /** New attempts of the same events, except of those that are under way. */
     async resend({ deliveryIds, filter, dryRun }: ResendDeliveries, operatorId: string) {
       const named = async () => ({
         chosen: await Promise.all((deliveryIds ?? []).map(existing)),
@@ -165,7 +165,7 @@ export function createOperations({ events, history, dispatch, dueJobs, findKey, 
       throw notWaiting(delivery, 'moved');
     },
 
-    /** Sends one harmless sample once, and waits for what comes of it. */
+    /** Sends one sample once, and waits for the result. */
     async test(keyId: string): Promise<Delivery> {
       const { _id } = await sample(keyId, { type: harmless, limit: 1 });
       const timeout = AbortSignal.timeout(testPatience);

@@ -59,7 +59,7 @@ const skips: Record<SkipReason, string> = {
 /** A command that calls a procedure, as the reader may use it: with who can be asked for it where they may not. */
 export type Offer = (procedure: string, command: string) => string;
 
-/** When and for whom a story is told, and why attempts that are due wait then. */
+/** Time and reader of a timeline, and why due attempts wait. */
 interface Moment {
   offer: Offer;
   now: Date;
@@ -143,7 +143,7 @@ function advise(event: StoredEvent, last: Delivery | undefined, offer: Offer): s
   }
 }
 
-/** Tells an event's life in sentences, and what to do. `deliveries` are all of the event's, in order of time. */
+/** Describes the timeline of an event in sentences, and what to do. `deliveries` are those of the event, in order of time. */
 export function tell(event: StoredEvent, deliveries: readonly Delivery[], moment: Moment): EventStory {
   const about = event.sessionId ?? event.enrollmentId ?? event.sub;
   const status = statusOf(deliveries);

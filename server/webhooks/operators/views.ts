@@ -45,7 +45,7 @@ export function viewDelivery(delivery: Delivery, waiting?: WaitReason): Delivery
   };
 }
 
-/** How an event stands, given all its deliveries in order of time. */
+/** The state of an event, from all its deliveries in order of time. */
 export function statusOf(deliveries: readonly Delivery[]): Delivery['status'] {
   const arrived = deliveries.some(({ status }) => status === 'delivered');
   return arrived ? 'delivered' : (deliveries.at(-1)?.status ?? 'pending');
@@ -71,7 +71,7 @@ export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): 
   };
 }
 
-/** The scheduler looks every second. What has been due for two was not taken up. */
+/** The scheduler polls every second. A job that has been due for two seconds was not taken. */
 export const lateAfter = 2000;
 
 function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobState {
@@ -80,7 +80,7 @@ function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobStat
   return failReason === undefined ? 'done' : 'failed';
 }
 
-/** `now` is the machine's time, which the scheduler goes by. */
+/** `now` is the machine's time, which the scheduler uses. */
 export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
   return {
     id: job.id,

@@ -4,7 +4,7 @@ import { isOfAge } from '../oidc-claims.ts';
 import { yearsOf } from './query.ts';
 import { demand } from './refused.ts';
 
-/** What a presentation says of a person, whatever its format. */
+/** The contents of a presentation, in any format. */
 export interface Facts {
   /** Whether they are so many years old or older. */
   ages: ReadonlyMap<number, boolean>;

@@ -21,7 +21,7 @@ interface Dependencies {
 
 const day = 86_400_000;
 
-/** What partners may choose for a client, besides what is configured. */
+/** Sources that partners may choose besides the configured ones. */
 export const testWalletModes = testWalletSources.map(({ name }) => ({ name, modes: ['test'] as const }));
 
 function testSettings(key: Uint8Array, now: number): WalletSettings[] {

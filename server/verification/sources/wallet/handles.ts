@@ -15,7 +15,7 @@ export interface Handle {
 
 const shape = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.(\d{1,2})\.([A-Za-z0-9_-]{43})$/;
 
-/** What a token says that it belongs to; whether it is true shows when it is compared. */
+/** The session and request in a token. A comparison verifies them. */
 export function destinationOfToken(token: string) {
   const [, sessionId, device, number] = shape.exec(token) ?? [];
   return sessionId ? { sessionId, device: device as Device, number: Number(number) } : undefined;

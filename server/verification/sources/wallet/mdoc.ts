@@ -30,7 +30,7 @@ export interface MdocExpectation {
   now: number;
 }
 
-/** What a valid mdoc says: namespace and element to value. */
+/** Elements of a valid mdoc: namespace and element to value. */
 export interface VerifiedMdoc {
   elements: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
   status: StatusReference | undefined;

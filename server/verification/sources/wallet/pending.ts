@@ -10,7 +10,7 @@ export interface Presented {
   subject?: string | undefined;
 }
 
-/** What a session remembers of its wallet, in `carried`. Gone as soon as its user has authenticated. */
+/** State of a wallet request, in `carried`. Removed when the user has authenticated. */
 export interface Pending {
   /** Requests that were answered: the next one has this number. */
   number: number;

@@ -10,7 +10,7 @@ import { verifySdJwt } from './sd-jwt.ts';
 import type { StatusLists, StatusReference } from './status-list.ts';
 import { audienceOf, type Handover, transcriptOf } from './transcript.ts';
 
-/** A request, as far as its answer is judged by it. */
+/** The part of a request that its answer is verified against. */
 export interface Expectation {
   settings: WalletSettings;
   claims: readonly ClaimName[];
@@ -45,7 +45,7 @@ interface Shown {
   disclosed: readonly (readonly (string | number)[])[];
 }
 
-/** What is shown has to be one of the combinations that were asked for: no more and no less. */
+/** A presentation has to be one of the requested combinations: no more and no less. */
 function checkExtent({ options }: CredentialQuery, { has, disclosed }: Shown): void {
   const complete = options.filter((option) => option.every(has));
   demand(complete.length > 0, 'less than was asked for');

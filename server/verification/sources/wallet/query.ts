@@ -1,7 +1,7 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
 
-/** Where a value stands in a credential; null for each element of a list. */
+/** The path of a value in a credential; null for each element of a list. */
 export type ClaimPath = readonly (string | null)[];
 
 /** One credential that a wallet may present. Of its `options`, the first that the wallet has is what it shows. */
@@ -10,7 +10,7 @@ export interface CredentialQuery {
   format: 'mso_mdoc' | 'dc+sd-jwt';
   /** The document type, or the values of `vct`. */
   types: readonly string[];
-  /** Without any element where only the credential itself is asked for. */
+  /** Empty where only the credential itself is requested. */
   options: readonly (readonly ClaimPath[])[];
 }
 
@@ -89,7 +89,7 @@ function personQuery(settings: WalletSettings, claims: readonly ClaimName[]): Wa
   });
 }
 
-/** What is asked of a wallet for these claims and nothing else; empty where the profile can tell none of them. */
+/** The minimal query for these claims; empty where the profile supports none of them. */
 export function queryFor(settings: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
   return settings.profile === 'eu-age-verification'
     ? ageQuery(settings, claims)

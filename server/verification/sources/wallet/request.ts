@@ -77,7 +77,7 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
   }
 
   return {
-    /** Whether the credential can tell any of these claims. */
+    /** Whether the credential supports any of these claims. */
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
 
     /** What opens the wallet: the whole request, or where the signed one is. */

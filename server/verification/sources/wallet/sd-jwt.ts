@@ -15,10 +15,10 @@ export interface SdJwtExpectation {
   now: number;
 }
 
-/** What a valid SD-JWT VC says. */
+/** Claims of a valid SD-JWT VC. */
 export interface VerifiedSdJwt {
   claims: Readonly<Record<string, unknown>>;
-  /** Where in the claims each disclosed value stands. */
+  /** Paths of the disclosed values. */
   disclosed: readonly (readonly (string | number)[])[];
   status: StatusReference | undefined;
   issuer: Certificate;

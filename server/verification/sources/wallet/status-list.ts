@@ -7,7 +7,7 @@ import { type Certificate, validatePath } from './certificates.ts';
 import { certificatesOfJwt, readJwt } from './jwt.ts';
 import { demand, PresentationRefused } from './refused.ts';
 
-/** Where an attestation's status stands (Token Status List, section 6). */
+/** The place of an attestation's status in a list (Token Status List, section 6). */
 export interface StatusReference {
   index: number;
   uri: string;
@@ -104,7 +104,7 @@ export function createStatusLists(fetchList: FetchStatusList) {
     return { bits: list.bits, bytes, until: trust.now + lifetime * 1000 };
   }
 
-  /** What a list is known by: another source trusts other issuers of lists. */
+  /** Cache key of a list: another source trusts other issuers. */
   const nameOf = (uri: string, { anchors }: Trust) =>
     [uri, ...anchors.map(({ x509 }) => x509.fingerprint256)].join(' ');
 
@@ -123,7 +123,7 @@ export function createStatusLists(fetchList: FetchStatusList) {
   }
 
   return {
-    /** @throws PresentationRefused unless the list says that the attestation is valid; also where it cannot be had */
+    /** @throws PresentationRefused unless the list says that the attestation is valid; also where the list cannot be read */
     async check({ index, uri }: StatusReference, trust: Trust): Promise<void> {
       const { bits, bytes } = await find(uri, trust);
       const position = index * bits;

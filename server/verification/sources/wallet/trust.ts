@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Logger } from '../../../platform/logging.ts';
 import { authorityFault, type Certificate, parsePem } from './certificates.ts';
 
-/** Milliseconds between two looks at the file. */
+/** Milliseconds between two checks of the file. */
 const lookEvery = 5_000;
 
 interface Dependencies {

@@ -25,13 +25,13 @@ export interface WalletDependencies {
   testWallet: string;
 }
 
-/** A session, as far as requests to a wallet depend on it. */
+/** The part of a session that wallet requests depend on. */
 export interface AskedSession {
   mode: SourceSession['mode'];
   claims: readonly ClaimName[];
 }
 
-/** An answer as it came: the fields that a wallet posted, or the JSON that a page got for us. */
+/** A raw answer: the fields that a wallet posted, or the JSON of the Digital Credentials API. */
 export type WalletAnswer = { channel: Channel; body: unknown };
 
 /** What a wallet's answer comes to. */
@@ -39,7 +39,7 @@ export type WalletOutcome =
   | { kind: 'error'; error: string }
   | { kind: 'proven'; claims: Claims; subject: string | undefined };
 
-/** A source that asks a wallet, with the part of it that speaks to wallets. */
+/** A wallet source, with its endpoints for wallets. */
 export interface WalletSource extends VerificationSource {
   profile: WalletSettings['profile'];
   tokenMatches(handle: Handle, token: string): boolean;
