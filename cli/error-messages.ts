@@ -19,7 +19,7 @@ export const errorMessages: Readonly<Partial<Record<ErrorCode, readonly string[]
     'code_verifier does not match the code_challenge; tries are left for this code',
   ],
   invalid_scope: ['This client may no longer ask for'],
-  invalid_redirect_uri: ['No redirect URI of this client is left'],
+  invalid_redirect_uri: ['This client has no redirect URI'],
   client_inactive: ['The API key that owns this client is revoked'],
   rate_limited: [
     'Spend limit exceeded: minute bucket',

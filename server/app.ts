@@ -35,7 +35,7 @@ function refuseWhereOutdated(app: HttpServer, outdated: () => string | undefined
   app.addHook('onRequest', (request, _reply, done) => {
     const isProbe = ['/healthz', '/readyz'].includes(request.routeOptions.url ?? '');
     if (isProbe || outdated() === undefined) return done();
-    const description = 'This process is of a build that is too old for the database';
+    const description = 'The build of this process is too old for the database';
     done(new ApiError('service_unavailable', { retryAfter: 5, logged: true, description }));
   });
 }

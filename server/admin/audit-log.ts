@@ -160,7 +160,7 @@ function readableBy({ id, name, role }: AdminContext['operator'], wanted: ListAu
   if (scopeOf(role, 'auditLog.list') !== 'own') return wanted;
   if (wanted.actor !== undefined && wanted.actor !== id && wanted.actor !== name) {
     throw new ApiError('not_permitted', {
-      description: `The role ${role} reads what it did itself; ${whoMay('auditLog.list')} may read all`,
+      description: `The role ${role} reads only its own entries; ${whoMay('auditLog.list')} may read all`,
     });
   }
   return { ...wanted, actor: id };

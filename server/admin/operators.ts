@@ -57,7 +57,7 @@ export function createOperators({ store, clock }: Dependencies) {
     /** The token becomes invalid immediately. */
     revoke(operatorId: string, actor: Actor): Promise<Operator> {
       if (operatorId === actor.operatorId) {
-        throw new ApiError('refused', { description: 'You cannot revoke yourself; another owner can' });
+        throw new ApiError('refused', { description: 'Another owner has to revoke you' });
       }
       return store.change(operatorId, ({ status }) => {
         if (status === 'revoked') return undefined;

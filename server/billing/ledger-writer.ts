@@ -200,7 +200,9 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     });
     const fates = await inserting;
     await Promise.all(
-      drafts.map((drafted, n) => finish(drafted, fates[n] ?? new Error('a page has no fate'), sentAt)),
+      drafts.map((drafted, n) =>
+        finish(drafted, fates[n] ?? new Error('the result of a page is unknown'), sentAt),
+      ),
     );
   }
 

@@ -46,7 +46,7 @@ export function createManualEntries({ writer, store, idKey, uptime }: Settings) 
     const { walletId, id } = posting;
     if (written.outcome === 'written') return { entry: { ...written.entry, walletId }, repeated: false };
     if (written.outcome !== 'used') {
-      throw new ApiError('refused', { description: 'The wallet holds less than this takes out' });
+      throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }
     const standing = await store.findDurableEntry({ walletId, id });
     if (!standing) {

@@ -15,7 +15,7 @@ interface Settings {
 }
 
 const day = 86_400_000;
-/** Nobody plans further ahead. Milliseconds. */
+/** The longest time that a summary reports. Milliseconds. */
 const longestLeft = 36_500 * day;
 /** Wallets of one look-up. */
 const atOnce = 250;

@@ -28,7 +28,7 @@ export function checkboxRoutes({
 
   function accountOf(request: FastifyRequest): Account {
     const account = accounts.get(request);
-    if (!account) throw new Error('a call was handled before its key was judged');
+    if (!account) throw new Error('a call was handled before its key was checked');
     return account;
   }
 

@@ -64,7 +64,7 @@ export async function startDemo(settings: Settings): Promise<Demo> {
     throw error;
   }
   const { port: actual } = app.server.address() as AddressInfo;
-  if (actual !== port) throw new Error('the demo needs a port that is known beforehand');
+  if (actual !== port) throw new Error('the demo needs a fixed port');
 
   return {
     url,

@@ -50,7 +50,7 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
   function visitOf({ cookies }: FastifyRequest): Visit {
     const visit = visits.find(cookies[visitCookie]);
     if (!visit)
-      throw new ApiError('not_found', { description: 'Begin at the shop: this browser has no visit.' });
+      throw new ApiError('not_found', { description: 'Start at the shop: this browser has no visit.' });
     return visit;
   }
 
@@ -89,7 +89,7 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
       const visit = visitOf(request);
       if (!(await visits.finish(visit, returnedBy(request))))
         throw new ApiError('invalid_request', {
-          description: 'state or iss is not what this visit waits for',
+          description: 'state or iss does not match this visit',
         });
       return reply.redirect('/result', 303);
     });

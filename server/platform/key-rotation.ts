@@ -35,7 +35,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     if (others.length === 0) return;
     const names = others.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
     throw new ApiError('refused', {
-      description: `Put the new key first in SVC_MASTER_KEY of every process; these seal under another: process ${names}`,
+      description: `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: process ${names}`,
     });
   }
 

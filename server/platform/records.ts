@@ -114,7 +114,7 @@ export function createRecordStore<R extends AuditedRecord>(
       const record = plain(changed);
       if (record) return record;
     }
-    throw new ApiError('conflict', { description: `Others are changing this ${noun} right now; try again` });
+    throw new ApiError('conflict', { description: `Another operator is changing this ${noun}; try again` });
   }
 
   return {

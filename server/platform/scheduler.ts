@@ -110,7 +110,7 @@ export function createScheduler({ db, logger, processEvery = 1000 }: Settings): 
 
   let running = 0;
   let idle: (() => void) | undefined;
-  agenda.on('error', (error) => logger.warn({ err: error }, 'the scheduler met an error'));
+  agenda.on('error', (error) => logger.warn({ err: error }, 'the scheduler reported an error'));
   agenda.on('fail', (error, job) => logger.warn({ err: error, job: job.attrs.name }, 'a job failed'));
   agenda.on('start', () => {
     running += 1;

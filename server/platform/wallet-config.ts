@@ -16,7 +16,7 @@ function pemOf(text: string, what: string): string {
 
 function checkCertificates(pem: string, what: string): void {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new SourceFault(`${what}: no PEM certificate in it`);
+  if (blocks.length === 0) throw new SourceFault(`${what}: it contains no PEM certificate`);
   try {
     for (const block of blocks) new X509Certificate(block);
   } catch {

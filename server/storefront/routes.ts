@@ -37,7 +37,7 @@ export function storefrontRoutes({ authenticate, exchange }: Dependencies): Fast
 
   function callerOf(request: FastifyRequest): Caller {
     const caller = callers.get(request);
-    if (!caller) throw new Error('a call was handled before its signature was judged');
+    if (!caller) throw new Error('a call was handled before its signature was checked');
     return caller;
   }
 

@@ -88,7 +88,7 @@ describe('a file of trust anchors', () => {
     expect(trust.fault(now)).toBeUndefined();
     write('not PEM', 3_000);
     expect(trust.anchors()[0]?.x509.fingerprint256).toBe(second);
-    expect(trust.fault(now)).toBe('no PEM certificate in it');
+    expect(trust.fault(now)).toBe('it contains no PEM certificate');
     write(anchor, 4_000);
     expect(trust.anchors()[0]?.x509.fingerprint256).toBe(first);
     expect(trust.fault(now)).toBeUndefined();

@@ -106,5 +106,7 @@ export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'own
   };
   const operator = { id: 'opr_1', name: 'Ada', role };
   const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
-  return router(createWebhookProcedures({ webhooks: system, findKey, subjectOf: async () => undefined })).createCaller(context);
+  return router(
+    createWebhookProcedures({ webhooks: system, findKey, subjectOf: async () => undefined }),
+  ).createCaller(context);
 }

@@ -35,7 +35,7 @@ const readByUpdate = async (db: Db): Promise<Date | undefined> => {
 export const readServerTime = async (db: Db, behindRouter = false): Promise<number> => {
   if (behindRouter) {
     const written = await readByUpdate(db);
-    if (written === undefined) throw new Error('the database does not tell its time');
+    if (written === undefined) throw new Error('the database did not report its time');
     return written.getTime();
   }
   const now = await readByQuery(db).catch((error: unknown) => {
@@ -44,6 +44,6 @@ export const readServerTime = async (db: Db, behindRouter = false): Promise<numb
   });
   if (now !== undefined) return now.getTime();
   const { localTime } = (await db.command({ hello: 1 })) as { localTime?: Date };
-  if (localTime === undefined) throw new Error('the database does not tell its time');
+  if (localTime === undefined) throw new Error('the database did not report its time');
   return localTime.getTime();
 };

@@ -43,7 +43,7 @@ export function createVisits({ sessions, keyring }: Dependencies) {
 
   /** What the computer's cookie holds from the confirmation on. */
   function confirmed({ _id: sessionId, handoff }: Session): string {
-    if (!handoff?.phoneHash) throw new Error(`session ${sessionId} was confirmed by no phone`);
+    if (!handoff?.phoneHash) throw new Error(`session ${sessionId} was not confirmed by a phone`);
     return confirmedSecret(keyring.id, { sessionId, phoneHash: handoff.phoneHash });
   }
 

@@ -43,7 +43,7 @@ export function createCompletion(dependencies: Dependencies) {
     if (found?.own) return undefined;
     if (stage === 'expired' && !found) throw new ApiError('session_not_found');
     if (!found)
-      throw new ApiError('invalid_redirect_uri', { description: 'No redirect URI of this client is left' });
+      throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
     return errorRedirect({ redirectUri: found.uri, state: session.state, issuer }, 'invalid_redirect_uri');
   }
 

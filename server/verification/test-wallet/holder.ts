@@ -24,7 +24,7 @@ export type PresentationContext = {
 
 const hashNames = { 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' } as const;
 const unused = (): never => {
-  throw new Error('a wallet has no need of this');
+  throw new Error('wallets do not use this');
 };
 
 /** What the library needs of the platform, for a wallet that holds `key`. */

@@ -82,7 +82,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
 /** The certificates of PEM text, in their order. @throws for text without any */
 export function parsePem(text: string): Certificate[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('no PEM certificate in it');
+  if (blocks.length === 0) throw new Error('it contains no PEM certificate');
   return blocks.map((block) => parseCertificate(new X509Certificate(block).raw));
 }
 

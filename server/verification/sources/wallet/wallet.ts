@@ -78,7 +78,7 @@ export function createWalletSource(
 
     async begin({ id, mode, carried, claims, language }, { device, binding }) {
       if (!requests.suits(claims)) {
-        logger.warn({ source: name, claims }, 'the credential of this source tells none of these claims');
+        logger.warn({ source: name, claims }, 'the credential of this source supports none of these claims');
         return { kind: 'down' };
       }
       const { number, notice } = pendingIn(carried);
