@@ -112,6 +112,8 @@ export function createBillingFeature(dependencies: Dependencies) {
     async drain(): Promise<void> {
       await writer.drain();
       await publishing.drain();
+      // Another process reads them again in turn where this fails.
+      await summaries.flush().catch(() => undefined);
     },
   };
 }

@@ -93,6 +93,11 @@ describe('the seal of a grant', () => {
 });
 
 describe('draftPage', () => {
+  it('grants for so many seconds from the time of the page', () => {
+    const [entry] = draftPage(head, [charge('c')], noon).page.entries;
+    expect(entry?.grant?.expiresAt).toEqual(new Date(noon + 3_600_000));
+  });
+
   it('folds its postings in order: the state after it is the fold of its entries', () => {
     const amounts = fc.array(fc.integer({ min: -20_000, max: 20_000 }), { maxLength: 40 });
     fc.assert(
