@@ -200,13 +200,16 @@ describe('a refund', () => {
     expect(await refund(entryId)).toMatchObject({ amount: 50, balanceAfter: 5_000 });
   });
 
-  it('is refused for funding, for a refund, and for a charge that cost nothing', async () => {
+  it('is refused for funding, a refund, an adjustment, and a charge that cost nothing', async () => {
     await newPartner(5_000);
     const { entries } = await ledger();
     await expect(refund(entries[0]?.id ?? '')).rejects.toMatchObject(refused('refused'));
     const entryId = await charge();
     await refund(entryId);
     await expect(refund(`rev_${entryId}`)).rejects.toMatchObject(refused('refused'));
+    await adjust(-100);
+    const correction = (await ledger()).entries.at(-1)?.id ?? '';
+    await expect(refund(correction)).rejects.toMatchObject(refused('refused'));
     const { partnerId } = partner;
     await server.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 0 });
     const free = await charge();

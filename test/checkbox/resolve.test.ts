@@ -90,6 +90,17 @@ describe('200', () => {
       body: { error: expect.stringMatching(/24 hours/) },
     });
   });
+
+  it('returns the stored answer also where a new request would be refused', async () => {
+    const own = await createPartner(server);
+    const id = await enroll('adult', 'country', own);
+    const headers = { 'idempotency-key': randomUUID() };
+    const body = { enrollment_id: id, claims: ['country'] };
+    const first = await resolve(body, headers, own.apiKey);
+    await server.admin.enrollments.block.mutate({ enrollmentId: id, reason: 'fraud' });
+    expect((await resolve(body, {}, own.apiKey)).status).toBe(403);
+    expect(await resolve(body, headers, own.apiKey)).toMatchObject({ status: 200, body: first.body });
+  });
 });
 
 describe('refusals', () => {

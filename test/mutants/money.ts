@@ -39,7 +39,7 @@ export const money = [
   ),
   ...inFile(
     'server/billing/charge.ts',
-    ['billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
+    ['billing/charge', 'billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
     [
       ['amount: opposite(cents)', 'amount: opposite(cents - 1)'],
       ["kind === 'token' && terms.returning", "kind === 'token'"],

@@ -58,6 +58,16 @@ describe('200', () => {
     expect(await balance()).toBe(before);
   });
 
+  it('answers a replayed call the same, also where a new one would be refused', async () => {
+    const body = fields(await codeFor(server, shop));
+    const first = await send(body);
+    const enrollmentId = StorefrontResponse.parse(first.body).enrollment_id;
+    await server.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
+    const again = await send(body);
+    expect({ status: again.status, body: again.body }).toEqual({ status: 200, body: first.body });
+    await server.admin.enrollments.unblock.mutate({ enrollmentId });
+  });
+
   it('bills simultaneous copies once', async () => {
     nextMinute();
     const before = await balance();

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { createCharges, type Order } from '../../server/billing/charge.ts';
+import type { LedgerEntry } from '../../server/billing/ledger-page.ts';
+import type { Posting } from '../../server/billing/page-builder.ts';
+
+const now = Date.UTC(2026, 0, 5, 12);
+
+/** Charges whose postings are kept, and written at once. */
+function chargesThatAreWritten() {
+  const postings: Posting[] = [];
+  const charges = createCharges({
+    writer: {
+      async write(posting) {
+        postings.push(posting);
+        const { id, kind, amount } = posting;
+        const grant = { ...terms, expiresAt: new Date(now + 1_000), salt: 'salt' };
+        const entry: LedgerEntry = { id, kind, amount, balanceAfter: 0, at: new Date(now), grant };
+        return { outcome: 'written', entry };
+      },
+      forgetUsed: () => undefined,
+    },
+    store: { findEntry: async () => undefined, findDurableEntry: async () => undefined },
+    revocations: { has: async () => false, add: async () => undefined },
+    clock: { now: () => now },
+    idKey: new Uint8Array(32),
+  });
+  return { charges, postings };
+}
+
+const terms = {
+  ...{ partnerId: 'ptr_1', mode: 'test' as const, clientId: 'cli_1', keyId: 'key_1', sessionId: 'ses_1' },
+  ...{ enrollmentId: 'enr_1', sub: 's', returning: true, scope: 'country', claims: { country: 'DE' } },
+  meta: { claims_requested: [], claims_resolved: [], claims_null: [], claims_ignored: [] },
+};
+
+const order = (change: Partial<Order> = {}): Order => ({
+  ...{ partnerId: 'ptr_1', mode: 'test', cause: 'a code', kind: 'token', cents: 50 },
+  terms: { ...terms, lifetimeSeconds: 3_600 },
+  waiting: { over: () => undefined },
+  ...change,
+});
+
+it('marks a charge for publication where a returning user gets a token, and nowhere else', async () => {
+  const { charges, postings } = chargesThatAreWritten();
+  await charges.charge(order(), () => undefined);
+  await charges.charge(order({ kind: 'storefront' }), () => undefined);
+  await charges.charge(order({ kind: 'checkbox' }), () => undefined);
+  const first = { ...terms, returning: false, lifetimeSeconds: 3_600 };
+  await charges.charge(order({ terms: first }), () => undefined);
+  expect(postings.map(({ publish }) => publish)).toEqual([true, false, false, false]);
+});
+
+it('rehearses a refusal in test mode alone', async () => {
+  const { charges, postings } = chargesThatAreWritten();
+  const rehearsing = { ...terms, lifetimeSeconds: 3_600, rehearse: 'low-balance' as const };
+  await expect(charges.charge(order({ terms: rehearsing }), () => undefined)).rejects.toMatchObject({
+    code: 'payment_required',
+  });
+  expect(postings).toEqual([]);
+  const live = await charges.charge(order({ terms: rehearsing, mode: 'live' }), () => 'an answer');
+  expect(live).toEqual({ outcome: 'charged', answer: 'an answer' });
+});
