@@ -30,7 +30,7 @@ export const authentication = [
   ),
   ...inFile(
     'server/oauth/client-authentication.ts',
-    ['isolation/addresses', 'oauth/token-clients', 'oauth/token-limits'],
+    ['oauth/again', 'isolation/addresses', 'oauth/token-clients', 'oauth/token-limits'],
     [
       ['{ clientId, address, basic }: Credentials', "{ clientId, basic }: Credentials, address = ''"],
       ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
@@ -46,17 +46,16 @@ export const authentication = [
     ['oauth/access-token', 'oauth/token-forgery', 'oauth/userinfo'],
     [
       ['known.exp > seconds(new Date(clock.now())) ? known : undefined', 'known'],
-      ["algorithms: ['ES256'],", ''],
       ['          audience: issuer,\n', ''],
       ["          typ: 'at+jwt',\n", ''],
     ],
   ),
   ...inFile(
     'server/oauth/userinfo.ts',
-    ['oauth/userinfo', 'storefront/exchange'],
+    ['oauth/again', 'oauth/userinfo'],
     [
       ["access?.kind !== 'token' || ", '!access || '],
-      ['access.expiresAt.getTime() <= clock.now()', 'access.expiresAt.getTime() < clock.now()'],
+      ['access.expiresAt.getTime() <= clock.now()', 'access.expiresAt.getTime() >= clock.now()'],
       ['const userinfoRequestsPerMinute = 120;', 'const userinfoRequestsPerMinute = 121;'],
     ],
   ),
@@ -106,7 +105,7 @@ export const authentication = [
   ),
   ...inFile(
     'server/verification/session/session-query.ts',
-    ['verification/session/session-query'],
+    ['oauth/again', 'verification/session/session-query'],
     [
       ["key?.status !== 'active'", '!key'],
       ["if (session.keyId !== key._id) throw new ApiError('foreign_session');", ''],

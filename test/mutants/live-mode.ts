@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const liveMode = [
   ...inFile(
     'server/wiring/charging.ts',
-    ['live/live'],
+    ['wiring/charging', 'live/live'],
     [
       [
         'cause }) => charges.past({ partnerId: partner._id, mode: client.mode, cause })',
