@@ -24,7 +24,7 @@ export const liveMode = [
   ),
   ...inFile(
     'server/verification/flow/start-checks.ts',
-    ['verification/flow/start', 'live/live'],
+    ['verification/flow/start-checks', 'verification/flow/start', 'live/live'],
     [['sources.get(name)?.modes.includes(mode) ? name : undefined', 'sources.has(name) ? name : undefined']],
   ),
   ...inFile(

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { StartQuery } from '../../../contracts/verification.ts';
+import { judgeStart, type StartFacts } from '../../../server/verification/flow/start-checks.ts';
+
+const query: StartQuery = {
+  ...{ client_id: 'cli_1', redirect_uri: 'https://shop.example/back', state: 's', scope: 'age_18_plus' },
+  ...{ response_type: 'code', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256' },
+};
+
+const facts = (mode: Mode, source?: string): StartFacts => ({
+  client: {
+    ...{
+      _id: 'cli_1',
+      partnerId: 'ptr_1',
+      keyId: 'key_1',
+      mode,
+      kind: 'oauth',
+      name: 'Shop',
+      status: 'active',
+    },
+    ...{ redirectUris: [query.redirect_uri], claims: ['age_18_plus'], ...(source && { source }) },
+  },
+  partner: { _id: 'ptr_1', name: 'Shop', status: 'active' },
+  key: { status: 'active' },
+  integrated: false,
+  sources: new Map([
+    ['sandbox', { modes: ['test'] }],
+    ['bank', { modes: ['live'] }],
+    ['ministry', { modes: ['test', 'live'] }],
+  ]),
+});
+
+describe('the source of a session', () => {
+  it.each([
+    ['test', undefined, 'sandbox'],
+    ['test', 'ministry', 'ministry'],
+    ['live', 'ministry', 'ministry'],
+    ['live', 'bank', 'bank'],
+  ] as const)('of a %s client that names %s is %s', (mode, named, source) => {
+    expect(judgeStart(query, facts(mode, named))).toMatchObject({ admitted: true, source });
+  });
+
+  it.each([
+    ['live', undefined, /no verification source/],
+    ['live', 'sandbox', /the sandbox serves test clients only/],
+    ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
+    ['live', 'nobody', /nobody of this client does not exist/],
+  ] as const)('of a %s client that names %s is refused', (mode, named, because) => {
+    const verdict = judgeStart(query, facts(mode, named));
+    expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
+  });
+});
