@@ -8,7 +8,6 @@ import { createStatementSigner } from '../../server/billing/signed-statement.ts'
 import { createBillingStores } from '../../server/billing/store.ts';
 import { createPartnersFeature } from '../../server/partners/feature.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
-import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createKeyRotation } from '../../server/platform/key-rotation.ts';
 import { loadKeyring } from '../../server/platform/keyring.ts';
@@ -34,13 +33,12 @@ import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
 import { checkWebhookUrl } from '../../server/webhooks/egress/url.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { indexes } from '../../server/wiring/indexes.ts';
 import { migrations } from '../../server/wiring/migrations.ts';
 import { createPartnerNames } from '../../server/wiring/partner-names.ts';
 import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { reportShards } from '../../server/wiring/shard-report.ts';
 import { webhookEndpoint } from '../../server/wiring/webhook-endpoint.ts';
-import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { type FreshDatabase, preparedDatabase } from '../harness/database.ts';
 
 export const firstToken = 'test-admin-token-of-32-characters-or-more';
 
@@ -64,8 +62,7 @@ interface Settings {
 
 /** The real admin listener with the real features behind it; webhooks go to localhost. */
 export async function startAdminServer({ environment = 'development' }: Settings = {}): Promise<AdminServer> {
-  const database = await freshDatabase({ keep: true });
-  await ensureIndexes(database.db, indexes);
+  const database = await preparedDatabase({ keep: true });
   const log = createLogger('silent');
   const clock = { ahead: 0, now: () => Date.now() + clock.ahead, trusted: () => true };
   const sealing = createSealing([new Uint8Array(32).fill(7)]);

@@ -8,7 +8,7 @@ import { readConfig } from '../../server/platform/config.ts';
 import { createLogger, type Logger } from '../../server/platform/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { freshDatabase } from './database.ts';
+import { preparedDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 
 /** A clock that a test sets; it starts at the machine's time. */
@@ -61,11 +61,11 @@ export async function startTestServer({
   env = {},
   clock,
   replacements = {},
-  through = (uri) => uri,
+  through,
   onCommand,
   logger,
 }: Settings = {}) {
-  const database = await freshDatabase({ keep: true });
+  const database = await preparedDatabase({ keep: true, once: through !== undefined });
   const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const config = readConfig({
     SVC_PORT: String(await freePort()),
@@ -73,7 +73,7 @@ export async function startTestServer({
     SVC_DATA_DIR: dataDir,
     SVC_ADMIN_TOKEN: adminToken,
     SVC_LOG_LEVEL: 'silent',
-    MONGODB_URI: through(onCommand ? `${database.uri}?monitorCommands=true` : database.uri),
+    MONGODB_URI: (through ?? String)(onCommand ? `${database.uri}?monitorCommands=true` : database.uri),
     ...env,
   });
   const injected = clock ? { clock: () => clock } : {};

@@ -4,9 +4,8 @@ import { expect } from 'vitest';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { createDirectory } from '../../server/partners/directory.ts';
-import { createPartnersStores, indexes as partnersIndexes } from '../../server/partners/store.ts';
+import { createPartnersStores } from '../../server/partners/store.ts';
 import type { AuditEntry } from '../../server/platform/audit-entry.ts';
-import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { acceptForms } from '../../server/platform/http/forms.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
@@ -17,8 +16,8 @@ import { createRequestLimits } from '../../server/platform/request-limits.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
 import { createVerification } from '../../server/verification/feature.ts';
 import type { Traces } from '../../server/verification/people/erasure.ts';
-import { createVerificationStores, indexes } from '../../server/verification/store.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { createVerificationStores } from '../../server/verification/store.ts';
+import { preparedDatabase } from '../harness/database.ts';
 import { lossyDatabase } from '../platform/database/lossy.ts';
 
 export const baseUrl = 'https://verify.example';
@@ -34,8 +33,7 @@ export async function startHosted(
     'imprint' | 'claimLifetimes' | 'startsPerMinute'
   > = {},
 ) {
-  const database = await freshDatabase({ keep: true });
-  await ensureIndexes(database.db, [...partnersIndexes, ...indexes]);
+  const database = await preparedDatabase({ keep: true });
   const logger = createLogger('silent');
   const keyring = await loadKeyring(database.db, createSealing([new Uint8Array(32)]));
   const records = createPartnersStores(database.db);

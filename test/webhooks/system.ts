@@ -2,17 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { router } from '../../server/platform/admin-api/procedures.ts';
-import { ensureIndexes } from '../../server/platform/database/indexes.ts';
 import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { randomId, randomSecret } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import { createScheduler, indexes as jobIndexes } from '../../server/platform/scheduler.ts';
+import { createScheduler } from '../../server/platform/scheduler.ts';
 import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
-import { indexes as deliveryIndexes } from '../../server/webhooks/delivery/delivery-store.ts';
-import { indexes as eventIndexes } from '../../server/webhooks/delivery/event-store.ts';
 import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
-import { freshDatabase } from '../harness/database.ts';
+import { preparedDatabase } from '../harness/database.ts';
 
 export const idKey = randomBytes(32);
 
@@ -26,8 +23,7 @@ export interface System extends ReturnType<typeof createWebhooks> {
 
 /** The feature on a database of its own, started; `settings` replace the defaults. */
 export async function createSystem(settings: Partial<WebhookSettings> = {}): Promise<System> {
-  const db = settings.db ?? (await freshDatabase()).db;
-  await ensureIndexes(db, [...jobIndexes, ...deliveryIndexes, ...eventIndexes]);
+  const db = settings.db ?? (await preparedDatabase()).db;
   const logger = createLogger(process.env['SVC_LOG_LEVEL'] ?? 'silent');
   const endpoints = new Map<string, Endpoint>();
   const webhooks = createWebhooks({
