@@ -17,6 +17,7 @@ import { randomSecret } from './platform/ids.ts';
 import { loadKeyring } from './platform/keyring.ts';
 import { localSecret } from './platform/local-secrets.ts';
 import type { Logger } from './platform/logging.ts';
+import type { Pace } from './platform/pace.ts';
 import { createProcessMetrics, type ProcessMetrics } from './platform/process-metrics.ts';
 import { createProcesses, heartbeatEvery } from './platform/processes.ts';
 import { requireMasterKeys } from './platform/sealed-values.ts';
@@ -38,6 +39,8 @@ export interface Replacements {
   foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;
   /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
   sweepsByHand?: boolean;
+  /** How fast it goes, where that differs from the usual. */
+  pace?: Partial<Pace>;
   /** The newest schema version that the server takes itself to know. */
   knownSchema?: number;
 }
@@ -201,6 +204,7 @@ export async function startServer(
     tracing,
     adminToken: adminTokenOf(config),
     ownPorts,
+    pace: replacements.pace,
     ...replacements.foundation?.(database),
   });
   client.on('topologyDescriptionChanged', services.billing.forgetHeads);

@@ -27,6 +27,8 @@ interface Dependencies {
   /** SVC_ADMIN_TOKEN, or the generated one; undefined where it is retired. */
   firstToken: string | undefined;
   metrics: Metrics;
+  /** Milliseconds for which requests are gathered before they are noted. */
+  requestsEvery: number;
   /** Whose those of the names are that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
   /** What partners are called, by their ids. */
@@ -62,6 +64,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     log,
     firstToken,
     metrics,
+    requestsEvery,
     existing,
     partnerNames,
     status,
@@ -86,7 +89,14 @@ export function createAdmin(dependencies: Dependencies): Admin {
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
-  const { observe, flush } = createRequestLog({ store: stores.requests, metrics, clock, log, existing });
+  const { observe, flush } = createRequestLog({
+    store: stores.requests,
+    metrics,
+    clock,
+    log,
+    flushEvery: requestsEvery,
+    existing,
+  });
   const routes: FastifyPluginAsync = async (scope) => {
     await scope.register(
       adminRoutes({ environment: status.about.environment, router, authenticate, auditLog }),

@@ -22,6 +22,8 @@ interface Dependencies {
   metrics: Pick<Metrics, 'answered'>;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
+  /** Milliseconds for which requests are gathered. */
+  flushEvery: number;
   /** Whose those of the names are that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
 }
@@ -31,7 +33,6 @@ interface Noted {
   names: Names;
 }
 
-const flushEvery = 1_000;
 /** Rows kept of one flush. Under load, successes are sampled more than failures. */
 const mostSuccesses = 50;
 const mostFailures = 200;
@@ -40,7 +41,7 @@ const mostFailures = 200;
 const kept = { ipv4: 24, ipv6: 48 };
 
 /** Notes what each request of a listener did, for `svcadmin request ID` and the metrics. */
-export function createRequestLog({ store, metrics, clock, log, existing }: Dependencies) {
+export function createRequestLog({ store, metrics, clock, log, flushEvery, existing }: Dependencies) {
   let waiting: Noted[] = [];
   let room = { failures: mostFailures, successes: mostSuccesses };
 

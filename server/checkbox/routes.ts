@@ -5,6 +5,7 @@ import { GeneralError } from '../../contracts/verification.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
+import type { Deadline } from '../platform/pace.ts';
 import type { Account } from './resolve.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
@@ -16,6 +17,7 @@ interface Dependencies {
     request: CheckboxRequest,
     caller: Account & { idempotencyKey: string; waiting: Waiting },
   ) => Promise<CheckboxResponse>;
+  pace: Deadline;
 }
 
 /** `/api/checkbox`: who asks is judged before what they ask. */
@@ -23,6 +25,7 @@ export function checkboxRoutes({
   authenticate,
   admitUnbilled,
   resolve,
+  pace,
 }: Dependencies): FastifyPluginAsyncZod {
   const accounts = new WeakMap<FastifyRequest, Account>();
 
@@ -33,7 +36,7 @@ export function checkboxRoutes({
   }
 
   return async (scope) => {
-    answerInTime(scope);
+    answerInTime(scope, pace);
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       const account = await authenticate(request.headers.authorization);

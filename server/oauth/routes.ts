@@ -15,6 +15,7 @@ import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, waitingFor } from '../platform/http/deadline.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import type { Deadline } from '../platform/pace.ts';
 import { type CredentialsPlace, presentCredentials } from './basic-credentials.ts';
 import { basicChallenge, type Credentials } from './client-authentication.ts';
 import { authorizationServerMetadata } from './metadata.ts';
@@ -26,6 +27,7 @@ interface Dependencies {
   exchange: ReturnType<typeof createTokenExchange>;
   userinfo: ReturnType<typeof createUserinfo>;
   revoke: ReturnType<typeof createRevocation>;
+  pace: Deadline;
 }
 
 const errors = <S extends number>(...statuses: S[]) =>
@@ -74,11 +76,11 @@ function createCredentialsReader() {
 }
 
 /** `/api/oauth`: errors in the OAuth format; nothing is ever cached. */
-export function oauthRoutes({ exchange, userinfo, revoke }: Dependencies): FastifyPluginAsyncZod {
+export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies): FastifyPluginAsyncZod {
   const credentials = createCredentialsReader();
 
   return async (scope) => {
-    answerInTime(scope);
+    answerInTime(scope, pace);
     scope.addHook('onRequest', (_request, reply, done) => {
       void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
       done();

@@ -51,7 +51,7 @@ interface Settings {
   db: Db;
   logger: Pick<Logger, 'warn'>;
   /** How often to look for jobs, in milliseconds; within that time jobs start to the millisecond. */
-  processEvery?: number;
+  processEvery: number;
 }
 
 /** The part of Agenda's documents that is read here. */
@@ -84,7 +84,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** The scheduler on Agenda, with its jobs in the collection `jobs` of `db`. */
-export function createScheduler({ db, logger, processEvery = 1000 }: Settings): Scheduler {
+export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
   const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
   let lookedAt: number | undefined;
   const look = repository.getNextJobToRun.bind(repository);

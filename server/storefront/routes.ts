@@ -5,11 +5,13 @@ import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
+import type { Deadline } from '../platform/pace.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {
   authenticate: (headers: unknown, raw: Uint8Array) => Promise<Caller>;
   exchange: (request: StorefrontRequest, caller: Caller, waiting: Waiting) => Promise<StorefrontResponse>;
+  pace: Deadline;
 }
 
 function parseBody(type: string | undefined, raw: Buffer): unknown {
@@ -24,7 +26,7 @@ function parseBody(type: string | undefined, raw: Buffer): unknown {
 }
 
 /** `/api/integrations/storefront`: who signed it is judged on the raw bytes, before they are read as JSON. */
-export function storefrontRoutes({ authenticate, exchange }: Dependencies): FastifyPluginAsyncZod {
+export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies): FastifyPluginAsyncZod {
   const callers = new WeakMap<FastifyRequest, Caller>();
 
   async function requireSignature(request: FastifyRequest): Promise<void> {
@@ -42,7 +44,7 @@ export function storefrontRoutes({ authenticate, exchange }: Dependencies): Fast
   }
 
   return async (scope) => {
-    answerInTime(scope);
+    answerInTime(scope, pace);
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
       '*',

@@ -6,6 +6,7 @@ import {
   RescheduleDelivery,
   ResendDeliveries,
   ResentDeliveries,
+  resendLimit,
 } from '../../contracts/admin/deliveries.ts';
 import {
   EventDetail,
@@ -46,12 +47,19 @@ interface Dependencies {
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
+  /** How many deliveries that a filter finds are resent at a time; default: as many as the contract says. */
+  resendLimit?: number;
 }
 
 /** Procedures of `svcadmin events`, `deliveries`, `jobs`, and of most commands of `svcadmin webhooks`. */
-export function createWebhookProcedures({ webhooks, findKey, subjectOf }: Dependencies) {
+export function createWebhookProcedures({
+  webhooks,
+  findKey,
+  subjectOf,
+  resendLimit: most = resendLimit,
+}: Dependencies) {
   const { context } = webhooks;
-  const operations = createOperations({ ...context, findKey });
+  const operations = createOperations({ ...context, findKey, most });
   const inspection = createInspection({ ...context, existing: operations.existing, subjectOf });
   return {
     events: eventProcedures(inspection),

@@ -19,6 +19,7 @@ import { ApiError } from '../platform/errors.ts';
 import { createKeyRotation } from '../platform/key-rotation.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
+import { type Pace, usualPace } from '../platform/pace.ts';
 import type { ProcessMetrics } from '../platform/process-metrics.ts';
 import type { Processes } from '../platform/processes.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
@@ -73,6 +74,8 @@ export interface Foundation {
   stores?: Partial<Stores>;
   /** Webhooks with their parts wrapped, or with shorter times. */
   webhooks?: Pick<WebhookSettings, 'wrap' | 'budget' | 'leaseTime'>;
+  /** What differs from the usual. */
+  pace?: Partial<Pace> | undefined;
 }
 
 /** The object graph: the only place that joins features. */
@@ -81,12 +84,13 @@ export function createServices(foundation: Foundation) {
     foundation;
   const { stores: replaced, processMetrics, tracing } = foundation;
   const stores = { ...createStores(db, patient), ...replaced };
+  const pace = { ...usualPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
-  const scheduler = createScheduler({ db, logger });
+  const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
   const metrics = createMetrics({
     process: processMetrics,
     tickAge: scheduler.tickAge,
@@ -202,6 +206,7 @@ export function createServices(foundation: Foundation) {
       clock,
     }),
     revoke: createRevocation({ clients, tokens, revoke }),
+    pace,
   };
 
   const storefront = {
@@ -220,6 +225,7 @@ export function createServices(foundation: Foundation) {
       idKey: keyring.id,
       clock,
     }),
+    pace,
   };
 
   const admitUnbilled = createUnbilledLimit(limit);
@@ -238,6 +244,7 @@ export function createServices(foundation: Foundation) {
       admitUnbilled,
       clock,
     }),
+    pace,
   };
 
   const upgrade = createUpgrade({ db, patient: patient ?? db, migrations, processes, clock });
@@ -247,6 +254,7 @@ export function createServices(foundation: Foundation) {
     log: logger,
     firstToken: adminToken,
     metrics,
+    requestsEvery: pace.requestsEvery,
     existing: (names) => existingNames(stores, names),
     partnerNames,
     status: {

@@ -70,7 +70,7 @@ export async function startAdminServer({ environment = 'development' }: Settings
   const { masterKeys } = sealing;
   const processes = createProcesses({ db: database.db, clock, roles: ['admin'], masterKeys });
   const idKey = new Uint8Array(32).fill(8);
-  const scheduler = createScheduler({ db: database.db, logger: log });
+  const scheduler = createScheduler({ db: database.db, logger: log, processEvery: 100 });
   const processMetrics = createProcessMetrics({ roles: ['admin'] });
   const metrics = createMetrics({
     process: processMetrics,
@@ -149,6 +149,7 @@ export async function startAdminServer({ environment = 'development' }: Settings
     log,
     firstToken,
     metrics,
+    requestsEvery: 1_000,
     status: {
       about: { version: '0.8.0', contract: '0.8.0', environment, baseUrl: 'http://localhost' },
       readQueue: webhooks.deliveries.queue,

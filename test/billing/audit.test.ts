@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const pages = () => server.db.collection<LedgerPage>('ledger');
+const checkpoints = () => server.db.collection<{ _id: string }>('ledgerCheckpoints');
 const cents = (value: number) => Long.fromNumber(value);
 
 /** Pages: opening, funding, three charges, a refund. */
@@ -257,10 +258,21 @@ const corruptions: Record<string, Corruption> = {
   },
 };
 
+/** One wallet for all corruptions: as it was before each of them, and never audited. */
+let busy: Busy;
+async function untouched(): Promise<Busy> {
+  busy ??= await busyPartner();
+  const { walletId } = busy;
+  await pages().deleteMany({ walletId });
+  await pages().insertMany(busy.pages);
+  await checkpoints().deleteOne({ _id: walletId });
+  return busy;
+}
+
 describe('wallets audit names the first bad page and what is wrong with it', () => {
   for (const [name, { page, problem, plant }] of Object.entries(corruptions)) {
     it(`for ${name}`, async () => {
-      const partner = await busyPartner();
+      const partner = await untouched();
       await plant(partner);
       const found = await findings(partner);
       expect(found.map((finding) => finding.problem)).toContainEqual(expect.stringContaining(problem));
@@ -270,7 +282,7 @@ describe('wallets audit names the first bad page and what is wrong with it', () 
   }
 
   it('for a history that was written again from the beginning, after an audit had seen it', async () => {
-    const partner = await busyPartner();
+    const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await forge(partner, 1, (page) => ({ ...page, attempt: 'another' }));
     expect((await findings(partner))[0]).toMatchObject({
@@ -281,7 +293,7 @@ describe('wallets audit names the first bad page and what is wrong with it', () 
   });
 
   it('for a last page that was removed, after an audit had seen it', async () => {
-    const partner = await busyPartner();
+    const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await pages().deleteOne({ _id: partner.pages[5]?._id ?? '' });
     expect((await findings(partner))[0]).toMatchObject({
@@ -291,10 +303,9 @@ describe('wallets audit names the first bad page and what is wrong with it', () 
   });
 
   it('for a checkpoint that was moved', async () => {
-    const partner = await busyPartner();
+    const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
-    const checkpoints = server.db.collection<{ _id: string }>('ledgerCheckpoints');
-    await checkpoints.updateOne(
+    await checkpoints().updateOne(
       { _id: partner.walletId },
       { $set: { n: 3, digest: partner.pages[3]?.digest } },
     );

@@ -132,6 +132,7 @@ describe('what follows a charge', () => {
     async (when) => {
       await newVisit();
       expect((await server.exchange(partner, visit)).status).toBe(200);
+      await expect.poll(unpublished).toBe(0);
       const breaks = vi.fn(lostConnection);
       server.at('publish', { [when]: breaks });
       const returning = await server.visit(partner);
@@ -149,11 +150,12 @@ describe('what follows a charge', () => {
   it('is left to the process that wrote the page for 10 s', async () => {
     await newVisit();
     expect((await server.exchange(partner, visit)).status).toBe(200);
+    await expect.poll(unpublished).toBe(0);
     const breaks = vi.fn(lostConnection);
     server.at('publish', { before: breaks });
     expect((await server.exchange(partner, await server.visit(partner))).status).toBe(200);
     await expect.poll(() => breaks.mock.calls.length, { timeout: 5_000 }).toBeGreaterThan(0);
-    expect(await eventsOf()).toBe(1);
+    await expect.poll(eventsOf).toBe(1);
     server.at('publish');
     await server.sweep();
     expect(await unpublished()).toBe(1);

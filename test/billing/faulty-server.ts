@@ -76,6 +76,7 @@ export async function startFaulty() {
   }
 
   const replacements: Replacements = {
+    pace: { beginWithin: 1_000, answerWithin: 2_500 },
     foundation: ({ db }) => ({ stores: { billing: wrap(createBillingStores(db)) } }),
   };
   const server = await startTestServer({ clock, replacements });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import type { TestPartner } from '../harness/partner.ts';
+import { testPace } from '../harness/server.ts';
 import { receive } from './hooks.ts';
 import { row } from './row.ts';
 import { minute, startWorld, type World } from './world.ts';
@@ -74,7 +75,7 @@ describe('Access token', () => {
 
 describe('Webhook delivery', () => {
   /** Milliseconds in which the scheduler looks for due jobs twice. */
-  const twoLooks = 2_200;
+  const twoLooks = 2 * testPace.jobsEvery + 100;
   const type = 'verification.session.completed';
 
   /** A partner whose receiver answers the first `failures` attempts of the event with a redirect. */

@@ -8,6 +8,8 @@ import type { TestProject } from 'vitest/node';
 declare module 'vitest' {
   interface ProvidedContext {
     mongodbUri: string;
+    /** True in the slow tier, for tests that try a part of their cases in the quick one. */
+    thorough: boolean;
   }
 }
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
   });
   app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   await app.register(async (scope) => {
-    answerInTime(scope);
+    answerInTime(scope, { beginWithin: 200, answerWithin: 500 });
     scope.post('/slow', async (request) => {
       callers.push(waitingFor(request));
       await finished;

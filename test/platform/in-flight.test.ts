@@ -28,6 +28,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const finish of waiting) finish();
+  // A caller that was gone may have opened another connection, which has had no request yet: a close waits for it.
+  app.server.closeAllConnections();
   await app.close();
 });
 
@@ -81,5 +83,7 @@ describe('requests in flight', () => {
     await expect.poll(() => waiting.length, { timeout: 5_000 }).toBe(5);
     waiting[4]?.();
     expect((await answer).status).toBe(200);
+    for (const finish of waiting) finish();
+    await Promise.all(answers);
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -46,11 +46,13 @@ let partner: TestPartner;
 beforeAll(async () => {
   await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   const { port } = collector.address() as AddressInfo;
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
   server = await startTestServer({ env, logger: log.logger });
   partner = await createPartner(server);
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await server.stop();
   await new Promise((resolve) => collector.close(resolve));
 });
@@ -59,7 +61,7 @@ const attributeOf = ({ attributes }: ReceivedSpan, key: string) => {
   const value = attributes.find((attribute) => attribute.key === key)?.value;
   return value?.stringValue ?? (value?.intValue === undefined ? undefined : Number(value.intValue));
 };
-/** Spans are sent some seconds after their end. */
+/** Spans are gathered before they are sent. */
 const sentSoon = { timeout: 20_000, interval: 100 };
 
 describe('a trace', () => {

@@ -30,7 +30,7 @@ export async function createSystem(settings: Partial<WebhookSettings> = {}): Pro
     db,
     clock: { now: Date.now },
     idKey,
-    scheduler: createScheduler({ db, logger }),
+    scheduler: createScheduler({ db, logger, processEvery: 50 }),
     logger,
     endpoint: (keyId) => Promise.resolve(endpoints.get(keyId) ?? { state: 'off', reason: 'no_url' }),
     retryDelays: [300, 300],
@@ -94,7 +94,11 @@ export async function until<T>(
 }
 
 /** The admin procedures of the feature, called as an owner. */
-export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'owner') {
+export function adminOf(
+  system: System,
+  role: 'support' | 'ops' | 'owner' = 'owner',
+  settings: { resendLimit?: number } = {},
+) {
   const findKey = (keyId: string) => {
     const endpoint = system.endpoints.get(keyId);
     const mode = endpoint?.state === 'on' ? endpoint.mode : ('test' as const);
@@ -102,7 +106,8 @@ export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'own
   };
   const operator = { id: 'opr_1', name: 'Ada', role };
   const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
+  const subjectOf = async () => undefined;
   return router(
-    createWebhookProcedures({ webhooks: system, findKey, subjectOf: async () => undefined }),
+    createWebhookProcedures({ webhooks: system, findKey, subjectOf, ...settings }),
   ).createCaller(context);
 }

@@ -1,14 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unavailable } from '../errors.ts';
+import type { Deadline } from '../pace.ts';
 import { readTraceparent } from '../trace-context.ts';
-
-/**
- * Milliseconds (docs/limits-and-billing.md): where the database is away, a billable endpoint answers 503 within 5 s. What was
- * begun in time has as long to come to its end as the database may take for an answer: that of an exchange is worth
- * more than a 503.
- */
-const beginWithin = 2_500;
-const answerWithin = 4_500;
 
 /** The caller of a request, who waits for its answer. */
 export interface Waiting {
@@ -24,7 +17,7 @@ const waiting = new WeakMap<FastifyRequest, Waiting>();
  * Routes of this scope answer 503 when their time is up, however many steps were each still within theirs.
  * (Fastify's own `handlerTimeout` ends with the request's body, before the handler has begun.)
  */
-export function answerInTime(scope: FastifyInstance): void {
+export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {
   scope.addHook('onRequest', (request, reply, done) => {
     const since = performance.now();
     const late = () => unavailable(new Error(`no answer within ${answerWithin} ms`));

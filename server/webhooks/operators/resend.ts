@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewTime, ResendDeliveries, ResendFilter } from '../../../contracts/admin/deliveries.ts';
-import { resendLimit } from '../../../contracts/admin/deliveries.ts';
 import type { EventType } from '../../../contracts/events.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { attemptBudget, attemptLimit } from '../../../contracts/webhooks.ts';
@@ -24,6 +23,8 @@ interface Settings {
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
+  /** How many deliveries that a filter finds are sent again at a time. */
+  most: number;
 }
 
 /** Deliveries to resend; `after` is the place to continue, if there are more. */
@@ -46,7 +47,8 @@ function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
 export type Operations = ReturnType<typeof createOperations>;
 
 /** What operators can have done to deliveries. All methods throw ApiError. */
-export function createOperations({ events, history, dispatch, dueJobs, findKey, clock, idKey }: Settings) {
+export function createOperations(settings: Settings) {
+  const { events, history, dispatch, dueJobs, findKey, clock, idKey, most } = settings;
   const now = () => new Date(clock.now());
 
   async function existing(id: string): Promise<Delivery> {
@@ -75,13 +77,13 @@ export function createOperations({ events, history, dispatch, dueJobs, findKey, 
     const chosen: Delivery[] = [];
     let last = after === undefined ? undefined : await existing(after);
     for (;;) {
-      const page = { limit: resendLimit, ...(last ? { after: last } : {}) };
+      const page = { limit: most, ...(last ? { after: last } : {}) };
       const found = await history.list(queryOf(filter), page);
       chosen.push(...(await wantedAmong(found, filter)));
-      if (chosen.length > resendLimit)
-        return { chosen: chosen.slice(0, resendLimit), after: chosen[resendLimit - 1]?._id ?? null };
+      if (chosen.length > most)
+        return { chosen: chosen.slice(0, most), after: chosen[most - 1]?._id ?? null };
       last = found.at(-1);
-      if (found.length < resendLimit) return { chosen, after: null };
+      if (found.length < most) return { chosen, after: null };
     }
   }
 

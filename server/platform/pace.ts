@@ -1,0 +1,25 @@
+/** Milliseconds of what a process does by the machine's time. Tests go faster. */
+export interface Pace {
+  /** How long after its request something that costs money may begin. */
+  beginWithin: number;
+  /** How long after its request an answer of 503 takes the place of a late one. */
+  answerWithin: number;
+  /** Between two looks for jobs that are due. */
+  jobsEvery: number;
+  /** How long requests are gathered before they are noted in the database. */
+  requestsEvery: number;
+}
+
+/** How long a caller who pays waits. */
+export type Deadline = Pick<Pace, 'beginWithin' | 'answerWithin'>;
+
+/**
+ * decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. What was begun in time has as
+ * long to come to its end as the database may take for an answer: that of an exchange is worth more than a 503.
+ */
+export const usualPace: Pace = {
+  beginWithin: 2_500,
+  answerWithin: 4_500,
+  jobsEvery: 1_000,
+  requestsEvery: 1_000,
+};
