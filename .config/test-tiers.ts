@@ -13,7 +13,7 @@ export const slow = [
   // The journey, by its program.
   'test/platform/database/shards.test.ts',
   // Starts of the built server.
-  'test/platform/{admin-url,first-use,greeting,health-listener,reseal,restore,roll-out,start-fault,stop}.test.ts',
+  'test/platform/{admin-url,first-use,greeting,health-listener,logs,reseal,restore,roll-out,start-fault,stop}.test.ts',
   // Processor time is measured, and hundreds of flows.
   'test/platform/longest-input.test.ts',
   'test/verification/flow/commands.test.ts',
@@ -32,6 +32,9 @@ export const isolated = [
   'test/verification/people/claims-snapshot.test.ts',
   'test/verification/start-limit.test.ts',
 ];
+
+/** Quick files that try a part of their cases; the slow tier runs them again, and tries all. */
+export const thorough = ['test/billing/exchange.test.ts', 'test/verification/flow/interleavings.test.ts'];
 
 /** Quick files that load the built command line into their process: its copies of the schemas are not to meet the source's. */
 export const builtCode = ['test/cli/**/*.test.ts', 'test/storefront/integrations.test.ts'];

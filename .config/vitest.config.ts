@@ -1,12 +1,18 @@
 import { defineConfig } from 'vitest/config';
-import { builtCode, isolated, slow } from './test-tiers.ts';
+import { builtCode, isolated, slow, thorough } from './test-tiers.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 // What is built is imported as Node does it.
 const server = { deps: { external: [/\/dist\//] } };
 const shared = { root, server, disableConsoleIntercept: true, testTimeout: 30_000, hookTimeout: 30_000 };
-const project = (name: string, settings: { include: string[]; exclude?: string[]; isolate?: boolean }) => ({
-  test: { ...shared, name, ...settings },
+interface Settings {
+  include: string[];
+  exclude?: string[];
+  isolate?: boolean;
+  provide?: { thorough: boolean };
+}
+const project = (name: string, settings: Settings) => ({
+  test: { ...shared, name, provide: { thorough: false }, ...settings },
 });
 
 export default defineConfig({
@@ -20,9 +26,9 @@ export default defineConfig({
         exclude: [...slow, ...isolated, ...builtCode],
         isolate: false,
       }),
-      project('quick-cli', { include: builtCode, exclude: slow, isolate: false }),
+      project('quick-cli', { include: builtCode, exclude: [...slow, ...isolated], isolate: false }),
       project('quick-isolated', { include: isolated }),
-      project('slow', { include: slow }),
+      project('slow', { include: [...slow, ...thorough], provide: { thorough: true } }),
     ],
   },
 });

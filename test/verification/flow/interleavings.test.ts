@@ -11,7 +11,8 @@ import {
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 // Two servers on one database. The first one's flow, or the second one's command of support, is paused before each of its
-// database commands in turn; the other one then goes from beginning to end, and the paused one goes on.
+// database commands in turn; the other one then goes from beginning to end, and the paused one goes on. The quick tier tries
+// every third command.
 
 type Proxy = Awaited<ReturnType<typeof startProxy>>;
 interface Side {
@@ -21,6 +22,7 @@ interface Side {
 
 const clock = manualClock();
 const collections = ['users', 'enrollments', 'sessions'];
+const step = inject('thorough') ? 1 : 3;
 /** More than any of them sends. */
 const mostCommands = 40;
 /** Milliseconds. */
@@ -39,7 +41,7 @@ async function startSide(uri?: string): Promise<Side> {
     address.port = String(proxy.port);
     return address.href;
   };
-  const env = { SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'), SVC_STARTS_PER_MINUTE: '100000' };
+  const env = { SVC_STARTS_PER_MINUTE: '100000' };
   const server = await startTestServer({ clock, env, through, replacements: { sweepsByHand: true } });
   return { server, proxy };
 }
@@ -192,7 +194,7 @@ interface Run {
 async function eachInterleaving(command: Command, judge: (run: Run) => Promise<void>) {
   const runs = { flow: 0, command: 0 };
   for (const paused of ['flow', 'command'] as const) {
-    for (let hit = 1; hit <= mostCommands; hit += 1) {
+    for (let hit = 1; hit <= mostCommands; hit += step) {
       const partner = await createPartner(flows.server);
       const person = await enrolled(partner);
       const flow = () => visit(flows.server, partner);
@@ -230,8 +232,8 @@ describe('a hosted flow and a command of support that interleave', () => {
       expect(await tracesOf(person)).toEqual([]);
       expect(await inconsistencies(partner)).toEqual([]);
     });
-    expect(runs.flow).toBeGreaterThanOrEqual(10);
-    expect(runs.command).toBeGreaterThanOrEqual(5);
+    expect(runs.flow * step).toBeGreaterThanOrEqual(10);
+    expect(runs.command * step).toBeGreaterThanOrEqual(5);
   }, 240_000);
 
   it('an enrollment that is blocked: the flow completes, and the exchange is refused', async () => {
@@ -241,7 +243,7 @@ describe('a hosted flow and a command of support that interleave', () => {
       await settled();
       expect(await inconsistencies(partner)).toEqual([]);
     });
-    expect(runs.flow).toBeGreaterThanOrEqual(10);
-    expect(runs.command).toBeGreaterThanOrEqual(2);
+    expect(runs.flow * step).toBeGreaterThanOrEqual(10);
+    expect(runs.command * step).toBeGreaterThanOrEqual(2);
   }, 240_000);
 });
