@@ -26,7 +26,7 @@ import { createSweeper } from './platform/sweeper.ts';
 import { startTracing, type Tracing } from './platform/tracing.ts';
 import { indexes } from './wiring/indexes.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
-import { createServices, type Foundation } from './wiring/services.ts';
+import { createServices, type Foundation, type Services } from './wiring/services.ts';
 
 /** Milliseconds that a stop waits for requests under way. */
 const longestRequest = 8_000;
@@ -50,6 +50,8 @@ export interface RunningServer {
   publicUrl: string | undefined;
   adminUrl: string | undefined;
   embedded: boolean;
+  /** What it is made of, for tests. */
+  services: Services;
   /** One heartbeat, and one round of all sweeps. */
   sweep(): Promise<void>;
   /**
@@ -268,6 +270,7 @@ export async function startServer(
     publicUrl,
     adminUrl,
     embedded: engine !== undefined,
+    services,
     async sweep() {
       await pulse.sweep();
       await sweeper.sweep();

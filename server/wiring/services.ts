@@ -289,6 +289,7 @@ export function createServices(foundation: Foundation) {
     verification,
     admin,
     billing,
+    partners,
     webhooks,
     sweeps: [
       ...billing.sweeps,

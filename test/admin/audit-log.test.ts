@@ -3,22 +3,22 @@ import { createAuditLog } from '../../server/admin/audit-log.ts';
 import { createAuditStore } from '../../server/admin/audit-store.ts';
 import { createPartnerStore } from '../../server/partners/partner-store.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import { type AdminServer, refusal, startAdminServer } from './admin-server.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
-let server: AdminServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer();
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 const done = { outcome: 'done', repeated: false } as const;
-const entriesOf = (target: string) => server.api.auditLog.list.query({ target });
+const entriesOf = (target: string) => server.admin.auditLog.list.query({ target });
 
 describe('the audit log', () => {
   it('holds every change with what it was before and after, newest first', async () => {
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-    await server.api.partners.activate.mutate({ partnerId });
-    await server.api.partners.suspend.mutate({ partnerId });
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await server.admin.partners.activate.mutate({ partnerId });
+    await server.admin.partners.suspend.mutate({ partnerId });
     const [suspended, activated, created] = await entriesOf(partnerId);
     expect(created).toMatchObject({
       action: 'partners.create',
@@ -35,18 +35,16 @@ describe('the audit log', () => {
       requestId: expect.stringMatching(/^req_/),
       address: '127.0.0.1',
     });
-    const record = await server.database.db
-      .collection<{ _id: string }>('partners')
-      .findOne({ _id: partnerId });
+    const record = await server.db.collection<{ _id: string }>('partners').findOne({ _id: partnerId });
     expect(record).toMatchObject({ audit: [] });
     expect(record).not.toHaveProperty('auditAt');
   });
 
   it('marks a call that changed nothing, and one that a rule refused', async () => {
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-    expect(await refusal(server.api.partners.suspend.mutate({ partnerId }))).toBe('conflict');
-    await server.api.partners.activate.mutate({ partnerId });
-    await server.api.partners.activate.mutate({ partnerId });
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    expect(await refusal(server.admin.partners.suspend.mutate({ partnerId }))).toBe('conflict');
+    await server.admin.partners.activate.mutate({ partnerId });
+    await server.admin.partners.activate.mutate({ partnerId });
     const unchanged = { before: null, after: null, input: { partnerId } };
     expect(await entriesOf(partnerId)).toMatchObject([
       { action: 'partners.activate', outcome: 'unchanged', error: null, ...unchanged },
@@ -57,27 +55,30 @@ describe('the audit log', () => {
   });
 
   it('holds a refusal for want of a role, and no input that was not understood', async () => {
-    const { token, id: operatorId } = await server.api.operators.create.mutate({ name: 'Pat', role: 'ops' });
-    const ops = server.apiAs(token);
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { token, id: operatorId } = await server.admin.operators.create.mutate({
+      name: 'Pat',
+      role: 'ops',
+    });
+    const ops = server.as(token);
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const wallet = { partnerId, mode: 'live' as const };
     const funding = { ...wallet, amount: 5_000, reference: 'INV-1' };
     expect(await refusal(ops.wallets.fund.mutate(funding))).toBe('not_permitted');
     expect(await refusal(ops.limits.set.mutate({ ...wallet, perMinute: -1 }))).toBe('bad_input');
-    expect(await server.api.auditLog.list.query({ actor: operatorId })).toMatchObject([
+    expect(await server.admin.auditLog.list.query({ actor: operatorId })).toMatchObject([
       { action: 'wallets.fund', outcome: 'refused', error: 'not_permitted', target: `${partnerId}:live` },
     ]);
   });
 
   it('tells a repeated funding from the one that moved money, by wallet and mode', async () => {
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const wallet = { partnerId, mode: 'live' as const };
     const fund = (amount: number) =>
-      server.api.wallets.fund.mutate({ ...wallet, amount, reference: 'INV-1' });
+      server.admin.wallets.fund.mutate({ ...wallet, amount, reference: 'INV-1' });
     await fund(5_000);
     await fund(5_000);
     expect(await refusal(fund(6_000))).toBe('conflict');
-    await server.api.limits.set.mutate({ ...wallet, perMinute: 9 });
+    await server.admin.limits.set.mutate({ ...wallet, perMinute: 9 });
     const target = `${partnerId}:live`;
     const written = () => entriesOf(target);
     await expect.poll(async () => (await written()).length, { timeout: 10_000 }).toBe(4);
@@ -94,40 +95,44 @@ describe('the audit log', () => {
 
   it('does not hold a dry run', async () => {
     const filter = { since: new Date(0).toISOString(), status: 'failed' as const };
-    const before = await server.api.auditLog.list.query({ action: 'deliveries.resend' });
-    await server.api.deliveries.resend.mutate({ filter, dryRun: true });
-    expect(await server.api.auditLog.list.query({ action: 'deliveries.resend' })).toEqual(before);
-    await server.api.deliveries.resend.mutate({ filter });
-    expect(await server.api.auditLog.list.query({ action: 'deliveries.resend' })).toHaveLength(
+    const before = await server.admin.auditLog.list.query({ action: 'deliveries.resend' });
+    await server.admin.deliveries.resend.mutate({ filter, dryRun: true });
+    expect(await server.admin.auditLog.list.query({ action: 'deliveries.resend' })).toEqual(before);
+    await server.admin.deliveries.resend.mutate({ filter });
+    expect(await server.admin.auditLog.list.query({ action: 'deliveries.resend' })).toHaveLength(
       before.length + 1,
     );
   });
 
   it('never holds a secret', async () => {
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-    const key = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
-    const rotated = await server.api.keys.rotate.mutate({ keyId: key.id });
-    const hook = await server.api.webhooks.set.mutate({ keyId: key.id, url: 'https://example.com/hook' });
-    const log = JSON.stringify(await server.database.db.collection('auditLog').find().toArray());
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const key = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const rotated = await server.admin.keys.rotate.mutate({ keyId: key.id });
+    const hook = await server.admin.webhooks.set.mutate({ keyId: key.id, url: 'https://example.com/hook' });
+    const log = JSON.stringify(await server.db.collection('auditLog').find().toArray());
     for (const secret of [key.apiKey, rotated.apiKey, hook.signingSecret]) expect(log).not.toContain(secret);
     expect(log).toContain(rotated.last4);
   });
 
   it('filters by operator, action and time, and pages', async () => {
-    const { token, id: operatorId } = await server.api.operators.create.mutate({
+    const { token, id: operatorId } = await server.admin.operators.create.mutate({
       name: 'Robin',
       role: 'support',
     });
     const since = new Date(Date.now() - 1).toISOString();
-    for (const name of ['a', 'b', 'c']) await server.apiAs(token).partners.create.mutate({ name });
-    const all = await server.api.auditLog.list.query({ actor: operatorId, action: 'partners.create', since });
+    for (const name of ['a', 'b', 'c']) await server.as(token).partners.create.mutate({ name });
+    const all = await server.admin.auditLog.list.query({
+      actor: operatorId,
+      action: 'partners.create',
+      since,
+    });
     expect(all.map(({ after }) => after?.['name'])).toEqual(['c', 'b', 'a']);
-    const next = await server.api.auditLog.list.query({ actor: 'Robin', limit: 1, after: all[0]?.id });
+    const next = await server.admin.auditLog.list.query({ actor: 'Robin', limit: 1, after: all[0]?.id });
     expect(next).toEqual([all[1]]);
   });
 
   it('gets what a crash left in the documents by the sweep, once', async () => {
-    const store = createPartnerStore(server.database.db);
+    const store = createPartnerStore(server.db);
     const at = new Date();
     const actor = {
       operatorId: 'opr_x',
@@ -146,8 +151,8 @@ describe('the audit log', () => {
     await store.insert({ _id: 'ptr_crashed', name: 'Crashed', status: 'pending', createdAt: at }, entry);
     expect(await entriesOf('ptr_crashed')).toEqual([]);
     const auditLog = createAuditLog({
-      store: createAuditStore(server.database.db),
-      clock: server.clock,
+      store: createAuditStore(server.db),
+      clock: { now: Date.now },
       log: createLogger('silent'),
     });
     await Promise.all([auditLog.sweep(), auditLog.sweep()]);
@@ -156,9 +161,9 @@ describe('the audit log', () => {
   });
 
   it('holds one entry of a call, though a sweep is under way', async () => {
-    const store = createAuditStore(server.database.db);
-    const partners = createPartnerStore(server.database.db);
-    const auditLog = createAuditLog({ store, clock: server.clock, log: createLogger('silent') });
+    const store = createAuditStore(server.db);
+    const partners = createPartnerStore(server.db);
+    const auditLog = createAuditLog({ store, clock: { now: Date.now }, log: createLogger('silent') });
     const calls = Array.from({ length: 20 }, async (_, n) => {
       const sweep = auditLog.sweep();
       await new Promise((resolve) => setTimeout(resolve, n % 7));
@@ -175,7 +180,7 @@ describe('the audit log', () => {
   });
 
   it('gets a call that could not be noted at once by the sweep, once', async () => {
-    const store = createAuditStore(server.database.db);
+    const store = createAuditStore(server.db);
     let away = true;
     const auditLog = createAuditLog({
       store: {
@@ -185,7 +190,7 @@ describe('the audit log', () => {
           return store.add(entries);
         },
       },
-      clock: server.clock,
+      clock: { now: Date.now },
       log: createLogger('silent'),
     });
     const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_y', address: '::1' };

@@ -1,37 +1,32 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isWellFormedSecret } from '../../server/platform/ids.ts';
-import { adminToken, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { type AdminServer, firstToken, refusal, startAdminServer } from './admin-server.ts';
+import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
-let server: AdminServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer();
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 const operator = (role: 'support' | 'ops' | 'owner') =>
-  server.api.operators.create.mutate({ name: 'Kim', role });
-
-const masterKeyOf = ({ dataDir }: TestServer) => readFileSync(join(dataDir, 'master-key'), 'utf8').trim();
+  server.admin.operators.create.mutate({ name: 'Kim', role });
 
 describe('operators', () => {
   it('show their token once and sign in with it', async () => {
     const { token, ...created } = await operator('support');
     expect(isWellFormedSecret('operatorToken', token)).toBe(true);
     expect(created).toMatchObject({ name: 'Kim', role: 'support', status: 'active', lastUsedAt: null });
-    const identity = await server.apiAs(token).operators.whoami.query();
+    const identity = await server.as(token).operators.whoami.query();
     expect(identity).toEqual({ id: created.id, name: 'Kim', role: 'support' });
     const lastUse = async () =>
-      (await server.api.operators.list.query({})).find(({ id }) => id === created.id)?.lastUsedAt;
+      (await server.admin.operators.list.query({})).find(({ id }) => id === created.id)?.lastUsedAt;
     await expect.poll(lastUse).not.toBeNull();
   });
 
   it('are refused at once when revoked', async () => {
     const { token, id: operatorId } = await operator('ops');
-    expect(await server.api.operators.revoke.mutate({ operatorId })).toMatchObject({ status: 'revoked' });
-    expect(await refusal(server.apiAs(token).operators.whoami.query())).toBe('operator_unknown');
+    expect(await server.admin.operators.revoke.mutate({ operatorId })).toMatchObject({ status: 'revoked' });
+    expect(await refusal(server.as(token).operators.whoami.query())).toBe('operator_unknown');
   });
 
   it('are refused from the moment that their token expires', async () => {
@@ -53,7 +48,7 @@ describe('operators', () => {
     const before = await startTestServer();
     onTestFinished(() => before.stop());
     const { token } = await before.admin.operators.create.mutate({ name: 'Kim', role: 'owner' });
-    const env = { MONGODB_URI: before.uri, SVC_ADMIN_TOKEN: 'off', SVC_MASTER_KEY: masterKeyOf(before) };
+    const env = { MONGODB_URI: before.uri, SVC_ADMIN_TOKEN: 'off' };
     const retired = await startTestServer({ env });
     onTestFinished(() => retired.stop());
     const url = `${retired.adminUrl}/trpc/operators.whoami`;
@@ -65,17 +60,17 @@ describe('operators', () => {
 
   it('cannot revoke themselves, and only an owner creates one', async () => {
     const owner = await operator('owner');
-    const api = server.apiAs(owner.token);
-    expect(await refusal(api.operators.revoke.mutate({ operatorId: owner.id }))).toBe('refused');
+    const admin = server.as(owner.token);
+    expect(await refusal(admin.operators.revoke.mutate({ operatorId: owner.id }))).toBe('refused');
     const ops = await operator('ops');
-    const attempt = server.apiAs(ops.token).operators.create.mutate({ name: 'Eve', role: 'owner' });
+    const attempt = server.as(ops.token).operators.create.mutate({ name: 'Eve', role: 'owner' });
     expect(await refusal(attempt)).toBe('not_permitted');
   });
 });
 
 describe('the admin listener', () => {
   const whoami = (headers: Record<string, string>) =>
-    fetch(`${server.url}/trpc/operators.whoami`, { headers });
+    fetch(`${server.adminUrl}/trpc/operators.whoami`, { headers });
 
   it('answers 401 without a token', async () => {
     const answer = await whoami({});
@@ -92,14 +87,14 @@ describe('the admin listener', () => {
     }
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await whoami({ authorization: `bearer ${firstToken}` })).status).toBe(200);
+    expect((await whoami({ authorization: `bearer ${adminToken}` })).status).toBe(200);
   });
 
   it('answers an unknown procedure and a malformed input with their codes', async () => {
-    const headers = { authorization: `Bearer ${firstToken}`, 'content-type': 'application/json' };
-    const unknown = await fetch(`${server.url}/trpc/partners.conjure`, { headers });
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' };
+    const unknown = await fetch(`${server.adminUrl}/trpc/partners.conjure`, { headers });
     expect(unknown.status).toBe(404);
-    const malformed = await fetch(`${server.url}/trpc/partners.create`, {
+    const malformed = await fetch(`${server.adminUrl}/trpc/partners.create`, {
       method: 'POST',
       headers,
       body: '{',

@@ -6,18 +6,19 @@ import { anchorOf } from '../../server/guides/markdown.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { createReceiver } from '../webhooks/receiver.ts';
-import { type AdminServer, firstToken, refusal, startAdminServer } from './admin-server.ts';
 
 /** Debian's package prometheus has it. */
 const promtool = spawnSync('promtool', ['--version']).status === 0;
-let server: AdminServer;
+const clock = shiftedClock();
+let server: TestServer;
 let watched: HttpServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer({ clock });
   // Stands for the public listener: two answers whose fate is to be told.
   watched = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
-  server.admin.observe(watched);
+  server.services.admin.observe(watched);
   watched.post('/api/oauth/token', () => {
     throw new ApiError('rate_limited', {
       description: 'Spend limit exceeded: minute bucket',
@@ -25,10 +26,13 @@ beforeAll(async () => {
     });
   });
   watched.get('/api/verify/hvf-session/:session_id', async () => ({ success: true }));
+  // Requests of callers who do not exist are not noted.
+  for (const [name, _id] of Object.entries({ clients: 'cli_1', sessions: 'ses_1' }))
+    await server.db.collection<{ _id: string }>(name).insertOne({ _id, partnerId: 'ptr_1' } as never);
 });
 afterAll(async () => {
   await watched.close();
-  await server.close();
+  await server.stop();
 });
 
 const basic = (token: string) => ({
@@ -37,24 +41,24 @@ const basic = (token: string) => ({
 
 describe('GET /ops', () => {
   const open = (headers: Record<string, string> = {}, query = '') =>
-    fetch(`${server.url}/ops${query}`, { headers });
+    fetch(`${server.adminUrl}/ops${query}`, { headers });
 
   it('asks for an operator token', async () => {
     const answer = await open();
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm=/);
-    const { token } = await server.api.operators.create.mutate({ name: 'Kim', role: 'support' });
+    const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'support' });
     expect((await open(basic(token))).status).toBe(403);
   });
 
   it('shows what is wrong, without a script, and lets no text of others become markup', async () => {
-    const { db } = server.database;
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
-    const { id: unfunded } = await server.api.partners.create.mutate({ name: 'Never funded' });
+    const { db } = server;
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const { id: unfunded } = await server.admin.partners.create.mutate({ name: 'Never funded' });
     const wallet = { partnerId: id, mode: 'live' as const };
-    await server.api.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
+    await server.admin.wallets.adjust.mutate({ ...wallet, amount: 999, reason: 'nearly empty' });
     // The list brings the summaries up to date, which a sweep would do some seconds later.
-    await server.api.wallets.list.query({ below: 1_000 });
+    await server.admin.wallets.list.query({ below: 1_000 });
     await db.collection<{ _id: string; attempts: object[] }>('deliveries').insertOne({
       ...{
         _id: 'dlv_1',
@@ -66,7 +70,7 @@ describe('GET /ops', () => {
       },
       attempts: [{ detail: '<img src=x onerror=alert(1)>' }],
     });
-    const answer = await open(basic(firstToken));
+    const answer = await open(basic(adminToken));
     const page = await answer.text();
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
@@ -79,24 +83,24 @@ describe('GET /ops', () => {
   });
 
   it('keeps test and live apart, and shows what comes next and what failed lately', async () => {
-    const { db } = server.database;
-    server.clock.ahead += 10_000;
+    const { db } = server;
+    clock.ahead += 10_000;
     const [live, test] = await Promise.all(
-      ['Live Corp', 'Test Corp'].map((name) => server.api.partners.create.mutate({ name })),
+      ['Live Corp', 'Test Corp'].map((name) => server.admin.partners.create.mutate({ name })),
     );
     const rows = [
       { _id: 'dlv_live', partnerId: live?.id, mode: 'live', type: 'vae.resolved' },
       { _id: 'dlv_test', partnerId: test?.id, mode: 'test', type: 'enrollment.created' },
     ];
-    const nextAttemptAt = new Date(server.clock.now() + 60_000);
+    const nextAttemptAt = new Date(clock.now() + 60_000);
     await db
       .collection<{ _id: string }>('deliveries')
       .insertMany(
         rows.map((row) => ({ ...row, status: 'pending', attempt: 2, attempts: [], nextAttemptAt })),
       );
     await watched.inject({ method: 'POST', url: '/api/oauth/token', payload: { client_id: 'cli_1' } });
-    await server.admin.flush();
-    const page = await (await open(basic(firstToken))).text();
+    await server.services.admin.flush();
+    const page = await (await open(basic(adminToken))).text();
     const [, liveHalf = '', testHalf = ''] = page.split('<h2 class="mode');
     expect(liveHalf).toContain('Live Corp');
     expect(liveHalf).toContain('svcadmin deliveries show dlv_live');
@@ -112,14 +116,14 @@ describe('GET /ops', () => {
     const headings = [...reference.matchAll(/^### (.+)$/gm)].map(([, text = '']) => anchorOf(text));
     expect(headings.length).toBeGreaterThan(50);
     expect(opsAnchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
-    expect(await (await open(basic(firstToken))).text()).toContain('/docs/guides/cli#svcadmin-wallets-show');
+    expect(await (await open(basic(adminToken))).text()).toContain('/docs/guides/cli#svcadmin-wallets-show');
   });
 
   it('reloads by itself until the reader stops it', async () => {
-    const reloading = await open(basic(firstToken));
+    const reloading = await open(basic(adminToken));
     expect(reloading.headers.get('refresh')).toBe('15');
     expect(await reloading.text()).toContain('href="?still"');
-    const still = await open(basic(firstToken), '?still');
+    const still = await open(basic(adminToken), '?still');
     expect(still.headers.get('refresh')).toBeNull();
     expect(await still.text()).toContain('href="?"');
   });
@@ -128,8 +132,8 @@ describe('GET /ops', () => {
 describe('GET /metrics', () => {
   /** What Prometheus reads: each sample by its name and labels. */
   async function scrape(): Promise<Map<string, number>> {
-    const headers = { authorization: `Bearer ${firstToken}` };
-    const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
     const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(
       samples.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
@@ -138,21 +142,21 @@ describe('GET /metrics', () => {
 
   it('counts token answers and cap refusals, and reads the queue', async () => {
     await watched.inject({ method: 'POST', url: '/api/oauth/token' });
-    const answer = await fetch(`${server.url}/metrics`, {
-      headers: { authorization: `Bearer ${firstToken}` },
+    const answer = await fetch(`${server.adminUrl}/metrics`, {
+      headers: { authorization: `Bearer ${adminToken}` },
     });
     const text = await answer.text();
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(text).toMatch(/^svc_token_results_total\{code="rate_limited"\} [1-9]/m);
     expect(text).toMatch(/^svc_cap_refusals_total\{bucket="minute"\} [1-9]/m);
     expect(text).toMatch(/^svc_delivery_lag_seconds \d/m);
-    expect((await fetch(`${server.url}/metrics`)).status).toBe(401);
+    expect((await fetch(`${server.adminUrl}/metrics`)).status).toBe(401);
   });
 
   it('counts and times answers by route template, never by path', async () => {
-    await server.api.partners.list.query({});
-    await fetch(`${server.url}/trpc/partners.show?input=secret`);
-    await fetch(`${server.url}/nowhere/else`);
+    await server.admin.partners.list.query({});
+    await fetch(`${server.adminUrl}/trpc/partners.show?input=secret`);
+    await fetch(`${server.adminUrl}/nowhere/else`);
     const samples = await scrape();
     const requests = [...samples.keys()].filter((name) => name.startsWith('svc_http_requests_total'));
     expect(requests).toContain('svc_http_requests_total{method="GET",route="/trpc/:path",status="200"}');
@@ -164,29 +168,29 @@ describe('GET /metrics', () => {
 
   it('says which version runs', async () => {
     expect([...(await scrape()).keys()]).toContainEqual(
-      expect.stringMatching(/^svc_build_info\{version="[\d.]+",node="[\d.]+",role="admin"\}$/),
+      expect.stringMatching(/^svc_build_info\{version="[\d.]+",node="[\d.]+",role="api,admin,worker"\}$/),
     );
   });
 
   it('reads the database once in 15 s for all who scrape', async () => {
-    server.clock.ahead += 60_000;
+    clock.ahead += 60_000;
     await Promise.all([scrape(), scrape()]);
     const failed = async () => (await scrape()).get('svc_deliveries{status="failed"}') ?? 0;
     const before = await failed();
-    await server.database.db.collection<{ _id: string }>('deliveries').insertOne({
+    await server.db.collection<{ _id: string }>('deliveries').insertOne({
       ...{ _id: 'dlv_later', status: 'failed', createdAt: new Date(), attempts: [] },
     } as never);
     expect(await failed()).toBe(before);
-    server.clock.ahead += 10_000;
+    clock.ahead += 10_000;
     expect((await scrape()).get('svc_backlog_age_seconds')).toBeGreaterThan(9);
     expect(await failed()).toBe(before);
-    server.clock.ahead += 5_000;
+    clock.ahead += 5_000;
     expect(await failed()).toBe(before + 1);
   });
 
   it.skipIf(!promtool)('is what Prometheus reads, without a fault of form', async () => {
-    const headers = { authorization: `Bearer ${firstToken}` };
-    const input = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const input = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
     const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
       input,
       encoding: 'utf8',
@@ -195,8 +199,8 @@ describe('GET /metrics', () => {
   });
 
   it('has every metric of ours in docs/operations.md', async () => {
-    const headers = { authorization: `Bearer ${firstToken}` };
-    const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
     const names = [...text.matchAll(/^# HELP (svc_\w+)/gm)].map(([, name]) => name);
     const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
     const documented = [...page.matchAll(/^\| `(svc_\w+)/gm)].map(([, name]) => name);
@@ -206,14 +210,14 @@ describe('GET /metrics', () => {
 
   it('measures how late deliveries are sent, and how long ago this process looked for work', async () => {
     const receiver = await createReceiver();
-    const { api } = server;
-    const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
-    await api.partners.activate.mutate({ partnerId });
-    const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
-    await api.webhooks.set.mutate({ keyId, url: receiver.url });
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    await admin.partners.activate.mutate({ partnerId });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await admin.webhooks.set.mutate({ keyId, url: receiver.url });
     const before = await scrape();
     for (let sent = 0; sent < 3; sent += 1) {
-      await api.webhooks.trigger.mutate({ keyId, event: 'enrollment.created' });
+      await admin.webhooks.trigger.mutate({ keyId, event: 'enrollment.created' });
     }
     await expect.poll(() => receiver.received.length).toBe(3);
     const name = 'svc_delivery_send_lag_seconds';
@@ -234,9 +238,9 @@ describe('requests.show', () => {
   it('tells what one request of the public API did, without its secrets', async () => {
     const payload = { client_id: 'cli_1', client_secret: 'svc_secret_x', code: 'svc_code_x' };
     const answer = await watched.inject({ method: 'POST', url: '/api/oauth/token', payload });
-    await server.admin.flush();
+    await server.services.admin.flush();
     const requestId = String(answer.headers['x-request-id']);
-    const { request, changes } = await server.api.requests.show.query({ requestId });
+    const { request, changes } = await server.admin.requests.show.query({ requestId });
     expect(request).toMatchObject({
       ...{ route: '/api/oauth/token', status: 429, error: 'rate_limited', clientId: 'cli_1', retryAfter: 12 },
       description: 'Spend limit exceeded: minute bucket',
@@ -250,17 +254,17 @@ describe('requests.show', () => {
     const first = await query();
     for (let sent = 0; sent < 60; sent += 1) await query();
     const last = await query();
-    await server.admin.flush();
+    await server.services.admin.flush();
     const show = (answer: typeof first) =>
-      server.api.requests.show.query({ requestId: String(answer.headers['x-request-id']) });
+      server.admin.requests.show.query({ requestId: String(answer.headers['x-request-id']) });
     expect(await show(first)).toMatchObject({ request: { sessionId: 'ses_1', status: 200, error: null } });
     expect(await refusal(show(last))).toBe('not_found');
   });
 
   it('tells what a request of the admin API changed', async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
-    const [entry] = await server.api.auditLog.list.query({ target: id });
-    const story = await server.api.requests.show.query({ requestId: entry?.requestId ?? '' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const [entry] = await server.admin.auditLog.list.query({ target: id });
+    const story = await server.admin.requests.show.query({ requestId: entry?.requestId ?? '' });
     expect(story).toEqual({ id: entry?.requestId, request: null, changes: [entry] });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AdminContext, procedure, router } from '../../server/platform/admin-api/procedures.ts';
-import { type AdminServer, firstToken, startAdminServer } from './admin-server.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
 type Answer = 'yes' | 'no' | 'test';
 
@@ -103,23 +103,23 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   '/ops': ['no', 'yes'],
 };
 
-let server: AdminServer;
-const tokens = { support: '', ops: '', owner: firstToken };
+let server: TestServer;
+const tokens = { support: '', ops: '', owner: adminToken };
 type Role = keyof typeof tokens;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer();
   for (const role of ['support', 'ops'] as const)
-    tokens[role] = (await server.api.operators.create.mutate({ name: 'Kim', role })).token;
+    tokens[role] = (await server.admin.operators.create.mutate({ name: 'Kim', role })).token;
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 /** Whether a call with this input passes the permission check; no input here passes what is checked after it. */
 async function isAllowed(role: Role, path: string, input: Record<string, unknown>): Promise<boolean> {
   const headers = { authorization: `Bearer ${tokens[role]}`, 'content-type': 'application/json' };
-  if (path.startsWith('/')) return (await fetch(`${server.url}${path}`, { headers })).status === 200;
-  const { type } = server.admin.router._def.procedures[path as never]['_def'] as { type: string };
+  if (path.startsWith('/')) return (await fetch(`${server.adminUrl}${path}`, { headers })).status === 200;
+  const { type } = server.services.admin.router._def.procedures[path as never]['_def'] as { type: string };
   const encoded = JSON.stringify(input);
-  const url = `${server.url}/trpc/${path}`;
+  const url = `${server.adminUrl}/trpc/${path}`;
   const answer = await (type === 'mutation'
     ? fetch(url, { method: 'POST', headers, body: encoded })
     : fetch(`${url}?input=${encodeURIComponent(encoded)}`, { headers }));
@@ -149,7 +149,9 @@ async function found(role: Role, path: string): Promise<Answer | string> {
 describe('the permission table', () => {
   it('has a row for every procedure of the router', () => {
     const pages = Object.keys(table).filter((path) => path.startsWith('/'));
-    expect(Object.keys(table).toSorted()).toEqual([...server.procedures, ...pages].toSorted());
+    expect(Object.keys(table).toSorted()).toEqual(
+      [...Object.keys(server.services.admin.router._def.procedures), ...pages].toSorted(),
+    );
   });
 
   it('holds, row by row, for support, ops and owners', { timeout: 60_000 }, async () => {
@@ -182,21 +184,21 @@ describe('the permission table', () => {
   });
 
   it('shows support what it did itself in the audit log, and nothing else', async () => {
-    const { token, id } = await server.api.operators.create.mutate({ name: 'Robin', role: 'support' });
-    const robin = server.apiAs(token);
+    const { token, id } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'support' });
+    const robin = server.as(token);
     const { id: partnerId } = await robin.partners.create.mutate({ name: 'Acme' });
-    await server.api.partners.activate.mutate({ partnerId });
+    await server.admin.partners.activate.mutate({ partnerId });
     const own = [expect.objectContaining({ action: 'partners.create', operatorId: id })];
     for (const wanted of [{}, { target: partnerId }, { actor: id }, { actor: 'Robin' }])
       expect(await robin.auditLog.list.query(wanted)).toEqual(own);
-    expect(await server.api.auditLog.list.query({ target: partnerId })).toHaveLength(2);
+    expect(await server.admin.auditLog.list.query({ target: partnerId })).toHaveLength(2);
     await expect(robin.auditLog.list.query({ actor: 'opr_first' })).rejects.toThrow(
       'The role support reads what it did itself; ops or an owner may read all',
     );
   });
 
   it('says who may do what a role may not', async () => {
-    const kim = server.apiAs(tokens.support);
+    const kim = server.as(tokens.support);
     const wallet = { partnerId: 'ptr_none', mode: 'live' as const };
     await expect(kim.wallets.fund.mutate({ ...wallet, amount: 5_000, reference: 'x' })).rejects.toThrow(
       'The role support allows wallets.fund in test mode only; an owner may do it',

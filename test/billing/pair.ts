@@ -8,9 +8,8 @@ type CreateOptions = NonNullable<Parameters<typeof createPartner>[1]>;
 /** Two processes' worth of the service on one database and one clock, as behind a load balancer. */
 export async function startPair() {
   const clock = manualClock(momentAt(30, 10));
-  const masterKey = Buffer.alloc(32, 7).toString('base64');
-  const first = await startTestServer({ clock, env: { SVC_MASTER_KEY: masterKey } });
-  const shared = { SVC_MASTER_KEY: masterKey, MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
+  const first = await startTestServer({ clock });
+  const shared = { MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
   const second = await startTestServer({ clock, env: shared });
   let turn = 0;
 

@@ -1,22 +1,22 @@
 import { expect } from 'vitest';
 import { randomId } from '../../server/platform/ids.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
-import type { AdminServer } from '../admin/admin-server.ts';
+import type { TestServer } from '../harness/server.ts';
 
-type Case = (server: AdminServer) => Promise<string[]>;
+type Case = (server: TestServer) => Promise<string[]>;
 
 const redirectUris = ['https://shop.example/'];
 
-async function livePartner({ api }: AdminServer) {
-  const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
-  await api.partners.activate.mutate({ partnerId });
-  const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'live' });
+async function livePartner({ admin }: TestServer) {
+  const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+  await admin.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'live' });
   return { partnerId, keyId };
 }
 
-async function liveClient(server: AdminServer): Promise<string> {
+async function liveClient(server: TestServer): Promise<string> {
   const owner = await livePartner(server);
-  const { id } = await server.api.clients.create.mutate({
+  const { id } = await server.admin.clients.create.mutate({
     ...owner,
     name: 'Shop',
     redirectUris,
@@ -26,25 +26,25 @@ async function liveClient(server: AdminServer): Promise<string> {
 }
 
 /** A delivery that waits for its second attempt, of a key that is made a live one afterwards. */
-async function liveDelivery({ api, database }: AdminServer, change: Record<string, unknown> = {}) {
-  const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
-  await api.partners.activate.mutate({ partnerId });
-  const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
-  await api.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
-  const { id } = await api.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+async function liveDelivery({ admin, db }: TestServer, change: Record<string, unknown> = {}) {
+  const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+  await admin.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  const { id } = await admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
   const attempted = async () => {
-    const { status, attempts } = await api.deliveries.show.query({ deliveryId: id });
+    const { status, attempts } = await admin.deliveries.show.query({ deliveryId: id });
     return [status, attempts.length];
   };
   await expect.poll(attempted, { timeout: 20_000 }).toEqual(['pending', 1]);
-  const deliveries = database.db.collection<{ _id: string }>('deliveries');
+  const deliveries = db.collection<{ _id: string }>('deliveries');
   await deliveries.updateOne({ _id: id }, { $set: { mode: 'live', ...change } });
   return { id, keyId };
 }
 
-async function liveEnrollment(server: AdminServer): Promise<string> {
+async function liveEnrollment(server: TestServer): Promise<string> {
   const { partnerId, keyId } = await livePartner(server);
-  const { db } = server.database;
+  const { db } = server;
   const _id = randomId('enrollment');
   const createdAt = new Date();
   const { user } = await createUserStore(db).meet({ identity: _id, mode: 'live', createdAt });
@@ -83,7 +83,7 @@ export const carefulSince: Record<string, Case> = {
   },
   'webhooks set': async (server) => {
     const { keyId } = await livePartner(server);
-    await server.api.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
     return [keyId, '--url', 'https://two.example/'];
   },
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmation } from '../../cli/confirmation.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { carefulSince } from './careful-cases.ts';
 import { commandLine } from './svcadmin.ts';
 
@@ -38,41 +38,51 @@ describe('whether a question comes first', () => {
 });
 
 const names = Object.keys(carefulSince);
-const audited = (server: AdminServer) => server.database.db.collection('auditLog').countDocuments();
-const prepare = async (server: AdminServer, name: string) => [
+const audited = (server: TestServer) => server.db.collection('auditLog').countDocuments();
+const prepare = async (server: TestServer, name: string) => [
   ...name.split(' '),
   ...((await carefulSince[name]?.(server)) ?? []),
 ];
 
+const production = {
+  SVC_ENVIRONMENT: 'production',
+  SVC_BASE_URL: 'https://verify.example',
+  SVC_LEGAL_NAME: 'Acme',
+  SVC_PRIVACY_URL: 'https://verify.example/privacy',
+  SVC_TERMS_URL: 'https://verify.example/terms',
+  SVC_HELP_ADDRESS: 'help@verify.example',
+  SVC_LOCALHOST_WEBHOOKS: 'on',
+};
+
 describe('on a production server, without a terminal', () => {
-  let server: AdminServer;
+  let server: TestServer;
   beforeAll(async () => {
-    server = await startAdminServer({ environment: 'production' });
+    server = await startTestServer({ env: production });
   });
-  afterAll(() => server.close());
+  afterAll(() => server.stop());
 
   it.each(names)('%s does nothing without --yes, nor with --dry-run', async (name) => {
     const command = await prepare(server, name);
     const before = await audited(server);
-    const refused = await svcadmin(server.url, command);
+    const refused = await svcadmin(server.adminUrl, command);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
       /^LIVE: .*\nError: This needs --yes without a terminal; nothing was done\n./,
     );
-    const dry = await svcadmin(server.url, [...command, '--dry-run']);
+    const dry = await svcadmin(server.adminUrl, [...command, '--dry-run']);
     expect(dry.code).toBe(0);
     expect(dry.stdout + dry.stderr).toMatch(/Would (do|be sent again): /);
     // What ledger pages carry is copied after the answer.
-    await server.admin.sweep.sweep();
+    await server.services.admin.sweep.sweep();
     expect(await audited(server)).toBe(before);
-    expect(await svcadmin(server.url, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
+    expect(await svcadmin(server.adminUrl, [...command, '--yes', '--json'])).toMatchObject({ code: 0 });
     await expect.poll(() => audited(server), { timeout: 10_000 }).toBeGreaterThan(before);
   });
 
   it('every command says LIVE first, once, however the server was named', async () => {
-    const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.url]);
-    const byEnvironment = await svcadmin(server.url, ['limits', 'show', 'ptr_none', '--mode', 'test']);
-    const notice = `LIVE: ${server.url} (production)\n`;
+    const byFlag = await svcadmin('http://127.0.0.1:1', ['partners', 'list', '--url', server.adminUrl]);
+    const byEnvironment = await svcadmin(server.adminUrl, ['limits', 'show', 'ptr_none', '--mode', 'test']);
+    const notice = `LIVE: ${server.adminUrl} (production)\n`;
     expect(byFlag.stderr).toBe(notice);
     expect(byEnvironment.stderr.startsWith(notice)).toBe(true);
     expect(byEnvironment.stderr.match(/LIVE/g)).toHaveLength(1);
@@ -80,53 +90,53 @@ describe('on a production server, without a terminal', () => {
 });
 
 describe('on a development server, without a terminal', () => {
-  let server: AdminServer;
+  let server: TestServer;
   beforeAll(async () => {
-    server = await startAdminServer();
+    server = await startTestServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.stop());
 
   it.each(names)('%s goes on without --yes, and says on stderr what changes', async (name) => {
-    const { code, stderr } = await svcadmin(server.url, await prepare(server, name));
+    const { code, stderr } = await svcadmin(server.adminUrl, await prepare(server, name));
     expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
     expect(stderr).toMatch(/\.\n/);
   });
 
   it('partners suspend counts what stops', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
-    const { api } = server;
-    const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
+    const { admin } = server;
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     const client = { name: 'Shop', redirectUris: ['https://shop.example/'], claims: ['country' as const] };
-    await api.clients.create.mutate({ partnerId, keyId, ...client });
-    const { stdout } = await svcadmin(server.url, ['partners', 'suspend', partnerId, '--dry-run']);
+    await admin.clients.create.mutate({ partnerId, keyId, ...client });
+    const { stdout } = await svcadmin(server.adminUrl, ['partners', 'suspend', partnerId, '--dry-run']);
     expect(stdout).toContain('1 client (0 live), 2 API keys (1 live) and 0 pending deliveries.');
-    expect((await api.partners.show.query({ partnerId })).status).toBe('active');
+    expect((await admin.partners.show.query({ partnerId })).status).toBe('active');
   });
 
   it('limits set shows what is now, and what comes', async () => {
     const [, , partnerId = ''] = await prepare(server, 'partners suspend');
     const wallet = { partnerId, mode: 'test' as const };
-    await server.api.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });
+    await server.admin.limits.set.mutate({ ...wallet, perMinute: 60, perHour: 900 });
     const args = ['limits', 'set', partnerId, '--per-minute', '300', '--per-hour', '900', '--dry-run'];
-    const { stdout } = await svcadmin(server.url, args);
+    const { stdout } = await svcadmin(server.adminUrl, args);
     expect(stdout).toContain('per minute 60 → 300, per hour stays 900. Used now: minute 0, hour 0.');
-    expect(await server.api.limits.show.query(wallet)).toMatchObject({ perMinute: 60 });
+    expect(await server.admin.limits.show.query(wallet)).toMatchObject({ perMinute: 60 });
   });
 
   it('webhooks set --keep-secret moves the URL and keeps the signing secret', async () => {
-    const { api } = server;
-    const { id: partnerId } = await api.partners.create.mutate({ name: 'Acme' });
-    const { id: keyId } = await api.keys.create.mutate({ partnerId, mode: 'test' });
+    const { admin } = server;
+    const { id: partnerId } = await admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     const move = ['webhooks', 'set', keyId, '--url', 'https://two.example/', '--keep-secret', '--json'];
-    expect(await svcadmin(server.url, move)).toMatchObject({ code: 5 });
-    const { signingSecret } = await api.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    expect(await svcadmin(server.adminUrl, move)).toMatchObject({ code: 5 });
+    const { signingSecret } = await admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
     const body = '{"a":1}';
     const signature = contractSignature(body, signingSecret);
-    const verified = async () => (await api.webhooks.verify.query({ keyId, body, signature })).verified;
-    const moved = await svcadmin(server.url, move);
+    const verified = async () => (await admin.webhooks.verify.query({ keyId, body, signature })).verified;
+    const moved = await svcadmin(server.adminUrl, move);
     expect(JSON.parse(moved.stdout)).toMatchObject({ url: 'https://two.example/', secretVersion: 1 });
     expect([await verified(), moved.stdout.includes('whsec_')]).toEqual([true, false]);
-    await svcadmin(server.url, move.slice(0, -2));
+    await svcadmin(server.adminUrl, move.slice(0, -2));
     expect(await verified()).toBe(false);
   });
 });

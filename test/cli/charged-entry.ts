@@ -4,7 +4,7 @@ import { type LedgerPage, walletIdOf } from '../../server/billing/ledger-page.ts
 import { createLedgerStore } from '../../server/billing/ledger-store.ts';
 import { draftPage } from '../../server/billing/page-builder.ts';
 import { randomId } from '../../server/platform/ids.ts';
-import type { AdminServer } from '../admin/admin-server.ts';
+import type { TestServer } from '../harness/server.ts';
 
 const terms = {
   claims: {},
@@ -19,13 +19,9 @@ const terms = {
 };
 
 /** A charge of 0.50 USD in a new wallet, whose ledger goes when the test ends. @returns its id */
-export async function chargedEntry(
-  { database }: AdminServer,
-  partnerId: string,
-  mode: Mode,
-): Promise<string> {
+export async function chargedEntry({ db }: TestServer, partnerId: string, mode: Mode): Promise<string> {
   const walletId = walletIdOf(partnerId, mode);
-  const store = createLedgerStore(database.db);
+  const store = createLedgerStore(db);
   const opened = await store.head(walletId);
   if (!opened) throw new Error(`no wallet ${walletId}`);
   const id = randomId('entry');
@@ -34,7 +30,7 @@ export async function chargedEntry(
   const { page } = draftPage(head, [{ walletId, id, kind: 'token', amount: -50, grant }], Date.now());
   await store.insert([page]);
   onTestFinished(async () => {
-    await database.db.collection<LedgerPage>('ledger').deleteMany({ walletId, n: { $gt: 0 } });
+    await db.collection<LedgerPage>('ledger').deleteMany({ walletId, n: { $gt: 0 } });
   });
   return id;
 }

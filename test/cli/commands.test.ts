@@ -5,19 +5,19 @@ import { ClientView } from '../../contracts/admin/clients.ts';
 import { EndpointView, KeyView } from '../../contracts/admin/keys.ts';
 import { PartnerView } from '../../contracts/admin/partners.ts';
 import { LimitsView, PricesView, WalletView } from '../../contracts/admin/wallets.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 /** For tests of other commands than `partners create`: a process less. */
-const create = () => server.api.partners.create.mutate({ name: 'Acme Ltd' });
+const create = () => server.admin.partners.create.mutate({ name: 'Acme Ltd' });
 
 describe('partners', () => {
   it('are created, activated, suspended, shown and listed', async () => {
@@ -118,8 +118,8 @@ describe('keys, clients and webhooks', () => {
 
   it('keep the old client secret as long as asked for', async () => {
     const { id: partner } = await create();
-    const { id: key } = await server.api.keys.create.mutate({ partnerId: partner, mode: 'test' });
-    const { id } = await server.api.clients.create.mutate({
+    const { id: key } = await server.admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
+    const { id } = await server.admin.clients.create.mutate({
       ...{ partnerId: partner, keyId: key, name: 'Shop' },
       ...{ redirectUris: ['https://shop.example/'], claims: ['country'] },
     });

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type AdminServer, firstToken, startAdminServer } from '../admin/admin-server.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 /** Most tests of commands run them in this process: a start must end the same. */
 it.each([
   { args: ['partners', 'create', '--help'], code: 0 },
   { args: ['whoami', '--json'], code: 0 },
   { args: ['partners', 'list'], code: 0 },
-  { args: ['login', '--token-stdin'], input: firstToken, code: 0 },
+  { args: ['login', '--token-stdin'], input: adminToken, code: 0 },
   { args: ['doctor', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 1 },
   { args: ['partners', 'conjure'], code: 2 },
   { args: ['whoami', '--json'], env: { SVCADMIN_TOKEN: 'wrong' }, code: 3 },

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowResult } from '../../cli/onboard-many.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 let directory: string;
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
   directory = await mkdtemp(join(tmpdir(), 'svcadmin-'));
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 const row = (name: string, more: object = {}) => ({
   name,
@@ -29,7 +29,7 @@ async function onboard(rows: unknown, ...more: string[]) {
   await writeFile(path, JSON.stringify(rows));
   return svcadmin.run(['partners', 'onboard', '--from', path, ...more]);
 }
-const partners = () => server.api.partners.list.query({ limit: 500 });
+const partners = () => server.admin.partners.list.query({ limit: 500 });
 
 describe('partners onboard --from', () => {
   it('makes every partner once, however often the file is given', async () => {
@@ -46,7 +46,7 @@ describe('partners onboard --from', () => {
     ]);
     expect(made[0]?.env).toMatchObject({ SVC_WEBHOOK_SECRET: expect.stringMatching(/^whsec_/) });
     const partnerId = made[1]?.partnerId ?? '';
-    expect(await server.api.wallets.show.query({ partnerId })).toMatchObject({ balance: 7_500 });
+    expect(await server.admin.wallets.show.query({ partnerId })).toMatchObject({ balance: 7_500 });
     const before = await partners();
     const again = await onboard([...rows, row('Gamma')], '--json');
     expect(again.code).toBe(0);
@@ -82,7 +82,7 @@ describe('partners onboard --from', () => {
   });
 
   it('names a partner that an earlier run did not finish, goes on, and exits 1', async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Iota' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Iota' });
     const { code, stdout } = await onboard([row('Iota'), row('Kappa')], '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject([

@@ -1,16 +1,16 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 const onboard = [
   ...['partners', 'onboard', 'Acme Ltd', '--redirect-uri', 'http://localhost:3000/callback'],
@@ -40,7 +40,7 @@ describe('partners onboard', () => {
         'SVC_WEBHOOK_SECRET',
       ],
     ]);
-    const { directory, clientSecrets } = server.partners;
+    const { directory, clientSecrets } = server.services.partners;
     const found = await directory.client(variables.get('SVC_CLIENT_ID') ?? '');
     expect(found).toMatchObject({
       partner: { name: 'Acme Ltd', status: 'active' },
@@ -50,7 +50,7 @@ describe('partners onboard', () => {
     expect(await directory.apiKeyBySecret(variables.get('SVC_API_KEY') ?? '')).toMatchObject({
       _id: found?.client.keyId,
     });
-    const wallet = await server.api.wallets.show.query({ partnerId: found?.partner._id ?? '' });
+    const wallet = await server.admin.wallets.show.query({ partnerId: found?.partner._id ?? '' });
     expect(wallet.balance).toBe(5000);
     const calls = stdout.split('\n').filter((line) => line.startsWith('#'));
     for (const path of [
@@ -77,11 +77,11 @@ describe('partners onboard', () => {
     ['--webhook-url', 'http://foo.example', 'https'],
     ['--amount', '20', 'the least funding is 50.00 USD'],
   ])('leaves nothing behind where %s is %s', async (option, value, said) => {
-    const before = await server.api.partners.list.query({ limit: 500 });
+    const before = await server.admin.partners.list.query({ limit: 500 });
     const { code, stderr } = await svcadmin.run([...onboard, option, value]);
     expect(code).not.toBe(0);
     expect(stderr).toContain(said);
-    expect(await server.api.partners.list.query({ limit: 500 })).toEqual(before);
+    expect(await server.admin.partners.list.query({ limit: 500 })).toEqual(before);
   });
 
   it('keeps secrets off stdout with --out-file', async () => {
@@ -137,7 +137,7 @@ describe('status, whoami and error', () => {
 
 describe('request', () => {
   it('shows what an operator changed with it', async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const [entry] = await svcadmin.json<{ requestId: string }[]>('audit-log', 'list', '--target', id);
     const story = await svcadmin.json('request', entry?.requestId ?? '');
     expect(story).toMatchObject({ request: null, changes: [{ action: 'partners.create', target: id }] });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../../server/billing/audit/checkpoint-store.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { carefulSince } from './careful-cases.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { loadCommands } from './reference.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 /** People read local times, programs UTC. */
 const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\d[ T][\d:.]+(Z|[+-]\d\d:\d\d)/g, 'TIME');
@@ -85,9 +85,9 @@ describe('exit codes', () => {
   });
 
   it('5: refused by a rule or a conflict', async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     expect(await refused(['partners', 'suspend', id])).toMatchObject({ exit: 5, code: 'conflict' });
-    const key = await server.api.keys.create.mutate({ partnerId: id, mode: 'live' });
+    const key = await server.admin.keys.create.mutate({ partnerId: id, mode: 'live' });
     const set = await refused(['webhooks', 'set', key.id, '--url', 'http://partner.example/']);
     expect(set).toMatchObject({ exit: 5, code: 'refused' });
   });
@@ -95,7 +95,7 @@ describe('exit codes', () => {
   it('7: the server cannot be reached, or is another one', async () => {
     const env = { SVCADMIN_URL: 'http://127.0.0.1:1' };
     expect(await refused(['partners', 'list'], env)).toMatchObject({ exit: 7, code: 'unreachable' });
-    const elsewhere = await refused(['partners', 'list', '--url', `${server.url}/elsewhere`]);
+    const elsewhere = await refused(['partners', 'list', '--url', `${server.adminUrl}/elsewhere`]);
     expect(elsewhere).toMatchObject({ exit: 7, code: 'not_the_admin_api' });
   });
 });
@@ -117,7 +117,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'wallets fund': ({ partner }) => [partner, '--mode', 'live', '--amount', '50', '--reference', 'r'],
   'wallets refund': ({ charge }) => [charge, '--reason', 'r'],
   'wallets repair': async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const checkpoint: Checkpoint = {
       _id: `${id}:live`,
       n: 7,
@@ -125,7 +125,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
       auditedAt: new Date(),
       seal: 'forged',
     };
-    await server.database.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
+    await server.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
     return [id];
   },
   'webhooks rotate-secret': ({ key }) => [key],
@@ -136,21 +136,21 @@ type Ids = Record<(typeof names)[number], string>;
 
 /** The job that wakes the second attempt at a URL where nothing listens. */
 async function waitingJob(partnerId: string): Promise<string> {
-  const { id: keyId } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
-  await server.api.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
-  await server.api.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
-  const first = async () => (await server.api.jobs.list.query({}))[0]?.id;
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
+  await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+  const first = async () => (await server.admin.jobs.list.query({}))[0]?.id;
   await expect.poll(first, { timeout: 10_000 }).toBeDefined();
   return (await first()) ?? '';
 }
 
 /** One of everything that a careful command may be about. */
 async function oneOfEach(): Promise<Ids> {
-  const { api, database } = server;
-  const { id: partner } = await api.partners.create.mutate({ name: 'Acme' });
-  const { id: key } = await api.keys.create.mutate({ partnerId: partner, mode: 'test' });
-  await api.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
-  const { id: client } = await api.clients.create.mutate({
+  const { admin, db } = server;
+  const { id: partner } = await admin.partners.create.mutate({ name: 'Acme' });
+  const { id: key } = await admin.keys.create.mutate({ partnerId: partner, mode: 'test' });
+  await admin.webhooks.set.mutate({ keyId: key, url: 'https://partner.example/' });
+  const { id: client } = await admin.clients.create.mutate({
     partnerId: partner,
     keyId: key,
     name: 'Shop',
@@ -159,13 +159,13 @@ async function oneOfEach(): Promise<Ids> {
     claims: ['age_18_plus'],
   });
   const shops = ['shop.example'];
-  const { id: integration } = await api.integrations.create.mutate({
+  const { id: integration } = await admin.integrations.create.mutate({
     partnerId: partner,
     clientId: client,
     shops,
   });
-  const { id: operator } = await api.operators.create.mutate({ name: 'Kim', role: 'ops' });
-  const users = createUserStore(database.db);
+  const { id: operator } = await admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
+  const users = createUserStore(db);
   const {
     user: { _id: user },
   } = await users.meet({
@@ -199,9 +199,9 @@ describe('what destroys, rotates or moves live money', async () => {
     async (name) => {
       const ids = await oneOfEach();
       const command = [...name.split(' '), ...((await careful[name]?.(ids)) ?? [])];
-      const changes = () => server.database.db.collection('auditLog').countDocuments();
+      const changes = () => server.db.collection('auditLog').countDocuments();
       // What ledger pages carry is copied after the answer.
-      await server.admin.sweep.sweep();
+      await server.services.admin.sweep.sweep();
       const before = await changes();
       const [refusal, dry] = await Promise.all([
         svcadmin.run(command),
@@ -212,13 +212,13 @@ describe('what destroys, rotates or moves live money', async () => {
       expect(dry).toMatchObject({ dryRun: true, would: expect.any(String) });
       expect(await changes()).toBe(before);
       expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
-      await server.admin.sweep.sweep();
+      await server.services.admin.sweep.sweep();
       await expect.poll(changes, { timeout: 10_000 }).toBeGreaterThan(before);
     },
   );
 
   it('shows a LIVE notice on stderr, without colour off a terminal', async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
     expect(stderr).toBe('LIVE: live mode\n');
     expect(stdout).toContain('live');

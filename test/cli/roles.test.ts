@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandRoles, rolesOfCommands } from '../../cli/role-table.ts';
 import type { Permission } from '../../contracts/admin/operators.ts';
 import { permissions, type Role, scopeOf } from '../../server/platform/admin-api/roles.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { readCommandProcedures, renderCommandProcedures } from './command-procedures.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
@@ -45,14 +45,14 @@ ${rows.map(shown).join('\n')}
 `;
 }
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  server = await startAdminServer();
-  const { token } = await server.api.operators.create.mutate({ name: 'Kim', role: 'support' });
-  svcadmin = await commandLine(server.url, token);
+  server = await startTestServer();
+  const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'support' });
+  svcadmin = await commandLine(server.adminUrl, token);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 describe('the table of roles', () => {
   it('is what the commands call and what the server permits', async () => {
@@ -60,7 +60,7 @@ describe('the table of roles', () => {
     if (process.env['UPDATE_DOCS']) await writeFile(generated, source);
     expect(await readFile(generated, 'utf8')).toBe(source);
     for (const path of Object.values(await readCommandProcedures()).flat())
-      expect(server.procedures).toContain(path);
+      expect(Object.keys(server.services.admin.router._def.procedures)).toContain(path);
   });
 
   it('is docs/roles.md', async () => {

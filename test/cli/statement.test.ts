@@ -6,23 +6,23 @@ import { decimal, renderCsv } from '../../cli/output/csv.ts';
 import type { EntryView, StatementView } from '../../contracts/admin/wallets.ts';
 import { loadKeyring } from '../../server/platform/keyring.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 async function busyWallet(): Promise<string> {
-  const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+  const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
   const wallet = { partnerId: id, mode: 'test' as const };
-  await server.api.wallets.fund.mutate({ ...wallet, amount: 10_000, reference: '=cmd()' });
-  await server.api.wallets.adjust.mutate({ ...wallet, amount: -1250, reason: 'double, "funding"' });
+  await server.admin.wallets.fund.mutate({ ...wallet, amount: 10_000, reference: '=cmd()' });
+  await server.admin.wallets.adjust.mutate({ ...wallet, amount: -1250, reason: 'double, "funding"' });
   return id;
 }
 
@@ -62,7 +62,7 @@ describe('a signed statement', () => {
   it('is verified offline with the published keys; a changed one, and one of another service, exit 5', async () => {
     const id = await busyWallet();
     const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--signed']);
-    const keyring = await loadKeyring(server.database.db, createSealing([new Uint8Array(32).fill(7)]));
+    const keyring = await loadKeyring(server.db, createSealing([new Uint8Array(32).fill(7)]));
     writeFileSync(jws, stdout);
     writeFileSync(jwks, JSON.stringify({ keys: keyring.publicKeys }));
     const verify = (...more: string[]) => svcadmin.run(['wallets', 'verify', jws, '--jwks', jwks, ...more]);
@@ -84,7 +84,7 @@ describe('a signed statement', () => {
 
 describe('wallets adjust and refund', () => {
   it('move test money without asking, with a reason', async () => {
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const adjust = ['wallets', 'adjust', id, '--mode', 'test', '--amount', '7.50', '--reason', 'goodwill'];
     expect(await svcadmin.json(...adjust)).toMatchObject({
       amount: 750,
@@ -94,7 +94,7 @@ describe('wallets adjust and refund', () => {
   });
 
   it('give a test charge back without asking, and say before what a refund would do', async () => {
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const charge = await chargedEntry(server, partnerId, 'test');
     const refund = ['wallets', 'refund', charge, '--reason', 'the answer was lost'];
     expect(await svcadmin.json(...refund, '--dry-run')).toEqual({
@@ -127,7 +127,7 @@ describe('wallets audit', () => {
   it('exits 0 where all is in order, and 5 where a ledger is not, naming wallet and page', async () => {
     const id = await busyWallet();
     expect(await svcadmin.json('wallets', 'audit', id)).toMatchObject([{ findings: [] }, { findings: [] }]);
-    const pages = server.database.db.collection<{ _id: string }>('ledger');
+    const pages = server.db.collection<{ _id: string }>('ledger');
     const second = { _id: `${id}:test/0000000001` };
     await pages.updateOne(second, { $inc: { 'state.balance': 1 } });
     const audit = await svcadmin.run(['wallets', 'audit', id]);
@@ -140,9 +140,9 @@ describe('wallets audit', () => {
 
   it('reads all wallets page by page', async () => {
     for (let made = 0; made < 12; made += 1)
-      await server.api.partners.create.mutate({ name: `Partner ${made}` });
+      await server.admin.partners.create.mutate({ name: `Partner ${made}` });
     const reports = await svcadmin.json<{ walletId: string }[]>('wallets', 'audit');
-    expect(reports.length).toBe(await server.database.db.collection('ledger').countDocuments({ n: 0 }));
+    expect(reports.length).toBe(await server.db.collection('ledger').countDocuments({ n: 0 }));
     expect(new Set(reports.map(({ walletId }) => walletId)).size).toBe(reports.length);
   });
 });

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { firstToken } from '../admin/admin-server.ts';
+import { adminToken } from '../harness/server.ts';
 import { runInProcess } from './run-in-process.ts';
 
 export const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
@@ -28,7 +28,7 @@ export interface CommandLine {
 }
 
 /** The built `svcadmin` as a program runs it: no terminal, its own configuration directory. */
-export async function commandLine(url: string, token: string | undefined = firstToken): Promise<CommandLine> {
+export async function commandLine(url: string, token: string | undefined = adminToken): Promise<CommandLine> {
   const cwd = await mkdtemp(join(tmpdir(), 'svcadmin-'));
   const env: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',

@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type AdminServer, firstToken, startAdminServer } from '../admin/admin-server.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { commandLine, executable } from './svcadmin.ts';
 
 const run = promisify(execFile);
@@ -39,15 +39,15 @@ function openTerminal(env: Record<string, string>, cwd: string) {
 }
 
 describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
-  let server: AdminServer;
+  let server: TestServer;
   let terminal: ReturnType<typeof openTerminal>;
   let svcadmin: string;
   beforeAll(async () => {
-    server = await startAdminServer();
+    server = await startTestServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.stop());
   beforeEach(async () => {
-    const { cwd, env } = await commandLine(server.url, undefined);
+    const { cwd, env } = await commandLine(server.adminUrl, undefined);
     const { SVCADMIN_URL: _url, ...rest } = env;
     terminal = openTerminal(rest, cwd);
     svcadmin = `${process.execPath} ${executable}`;
@@ -57,11 +57,11 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
   const shows = (text: string | RegExp) => expect.poll(() => terminal.screen(), timeLimit).toMatch(text);
 
   async function login(): Promise<void> {
-    await terminal.type(`${svcadmin} login --url ${server.url}`);
-    await shows(`Operator token for ${server.url}`);
-    await terminal.type(firstToken);
+    await terminal.type(`${svcadmin} login --url ${server.adminUrl}`);
+    await shows(`Operator token for ${server.adminUrl}`);
+    await terminal.type(adminToken);
     await shows(/Role +owner/);
-    expect(await terminal.screen()).not.toContain(firstToken);
+    expect(await terminal.screen()).not.toContain(adminToken);
   }
 
   it('signs in without showing the token, onboards, and lists within the width of the terminal', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
       `${svcadmin} partners onboard "Acme" --redirect-uri http://localhost:3000/ --claims country --out-file .env`,
     );
     await shows('test wallet funded, partner active');
-    await server.api.partners.create.mutate({ name: 'A company with a very long name '.repeat(3) });
+    await server.admin.partners.create.mutate({ name: 'A company with a very long name '.repeat(3) });
     await terminal.clear();
     await terminal.type(`${svcadmin} partners list`);
     await shows(/^ID +Name +Status +Created at/m);
@@ -86,9 +86,9 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
 
   it('asks for the id before live money moves, in red, and does nothing where another is typed', async () => {
     await login();
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const balance = async () =>
-      (await server.api.wallets.show.query({ partnerId: id, mode: 'live' })).balance;
+      (await server.admin.wallets.show.query({ partnerId: id, mode: 'live' })).balance;
     const fund = `${svcadmin} wallets fund ${id} --mode live --amount 50.00 --reference INV-1`;
     await terminal.clear();
     await terminal.type(fund);
@@ -109,15 +109,15 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
 
   it('asks before a partner is suspended, and ends with 130 where the person cancels', async () => {
     await login();
-    const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
-    await server.api.partners.activate.mutate({ partnerId: id });
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await server.admin.partners.activate.mutate({ partnerId: id });
     await terminal.clear();
     await terminal.type(`${svcadmin} partners suspend ${id}; echo "exit $?"`);
     await shows(`Type ${id} to go on`);
     expect(await terminal.screen()).toContain('stops in test and live mode until it is activated again');
     await terminal.interrupt();
     await shows(/^Cancelled$.*^exit 130$/ms);
-    expect((await server.api.partners.show.query({ partnerId: id })).status).toBe('active');
+    expect((await server.admin.partners.show.query({ partnerId: id })).status).toBe('active');
   });
 
   it('asks for no token where no admin API answers', async () => {
@@ -128,7 +128,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
 
   it('ends with 0 where the reader of a pipe ends early', async () => {
     await login();
-    for (let n = 0; n < 3; n += 1) await server.api.partners.create.mutate({ name: `Partner ${n}` });
+    for (let n = 0; n < 3; n += 1) await server.admin.partners.create.mutate({ name: `Partner ${n}` });
     await terminal.clear();
     await terminal.type(`bash -c '${svcadmin} partners list | head -1; echo "exit \${PIPESTATUS[0]}"'`);
     await shows(/^ptr_\w{22}.*^exit 0$/ms);

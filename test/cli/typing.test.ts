@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { commandLine, executable } from './svcadmin.ts';
 
-let server: AdminServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer();
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
-const run = async (...args: string[]) => (await commandLine(server.url)).run(args);
+const run = async (...args: string[]) => (await commandLine(server.adminUrl)).run(args);
 
 describe('a misspelt flag', () => {
   it.each([
@@ -50,7 +50,7 @@ describe('login', () => {
     const other = createServer((_request, response) => void response.end('<html>')).listen(0, '127.0.0.1');
     await new Promise((resolve) => other.once('listening', resolve));
     onTestFinished(() => void other.close());
-    const { cwd, env } = await commandLine(server.url, undefined);
+    const { cwd, env } = await commandLine(server.adminUrl, undefined);
     for (const url of ['http://127.0.0.1:1', `http://127.0.0.1:${(other.address() as AddressInfo).port}`]) {
       const login = spawn(process.execPath, [executable, 'login', '--url', url, '--token-stdin'], {
         cwd,
@@ -67,8 +67,8 @@ describe('login', () => {
 describe('a pipe whose reader ends early', () => {
   it('ends the command with 0', async () => {
     for (let n = 0; n < 3; n += 1)
-      await server.api.partners.create.mutate({ name: 'A long name '.repeat(10) });
-    const { cwd, env } = await commandLine(server.url);
+      await server.admin.partners.create.mutate({ name: 'A long name '.repeat(10) });
+    const { cwd, env } = await commandLine(server.adminUrl);
     const line = `${process.execPath} ${executable} partners list --json | true; echo "\${PIPESTATUS[0]}"`;
     const shell = spawn('bash', ['-c', line], { cwd, env });
     let [stdout, stderr] = ['', ''];

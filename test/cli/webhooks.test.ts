@@ -8,7 +8,7 @@ import { DeliveryView } from '../../contracts/admin/deliveries.ts';
 import { EventDetail, EventStory, EventView } from '../../contracts/admin/events.ts';
 import { JobDetail, JobView } from '../../contracts/admin/jobs.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine, executable } from './svcadmin.ts';
 
 interface Received {
@@ -18,15 +18,15 @@ interface Received {
   body: string;
 }
 
-let server: AdminServer;
+let server: TestServer;
 let svcadmin: CommandLine;
 let receiver: Server;
 let receiverUrl: string;
 const received: Received[] = [];
 
 beforeAll(async () => {
-  server = await startAdminServer();
-  svcadmin = await commandLine(server.url);
+  server = await startTestServer();
+  svcadmin = await commandLine(server.adminUrl);
   receiver = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => {
@@ -48,21 +48,21 @@ beforeAll(async () => {
   receiverUrl = `http://localhost:${(receiver.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
-  await server.close();
+  await server.stop();
   receiver.close();
 });
 
 async function keyWithEndpoint(path: string): Promise<string> {
-  const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-  await server.api.partners.activate.mutate({ partnerId });
-  const { id: keyId } = await server.api.keys.create.mutate({ partnerId });
-  await server.api.webhooks.set.mutate({ keyId, url: `${receiverUrl}${path}` });
+  const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+  await server.admin.partners.activate.mutate({ partnerId });
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
+  await server.admin.webhooks.set.mutate({ keyId, url: `${receiverUrl}${path}` });
   return keyId;
 }
 
 const settled = (key: string, status: string) =>
   expect
-    .poll(async () => (await server.api.deliveries.list.query({ keyId: key }))[0]?.attempts[0]?.status)
+    .poll(async () => (await server.admin.deliveries.list.query({ keyId: key }))[0]?.attempts[0]?.status)
     .toBe(Number(status));
 
 describe('events and deliveries', () => {
@@ -95,7 +95,7 @@ describe('events and deliveries', () => {
 
   it('are sent again, with the same event_id, or only named in a dry run', async () => {
     const key = await keyWithEndpoint('/ok');
-    const { eventId, id } = await server.api.webhooks.trigger.mutate({
+    const { eventId, id } = await server.admin.webhooks.trigger.mutate({
       keyId: key,
       event: 'enrollment.created',
     });
@@ -112,9 +112,9 @@ describe('events and deliveries', () => {
   /** A delivery whose second attempt waits, and its job. */
   async function waitingForJob() {
     const key = await keyWithEndpoint('/broken');
-    const { id } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    const { id } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '500');
-    const { jobs } = server.api;
+    const { jobs } = server.admin;
     const jobOf = async () => {
       const all = await jobs.list.query({});
       const shown = await Promise.all(all.map((job) => jobs.show.query({ jobId: job.id })));
@@ -185,7 +185,7 @@ describe('webhooks test', () => {
 describe('webhooks verify', () => {
   it('takes a captured request, and says why another does not verify', async () => {
     const key = await keyWithEndpoint('/ok');
-    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '204');
     const captured = received.find((request) => request.eventId === eventId);
     const file = join(svcadmin.cwd, 'body.json');
@@ -223,14 +223,14 @@ describe('webhooks listen', () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/relayed', '--json');
     await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('Signed with');
-    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await expect.poll(() => seen.output, { timeout: 15_000 }).toContain(eventId);
     await end();
     expect(JSON.parse(seen.output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
     const relayed = received.filter(({ path }) => path === '/relayed');
     expect(relayed).toHaveLength(1);
     const { body = '', signature = '' } = relayed[0] ?? {};
-    expect(await server.api.webhooks.verify.query({ keyId: key, body, signature })).toMatchObject({
+    expect(await server.admin.webhooks.verify.query({ keyId: key, body, signature })).toMatchObject({
       verified: true,
     });
     // The secret that it shows is the one that signs.
@@ -243,7 +243,7 @@ describe('webhooks listen', () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/refused');
     await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('Relaying events');
-    const { eventId } = await server.api.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('secret above');
     await end();
     expect(seen.output).toBe(`${eventId}  vae.resolved  401\n`);

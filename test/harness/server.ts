@@ -40,6 +40,12 @@ export function manualClock(start = Date.now()): ManualClock {
   };
 }
 
+/** The machine's clock, set forward by as much as a test says. */
+export function shiftedClock() {
+  const clock = { ...manualClock(), ahead: 0, now: () => Date.now() + clock.ahead };
+  return clock;
+}
+
 export const adminToken = 'svc_admin_0123456789012345678901234567890123456789012';
 
 /** Faster than in production, so that tests wait less for what goes on by itself. */
@@ -75,6 +81,7 @@ export async function startTestServer({
     SVC_ADMIN_PORT: String(await freePort()),
     SVC_DATA_DIR: dataDir,
     SVC_ADMIN_TOKEN: adminToken,
+    SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
     SVC_LOG_LEVEL: 'silent',
     MONGODB_URI: (through ?? String)(onCommand ? `${database.uri}?monitorCommands=true` : database.uri),
     ...env,
@@ -91,14 +98,11 @@ export async function startTestServer({
   const pace = { ...testPace, ...replacements.pace };
   const all = { ...injected, ...listening, ...replacements, pace };
   const server = await startServer(config, logger ?? createLogger(config.logLevel), all);
-  const admin = createTRPCClient<AdminRouter>({
-    links: [
-      httpLink({
-        url: `http://127.0.0.1:${config.admin.port}/trpc`,
-        headers: { authorization: `Bearer ${adminToken}` },
-      }),
-    ],
-  });
+  const url = `http://127.0.0.1:${config.admin.port}/trpc`;
+  const as = (token: string) =>
+    createTRPCClient<AdminRouter>({
+      links: [httpLink({ url, headers: { authorization: `Bearer ${token}` } })],
+    });
   return {
     baseUrl: config.baseUrl,
     adminUrl: `http://127.0.0.1:${config.admin.port}`,
@@ -106,7 +110,11 @@ export async function startTestServer({
     config,
     db: database.db,
     uri: database.uri,
-    admin,
+    /** The admin API, as its first operator, an owner. */
+    admin: as(adminToken),
+    /** The admin API, as the operator of this token. */
+    as,
+    services: server.services,
     sweep: server.sweep,
     async stop() {
       await server.stop();
@@ -116,3 +124,13 @@ export async function startTestServer({
   };
 }
 export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
+
+/** The error code of the table that a call of the admin API was refused with. */
+export async function refusal(call: Promise<unknown>): Promise<unknown> {
+  try {
+    await call;
+  } catch (error) {
+    return (error as { data?: { error?: unknown } }).data?.error ?? error;
+  }
+  return 'no refusal';
+}

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isWellFormedSecret } from '../../server/platform/ids.ts';
-import { type AdminServer, refusal, startAdminServer } from '../admin/admin-server.ts';
+import { refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
 
-let server: AdminServer;
+const clock = shiftedClock();
+let server: TestServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer({ clock });
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 async function onboard(mode: 'test' | 'live' = 'test') {
-  const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-  const { id: keyId } = await server.api.keys.create.mutate({ partnerId, mode });
-  const client = await server.api.clients.create.mutate({
+  const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode });
+  const client = await server.admin.clients.create.mutate({
     partnerId,
     keyId,
     name: 'Shop',
@@ -35,11 +36,13 @@ describe('a client', () => {
     });
     expect(isWellFormedSecret('clientSecret', client.clientSecret)).toBe(true);
     const { clientSecret, ...shown } = client;
-    expect(await server.api.clients.show.query({ clientId: client.id })).toEqual(shown);
-    const found = await server.partners.directory.client(client.id);
+    expect(await server.admin.clients.show.query({ clientId: client.id })).toEqual(shown);
+    const found = await server.services.partners.directory.client(client.id);
     expect(found?.partner).toMatchObject({ _id: partnerId, status: 'pending' });
-    expect(found && server.partners.clientSecrets.matches(found.client, clientSecret)).toBe(true);
-    expect(found && server.partners.clientSecrets.matches(found.client, `${clientSecret}x`)).toBe(false);
+    expect(found && server.services.partners.clientSecrets.matches(found.client, clientSecret)).toBe(true);
+    expect(found && server.services.partners.clientSecrets.matches(found.client, `${clientSecret}x`)).toBe(
+      false,
+    );
   });
 
   it.each([
@@ -51,10 +54,10 @@ describe('a client', () => {
   ] as const)('is refused in %s mode with the redirect URI %s', async (mode, uri) => {
     const { partnerId, keyId, client } = await onboard(mode);
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris: [uri], claims: ['country' as const] };
-    expect(await refusal(server.api.clients.create.mutate(wanted))).toBe('refused');
-    const update = server.api.clients.update.mutate({ clientId: client.id, redirectUris: [uri] });
+    expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('refused');
+    const update = server.admin.clients.update.mutate({ clientId: client.id, redirectUris: [uri] });
     expect(await refusal(update)).toBe('refused');
-    expect(await server.api.clients.list.query({ partnerId })).toHaveLength(1);
+    expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
   it('of a storefront is refused without a claim that can be true, made or changed', async () => {
@@ -62,13 +65,13 @@ describe('a client', () => {
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };
     const without = ['country' as const, 'assurance_level' as const];
-    const create = server.api.clients.create.mutate({ ...wanted, claims: without });
+    const create = server.admin.clients.create.mutate({ ...wanted, claims: without });
     await expect(create).rejects.toThrow(/needs a claim that can be true, such as age_18_plus/);
     const claims = ['country' as const, 'identity_verified' as const];
-    const { id: clientId } = await server.api.clients.create.mutate({ ...wanted, claims });
-    expect(await refusal(server.api.clients.update.mutate({ clientId, claims: without }))).toBe('refused');
-    await server.api.clients.update.mutate({ clientId, claims: ['age_16_plus'] });
-    expect(await server.api.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
+    const { id: clientId } = await server.admin.clients.create.mutate({ ...wanted, claims });
+    expect(await refusal(server.admin.clients.update.mutate({ clientId, claims: without }))).toBe('refused');
+    await server.admin.clients.update.mutate({ clientId, claims: ['age_16_plus'] });
+    expect(await server.admin.clients.show.query({ clientId })).toMatchObject({ claims: ['age_16_plus'] });
   });
 
   it('needs a known claim, and a key of the same partner that is not revoked', async () => {
@@ -81,52 +84,53 @@ describe('a client', () => {
       redirectUris: ['https://a.example/'],
       claims: ['country' as const],
     };
-    const unknown = server.api.clients.create.mutate({ ...wanted, claims: ['shoe_size' as never] });
+    const unknown = server.admin.clients.create.mutate({ ...wanted, claims: ['shoe_size' as never] });
     await expect(unknown).rejects.toThrow('unknown claim shoe_size; known: age_16_plus');
-    expect(await refusal(server.api.clients.create.mutate({ ...wanted, keyId: other.keyId }))).toBe(
+    expect(await refusal(server.admin.clients.create.mutate({ ...wanted, keyId: other.keyId }))).toBe(
       'refused',
     );
-    await server.api.keys.revoke.mutate({ keyId });
-    expect(await refusal(server.api.clients.create.mutate(wanted))).toBe('conflict');
+    await server.admin.keys.revoke.mutate({ keyId });
+    expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('conflict');
   });
 
   it('is updated field by field; null goes back to the default', async () => {
     const { client } = await onboard();
     const clientId = client.id;
-    const updated = await server.api.clients.update.mutate({
+    const updated = await server.admin.clients.update.mutate({
       clientId,
       claims: ['country'],
       tokenRequestsPerMinute: 500,
     });
     expect(updated).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: 500, name: 'Shop' });
-    const back = await server.api.clients.update.mutate({ clientId, tokenRequestsPerMinute: null });
+    const back = await server.admin.clients.update.mutate({ clientId, tokenRequestsPerMinute: null });
     expect(back).toMatchObject({ claims: ['country'], tokenRequestsPerMinute: null });
     // Changed in this process: the next look-up sees it at once.
-    expect((await server.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
+    expect((await server.services.partners.directory.client(clientId))?.client.claims).toEqual(['country']);
   });
 
   it('has a name and a colour for the pages that users see', async () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client).toMatchObject({ brandName: null, brandColor: null });
-    const branded = await server.api.clients.update.mutate({
+    const branded = await server.admin.clients.update.mutate({
       clientId,
       brandName: 'Vins & Cie',
       brandColor: '#8A1538',
     });
     expect(branded).toMatchObject({ brandName: 'Vins & Cie', brandColor: '#8a1538' });
     for (const brandColor of ['red', '#fff', '#12345g', 'url(x)']) {
-      const update = server.api.clients.update.mutate({ clientId, brandColor });
+      const update = server.admin.clients.update.mutate({ clientId, brandColor });
       await expect(update).rejects.toThrow('brandColor: expected a colour such as #0a7f5c');
     }
-    const plain = await server.api.clients.update.mutate({ clientId, brandName: null, brandColor: null });
+    const plain = await server.admin.clients.update.mutate({ clientId, brandName: null, brandColor: null });
     expect(plain).toMatchObject({ brandName: null, brandColor: null });
   });
 
   it("has a privacy notice of the partner's, an https address", async () => {
     const { client } = await onboard();
     const clientId = client.id;
-    const update = (privacyUrl: string | null) => server.api.clients.update.mutate({ clientId, privacyUrl });
+    const update = (privacyUrl: string | null) =>
+      server.admin.clients.update.mutate({ clientId, privacyUrl });
     const address = 'https://shop.example/privacy';
     expect(await update(address)).toMatchObject({ privacyUrl: address });
     for (const wrong of [
@@ -144,19 +148,19 @@ describe('a client', () => {
     const { client } = await onboard();
     const clientId = client.id;
     expect(client.purpose).toBeNull();
-    const update = (purpose: string | null) => server.api.clients.update.mutate({ clientId, purpose });
+    const update = (purpose: string | null) => server.admin.clients.update.mutate({ clientId, purpose });
     expect(await update(' To sell you wine. ')).toMatchObject({ purpose: 'To sell you wine.' });
     for (const purpose of ['', ' ', 'a'.repeat(141), 'a\nb', 'a\u202Eb', 'a\u2066b'])
       await expect(update(purpose), JSON.stringify(purpose)).rejects.toThrow('purpose');
-    expect((await server.api.clients.show.query({ clientId })).purpose).toBe('To sell you wine.');
+    expect((await server.admin.clients.show.query({ clientId })).purpose).toBe('To sell you wine.');
     expect(await update(null)).toMatchObject({ purpose: null });
   });
 
   it('moves to another key of its partner in the same mode only', async () => {
     const { partnerId, client } = await onboard();
-    const { id: testKey } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
-    const { id: liveKey } = await server.api.keys.create.mutate({ partnerId, mode: 'live' });
-    const move = (keyId: string) => server.api.clients.update.mutate({ clientId: client.id, keyId });
+    const { id: testKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const { id: liveKey } = await server.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const move = (keyId: string) => server.admin.clients.update.mutate({ clientId: client.id, keyId });
     expect(await move(testKey)).toMatchObject({ keyId: testKey });
     expect(await refusal(move(liveKey))).toBe('refused');
   });
@@ -164,21 +168,21 @@ describe('a client', () => {
   it('is disabled and enabled', async () => {
     const { client } = await onboard();
     const clientId = client.id;
-    expect(await server.api.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });
-    expect((await server.partners.directory.client(clientId))?.client.status).toBe('disabled');
-    expect(await server.api.clients.enable.mutate({ clientId })).toMatchObject({ status: 'active' });
+    expect(await server.admin.clients.disable.mutate({ clientId })).toMatchObject({ status: 'disabled' });
+    expect((await server.services.partners.directory.client(clientId))?.client.status).toBe('disabled');
+    expect(await server.admin.clients.enable.mutate({ clientId })).toMatchObject({ status: 'active' });
   });
 });
 
 describe('rotating a client secret', () => {
   const accepts = async (clientId: string, secret: string) => {
-    const found = await server.partners.directory.client(clientId);
-    return found && server.partners.clientSecrets.matches(found.client, secret);
+    const found = await server.services.partners.directory.client(clientId);
+    return found && server.services.partners.clientSecrets.matches(found.client, secret);
   };
 
   it('ends the old one at once', async () => {
     const { client } = await onboard();
-    const { clientSecret } = await server.api.clients.rotateSecret.mutate({ clientId: client.id });
+    const { clientSecret } = await server.admin.clients.rotateSecret.mutate({ clientId: client.id });
     expect(await accepts(client.id, client.clientSecret)).toBe(false);
     expect(await accepts(client.id, clientSecret)).toBe(true);
   });
@@ -186,16 +190,16 @@ describe('rotating a client secret', () => {
   it('keeps the old one as long as asked for', async () => {
     const { client } = await onboard();
     const clientId = client.id;
-    const rotated = await server.api.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 3600 });
+    const rotated = await server.admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 3600 });
     expect(rotated.secrets).toEqual([{ expiresAt: null }, { expiresAt: expect.any(String) }]);
     expect(await accepts(clientId, client.clientSecret)).toBe(true);
-    server.clock.ahead = 3_600_001;
+    clock.ahead = 3_600_001;
     try {
       expect(await accepts(clientId, client.clientSecret)).toBe(false);
       expect(await accepts(clientId, rotated.clientSecret)).toBe(true);
-      expect((await server.api.clients.show.query({ clientId })).secrets).toHaveLength(1);
+      expect((await server.admin.clients.show.query({ clientId })).secrets).toHaveLength(1);
     } finally {
-      server.clock.ahead = 0;
+      clock.ahead = 0;
     }
   });
 
@@ -203,7 +207,7 @@ describe('rotating a client secret', () => {
     const { client } = await onboard();
     const clientId = client.id;
     const rotate = (keepOldSeconds: number) =>
-      server.api.clients.rotateSecret.mutate({ clientId, keepOldSeconds });
+      server.admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds });
     const first = await rotate(60);
     const second = await rotate(86_400);
     expect(second.secrets.at(-1)).toEqual(first.secrets.at(-1));

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDirectory } from '../../server/partners/directory.ts';
 import { createDirectoryCache } from '../../server/partners/directory-cache.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
-import { type AdminServer, startAdminServer } from '../admin/admin-server.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
 
 describe('the directory cache', () => {
   function memory() {
@@ -131,27 +131,27 @@ describe('the directory cache', () => {
 });
 
 describe('the directory of another process', () => {
-  let server: AdminServer;
+  let server: TestServer;
   beforeAll(async () => {
-    server = await startAdminServer();
+    server = await startTestServer();
   });
-  afterAll(() => server.close());
+  afterAll(() => server.stop());
 
   it('sees a revoked key at once, and a suspended partner by a fresh read', async () => {
-    const elsewhere = createDirectory(createPartnersStores(server.database.db));
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-    await server.api.partners.activate.mutate({ partnerId });
-    const { id: keyId, apiKey } = await server.api.keys.create.mutate({ partnerId });
+    const elsewhere = createDirectory(createPartnersStores(server.db));
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await server.admin.partners.activate.mutate({ partnerId });
+    const { id: keyId, apiKey } = await server.admin.keys.create.mutate({ partnerId });
     expect(await elsewhere.partner(partnerId)).toMatchObject({ status: 'active' });
     expect(await elsewhere.apiKeyBySecret(apiKey)).toMatchObject({ status: 'active' });
-    await server.api.keys.revoke.mutate({ keyId });
-    await server.api.partners.suspend.mutate({ partnerId });
+    await server.admin.keys.revoke.mutate({ keyId });
+    await server.admin.partners.suspend.mutate({ partnerId });
     expect(await elsewhere.apiKeyBySecret(apiKey)).toMatchObject({ status: 'revoked' });
     expect(await elsewhere.partner(partnerId, { fresh: true })).toMatchObject({ status: 'suspended' });
   });
 
   it('finds nothing for what does not exist', async () => {
-    const { directory } = server.partners;
+    const { directory } = server.services.partners;
     expect(await directory.client('cli_none')).toBeUndefined();
     expect(await directory.partner('ptr_none')).toBeUndefined();
     expect(await directory.apiKey('key_none')).toBeUndefined();

@@ -1,70 +1,70 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isWellFormedSecret } from '../../server/platform/ids.ts';
-import { type AdminServer, refusal, startAdminServer } from '../admin/admin-server.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
-let server: AdminServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer();
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 const activePartner = async () => {
-  const { id } = await server.api.partners.create.mutate({ name: 'Acme' });
-  return server.api.partners.activate.mutate({ partnerId: id });
+  const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+  return server.admin.partners.activate.mutate({ partnerId: id });
 };
 const newKey = async (mode: 'test' | 'live' = 'test') =>
-  server.api.keys.create.mutate({ partnerId: (await activePartner()).id, mode });
+  server.admin.keys.create.mutate({ partnerId: (await activePartner()).id, mode });
 
 describe('partners', () => {
   it('are pending until activated, then suspended and active again', async () => {
-    const created = await server.api.partners.create.mutate({ name: '  Acme Ltd ' });
+    const created = await server.admin.partners.create.mutate({ name: '  Acme Ltd ' });
     expect(created).toMatchObject({ name: 'Acme Ltd', status: 'pending' });
     expect(created.id).toMatch(/^ptr_[0-9A-Za-z]{22}$/);
     for (const mode of ['test', 'live'] as const) {
-      expect(await server.api.wallets.show.query({ partnerId: created.id, mode })).toMatchObject({
+      expect(await server.admin.wallets.show.query({ partnerId: created.id, mode })).toMatchObject({
         balance: 0,
       });
     }
     const partnerId = created.id;
-    expect(await refusal(server.api.partners.suspend.mutate({ partnerId }))).toBe('conflict');
+    expect(await refusal(server.admin.partners.suspend.mutate({ partnerId }))).toBe('conflict');
     for (const [step, status] of [
       ['activate', 'active'],
       ['activate', 'active'],
       ['suspend', 'suspended'],
       ['activate', 'active'],
     ] as const) {
-      expect(await server.api.partners[step].mutate({ partnerId })).toMatchObject({ status });
+      expect(await server.admin.partners[step].mutate({ partnerId })).toMatchObject({ status });
     }
-    expect(await server.api.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
+    expect(await server.admin.partners.show.query({ partnerId })).toEqual({ ...created, status: 'active' });
   });
 
   it('are listed newest first, page by page, by status', async () => {
     const ids: string[] = [];
     for (const name of ['one', 'two', 'three'])
-      ids.unshift((await server.api.partners.create.mutate({ name })).id);
-    const [first, ...rest] = await server.api.partners.list.query({ limit: 3 });
+      ids.unshift((await server.admin.partners.create.mutate({ name })).id);
+    const [first, ...rest] = await server.admin.partners.list.query({ limit: 3 });
     expect([first, ...rest].map((partner) => partner?.id)).toEqual(ids);
-    const next = await server.api.partners.list.query({ limit: 2, after: first?.id });
+    const next = await server.admin.partners.list.query({ limit: 2, after: first?.id });
     expect(next.map(({ id }) => id)).toEqual(ids.slice(1));
-    const active = await server.api.partners.list.query({ status: 'active' });
+    const active = await server.admin.partners.list.query({ status: 'active' });
     expect(active.every(({ status }) => status === 'active')).toBe(true);
-    expect(await refusal(server.api.partners.list.query({ after: 'ptr_none' }))).toBe('not_found');
+    expect(await refusal(server.admin.partners.list.query({ after: 'ptr_none' }))).toBe('not_found');
   });
 
   it('refuse names that are empty or hold control characters, and identifiers of another kind', async () => {
-    expect(await refusal(server.api.partners.create.mutate({ name: '  ' }))).toBe('bad_input');
-    expect(await refusal(server.api.partners.create.mutate({ name: 'a\u0007b' }))).toBe('bad_input');
-    expect(await refusal(server.api.partners.show.query({ partnerId: 'ptr_none' }))).toBe('not_found');
-    await expect(server.api.partners.show.query({ partnerId: 'cli_1' })).rejects.toThrow(
+    expect(await refusal(server.admin.partners.create.mutate({ name: '  ' }))).toBe('bad_input');
+    expect(await refusal(server.admin.partners.create.mutate({ name: 'a\u0007b' }))).toBe('bad_input');
+    expect(await refusal(server.admin.partners.show.query({ partnerId: 'ptr_none' }))).toBe('not_found');
+    await expect(server.admin.partners.show.query({ partnerId: 'cli_1' })).rejects.toThrow(
       'partnerId: cli_1 is a client; this needs ptr_…',
     );
   });
 
   it('lose no change when several operators make them at once', async () => {
-    const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Busy' });
-    const { id: keyId } = await server.api.keys.create.mutate({ partnerId });
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Busy' });
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId });
     const url = 'https://example.com/hook';
-    const answers = await Promise.all([1, 2, 3].map(() => server.api.webhooks.set.mutate({ keyId, url })));
+    const answers = await Promise.all([1, 2, 3].map(() => server.admin.webhooks.set.mutate({ keyId, url })));
     expect(answers.map(({ secretVersion }) => secretVersion).sort()).toEqual([1, 2, 3]);
   });
 });
@@ -74,71 +74,78 @@ describe('API keys', () => {
     const created = await newKey();
     expect(isWellFormedSecret('testKey', created.apiKey)).toBe(true);
     expect(created.apiKey.endsWith(created.last4)).toBe(true);
-    expect(await server.partners.directory.apiKeyBySecret(created.apiKey)).toMatchObject({ _id: created.id });
+    expect(await server.services.partners.directory.apiKeyBySecret(created.apiKey)).toMatchObject({
+      _id: created.id,
+    });
     const { apiKey: _secret, ...shown } = created;
-    expect(await server.api.keys.show.query({ keyId: created.id })).toEqual(shown);
-    const stored = await server.database.db.collection('apiKeys').findOne({ partnerId: created.partnerId });
+    expect(await server.admin.keys.show.query({ keyId: created.id })).toEqual(shown);
+    const stored = await server.db.collection('apiKeys').findOne({ partnerId: created.partnerId });
     expect(JSON.stringify(stored)).not.toContain(created.apiKey);
   });
 
   it('keep their id when rotated; the old secret ends at once', async () => {
     const created = await newKey('live');
-    const rotated = await server.api.keys.rotate.mutate({ keyId: created.id });
+    const rotated = await server.admin.keys.rotate.mutate({ keyId: created.id });
     expect(rotated).toMatchObject({ id: created.id, mode: 'live', status: 'active' });
     expect(isWellFormedSecret('liveKey', rotated.apiKey)).toBe(true);
-    expect(await server.partners.directory.apiKeyBySecret(created.apiKey)).toBeUndefined();
-    expect(await server.partners.directory.apiKeyBySecret(rotated.apiKey)).toMatchObject({ _id: created.id });
+    expect(await server.services.partners.directory.apiKeyBySecret(created.apiKey)).toBeUndefined();
+    expect(await server.services.partners.directory.apiKeyBySecret(rotated.apiKey)).toMatchObject({
+      _id: created.id,
+    });
   });
 
   it('are revoked for good', async () => {
     const { id: keyId, partnerId } = await newKey();
-    expect(await server.api.keys.revoke.mutate({ keyId })).toMatchObject({ status: 'revoked' });
-    expect(await server.partners.directory.apiKey(keyId)).toMatchObject({ status: 'revoked' });
-    expect(await refusal(server.api.keys.rotate.mutate({ keyId }))).toBe('conflict');
-    expect(await refusal(server.api.webhooks.set.mutate({ keyId, url: 'https://example.com/' }))).toBe(
+    expect(await server.admin.keys.revoke.mutate({ keyId })).toMatchObject({ status: 'revoked' });
+    expect(await server.services.partners.directory.apiKey(keyId)).toMatchObject({ status: 'revoked' });
+    expect(await refusal(server.admin.keys.rotate.mutate({ keyId }))).toBe('conflict');
+    expect(await refusal(server.admin.webhooks.set.mutate({ keyId, url: 'https://example.com/' }))).toBe(
       'conflict',
     );
-    expect(await server.api.keys.list.query({ partnerId, status: 'revoked' })).toHaveLength(1);
-    expect(await server.api.keys.list.query({ partnerId, status: 'active' })).toHaveLength(0);
+    expect(await server.admin.keys.list.query({ partnerId, status: 'revoked' })).toHaveLength(1);
+    expect(await server.admin.keys.list.query({ partnerId, status: 'active' })).toHaveLength(0);
   });
 
   it('belong to a partner that exists', async () => {
-    expect(await refusal(server.api.keys.create.mutate({ partnerId: 'ptr_none', mode: 'test' }))).toBe(
+    expect(await refusal(server.admin.keys.create.mutate({ partnerId: 'ptr_none', mode: 'test' }))).toBe(
       'not_found',
     );
-    expect(await refusal(server.api.keys.list.query({ partnerId: 'ptr_none' }))).toBe('not_found');
+    expect(await refusal(server.admin.keys.list.query({ partnerId: 'ptr_none' }))).toBe('not_found');
   });
 
   it('are not looked for by a secret without its checksum', async () => {
     const { apiKey } = await newKey();
     const typo = `${apiKey.slice(0, -1)}${apiKey.endsWith('0') ? '1' : '0'}`;
-    expect(await server.partners.directory.apiKeyBySecret(typo)).toBeUndefined();
+    expect(await server.services.partners.directory.apiKeyBySecret(typo)).toBeUndefined();
   });
 });
 
 describe('webhook endpoints', () => {
   it('get a new signing secret with every URL saved, and versions that go on', async () => {
     const { id: keyId } = await newKey();
-    const first = await server.api.webhooks.set.mutate({ keyId, url: 'https://example.com/hook' });
+    const first = await server.admin.webhooks.set.mutate({ keyId, url: 'https://example.com/hook' });
     expect(first).toMatchObject({ url: 'https://example.com/hook', secretVersion: 1 });
     expect(isWellFormedSecret('webhookSecret', first.signingSecret)).toBe(true);
-    const again = await server.api.webhooks.set.mutate({ keyId, url: 'https://example.com/hook' });
+    const again = await server.admin.webhooks.set.mutate({ keyId, url: 'https://example.com/hook' });
     expect(again.signingSecret).not.toBe(first.signingSecret);
-    const rotated = await server.api.webhooks.rotateSecret.mutate({ keyId });
+    const rotated = await server.admin.webhooks.rotateSecret.mutate({ keyId });
     expect(rotated).toMatchObject({ url: 'https://example.com/hook', secretVersion: 3 });
-    expect(await server.api.webhooks.unset.mutate({ keyId })).toMatchObject({ url: null, secretVersion: 3 });
-    expect(await refusal(server.api.webhooks.rotateSecret.mutate({ keyId }))).toBe('conflict');
-    const later = await server.api.webhooks.set.mutate({ keyId, url: 'https://example.com/other' });
+    expect(await server.admin.webhooks.unset.mutate({ keyId })).toMatchObject({
+      url: null,
+      secretVersion: 3,
+    });
+    expect(await refusal(server.admin.webhooks.rotateSecret.mutate({ keyId }))).toBe('conflict');
+    const later = await server.admin.webhooks.set.mutate({ keyId, url: 'https://example.com/other' });
     expect(later.secretVersion).toBe(4);
-    expect(await server.api.webhooks.show.query({ keyId })).toMatchObject({
+    expect(await server.admin.webhooks.show.query({ keyId })).toMatchObject({
       url: 'https://example.com/other',
     });
   });
 
   it('are refused where the URL may not be sent to, and nothing changes', async () => {
     const { id: keyId } = await newKey('live');
-    const set = server.api.webhooks.set.mutate({ keyId, url: 'http://localhost/hook' });
+    const set = server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost/hook' });
     await expect(set).rejects.toThrow('a live key needs an https:// URL');
-    expect(await server.api.webhooks.show.query({ keyId })).toMatchObject({ url: null, secretVersion: 0 });
+    expect(await server.admin.webhooks.show.query({ keyId })).toMatchObject({ url: null, secretVersion: 0 });
   });
 });

@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
-import { firstToken, startAdminServer } from '../admin/admin-server.ts';
+import { adminToken, startTestServer } from '../harness/server.ts';
 import { findOrStartServer } from '../journey/local-server.ts';
 
 it('the journey finds the server that svcadmin finds, and takes its base address from there', async () => {
-  const server = await startAdminServer();
-  onTestFinished(() => server.close());
-  const env = { SVCADMIN_URL: server.url, SVCADMIN_TOKEN: firstToken, SVC_PORT: '1' };
-  expect(await findOrStartServer(env)).toMatchObject({ found: true, baseUrl: 'http://localhost' });
+  const server = await startTestServer();
+  onTestFinished(() => server.stop());
+  const env = { SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken, SVC_PORT: '1' };
+  expect(await findOrStartServer(env)).toMatchObject({ found: true, baseUrl: server.baseUrl });
 });
 
 it('git ignores what the quickstart writes secrets into', () => {

@@ -1,9 +1,8 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusal } from '../admin/admin-server.ts';
 import { startPair } from '../billing/pair.ts';
 import type { TestPartner } from '../harness/partner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
 const minute = 60_000;
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schemaVersion } from '../../server/platform/database/schema.ts';
-import { refusal } from '../admin/admin-server.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
 const older = schemaVersion - 1;

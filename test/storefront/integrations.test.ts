@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { IntegrationView, IntegrationWithSecret } from '../../contracts/admin/integrations.ts';
 import { isWellFormedSecret } from '../../server/platform/ids.ts';
-import { type AdminServer, refusal, startAdminServer } from '../admin/admin-server.ts';
 import { commandLine } from '../cli/svcadmin.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
-let server: AdminServer;
+let server: TestServer;
 beforeAll(async () => {
-  server = await startAdminServer();
+  server = await startTestServer();
 });
-afterAll(() => server.close());
+afterAll(() => server.stop());
 
 async function onboard(kind: 'oauth' | 'storefront' = 'storefront') {
-  const { id: partnerId } = await server.api.partners.create.mutate({ name: 'Acme' });
-  const { id: keyId } = await server.api.keys.create.mutate({ partnerId, mode: 'test' });
-  const { id: clientId } = await server.api.clients.create.mutate({
+  const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+  const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+  const { id: clientId } = await server.admin.clients.create.mutate({
     partnerId,
     keyId,
     name: 'Shop',
@@ -28,7 +28,7 @@ describe('an integration', () => {
   it('takes the mode of its client, cleans its shops, and shows its secret once', async () => {
     const { partnerId, clientId } = await onboard();
     const created = IntegrationWithSecret.parse(
-      await server.api.integrations.create.mutate({
+      await server.admin.integrations.create.mutate({
         partnerId,
         clientId,
         shops: ['Shop.Example', 'shop.example', 'shop.example.de'],
@@ -38,17 +38,17 @@ describe('an integration', () => {
     expect(view).toMatchObject({ mode: 'test', status: 'active', secretVersion: 1 });
     expect(view.shops).toEqual(['shop.example', 'shop.example.de']);
     expect(isWellFormedSecret('integrationSecret', integrationSecret)).toBe(true);
-    expect(await server.api.integrations.show.query({ integrationId: view.id })).toEqual(view);
-    expect(await server.api.integrations.list.query({ partnerId })).toEqual([view]);
-    const stored = await server.database.db.collection('integrations').findOne({ _id: view.id as never });
+    expect(await server.admin.integrations.show.query({ integrationId: view.id })).toEqual(view);
+    expect(await server.admin.integrations.list.query({ partnerId })).toEqual([view]);
+    const stored = await server.db.collection('integrations').findOne({ _id: view.id as never });
     expect(JSON.stringify(stored)).not.toContain(integrationSecret);
   });
 
   it('is refused for an OAuth client, another partner’s client, and shops that are no host names', async () => {
     const { partnerId, clientId } = await onboard();
     const oauth = await onboard('oauth');
-    const create = (input: Parameters<typeof server.api.integrations.create.mutate>[0]) =>
-      refusal(server.api.integrations.create.mutate(input));
+    const create = (input: Parameters<typeof server.admin.integrations.create.mutate>[0]) =>
+      refusal(server.admin.integrations.create.mutate(input));
     const shops = ['shop.example'];
     expect(await create({ partnerId: oauth.partnerId, clientId: oauth.clientId, shops })).toBe('refused');
     expect(await create({ partnerId: oauth.partnerId, clientId, shops })).toBe('refused');
@@ -59,18 +59,18 @@ describe('an integration', () => {
 
   it('is disabled for good, and both changes are in the audit log', async () => {
     const { partnerId, clientId } = await onboard();
-    const { id: integrationId } = await server.api.integrations.create.mutate({
+    const { id: integrationId } = await server.admin.integrations.create.mutate({
       partnerId,
       clientId,
       shops: ['shop.example'],
     });
-    const rotated = await server.api.integrations.rotateSecret.mutate({ integrationId });
+    const rotated = await server.admin.integrations.rotateSecret.mutate({ integrationId });
     expect(rotated).toMatchObject({ secretVersion: 2, rotatedAt: expect.any(String) });
-    expect(await server.api.integrations.disable.mutate({ integrationId })).toMatchObject({
+    expect(await server.admin.integrations.disable.mutate({ integrationId })).toMatchObject({
       status: 'disabled',
     });
-    expect(await refusal(server.api.integrations.rotateSecret.mutate({ integrationId }))).toBe('conflict');
-    const log = await server.api.auditLog.list.query({ target: integrationId });
+    expect(await refusal(server.admin.integrations.rotateSecret.mutate({ integrationId }))).toBe('conflict');
+    const log = await server.admin.auditLog.list.query({ target: integrationId });
     expect(log.map(({ action, outcome }) => [action, outcome])).toEqual([
       ['integrations.rotateSecret', 'refused'],
       ['integrations.disable', 'changed'],
@@ -84,7 +84,7 @@ describe('an integration', () => {
 describe('svcadmin integrations', () => {
   it('creates, lists, rotates after --yes, and disables', async () => {
     const { partnerId, clientId } = await onboard();
-    const svcadmin = await commandLine(server.url);
+    const svcadmin = await commandLine(server.adminUrl);
     const create = ['integrations', 'create', '--partner', partnerId, '--client', clientId];
     const created = await svcadmin.json<IntegrationWithSecret>(...create, '--shop', 'shop.example');
     expect(created.integrationSecret).toMatch(/^intsec_/);

@@ -14,12 +14,11 @@ const event = 'verification.session.failed';
 let server: TestServer;
 let other: TestServer;
 beforeAll(async () => {
-  const env = { SVC_MASTER_KEY: Buffer.alloc(32, 5).toString('base64') };
-  server = await startTestServer({ clock, env });
+  server = await startTestServer({ clock });
   // Sends nothing, so that it is known which process does.
   other = await startTestServer({
     clock,
-    env: { ...env, MONGODB_URI: server.uri, SVC_ROLES: 'admin' },
+    env: { MONGODB_URI: server.uri, SVC_ROLES: 'admin' },
   });
 });
 afterAll(async () => {

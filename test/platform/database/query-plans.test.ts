@@ -1,8 +1,5 @@
-import type { CommandStartedEvent } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startAdminServer } from '../../admin/admin-server.ts';
 import { adminQueries, type Known, type Queries } from '../../harness/admin-queries.ts';
-import { type FreshDatabase, freshDatabase } from '../../harness/database.ts';
 import { createPartner, post, tokenForm, visit } from '../../harness/partner.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { distinctStatements, planFaults, type SentCommand } from '../../harness/statements.ts';
@@ -11,30 +8,17 @@ import { call, codeFor, createShop, fields, sign } from '../../storefront/shop.t
 const clock = manualClock();
 const commands: SentCommand[] = [];
 let server: TestServer;
-let database: FreshDatabase;
 beforeAll(async () => {
-  database = await freshDatabase({ keep: true });
   server = await startTestServer({
     clock,
-    env: { MONGODB_URI: `${database.uri}?monitorCommands=true` },
-    replacements: {
-      foundation({ client }) {
-        client.on('commandStarted', ({ commandName, command }: CommandStartedEvent) => {
-          commands.push({ commandName, command });
-        });
-        return {};
-      },
-    },
+    onCommand: ({ commandName, command }) => void commands.push({ commandName, command }),
   });
 });
-afterAll(async () => {
-  await server.stop();
-  await database.drop();
-});
+afterAll(() => server.stop());
 
 /** Without those for the keyring, which is a handful of keys and read whole. */
 const ownCommands = () =>
-  commands.filter(({ command }) => command['$db'] === database.db.databaseName && command['find'] !== 'keys');
+  commands.filter(({ command }) => command['$db'] === server.db.databaseName && command['find'] !== 'keys');
 
 /** Sorts of what is few: jobs, processes, what is due and not sent, what one event, user, session, second or request has. */
 const isFew =
@@ -89,15 +73,14 @@ it('no request, webhook or sweep reads a whole collection', { timeout: 60_000 },
   expect(statements.size).toBeGreaterThan(50);
   const scans: string[] = [];
   for (const [name, statement] of statements) {
-    const faults = await planFaults(database.db, statement);
+    const faults = await planFaults(server.db, statement);
     scans.push(...faults.filter((fault) => fault !== 'SORT').map((fault) => `${fault}: ${name}`));
   }
   expect(scans).toEqual([]);
 });
 
 it('no query of an operator, a scrape or the page of ops reads or sorts a whole collection', async () => {
-  const { admin, adminUrl } = server;
-  const { db } = database;
+  const { admin, adminUrl, db } = server;
   const headers = { authorization: `Bearer ${adminToken}` };
   const [enrollment] = await db.collection('enrollments').find().toArray();
   const idIn = async (collection: string, filter = {}) =>
@@ -126,7 +109,7 @@ it('no query of an operator, a scrape or the page of ops reads or sorts a whole 
     commands.length = 0;
     await ask?.();
     for (const [shape, statement] of distinctStatements(ownCommands())) {
-      const found = await planFaults(database.db, statement);
+      const found = await planFaults(server.db, statement);
       const real = found.filter((fault) => fault !== 'SORT' || !isFew.test(shape));
       faults.push(...real.map((fault) => `${name}: ${fault} in ${shape}`));
     }
@@ -135,11 +118,9 @@ it('no query of an operator, a scrape or the page of ops reads or sorts a whole 
 });
 
 it('every query of the admin API is asked above', async () => {
-  const { admin, close } = await startAdminServer();
   const procedures = Object.entries(
-    admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>,
+    server.services.admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>,
   );
-  await close();
   const queries = procedures.filter(([, { _def }]) => _def.type === 'query').map(([name]) => name);
   const asked = new Set(
     Object.keys(adminQueries(server.admin, {} as Known)).map((name) => name.split(' ', 1)[0]),
