@@ -6,8 +6,8 @@ import { anchorOf } from '../../server/guides/markdown.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { createReceiver } from '../webhooks/receiver.ts';
 
 /** Debian's package prometheus has it. */
 const promtool = spawnSync('promtool', ['--version']).status === 0;

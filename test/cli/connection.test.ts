@@ -1,10 +1,9 @@
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../cli/connection.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { commandLine } from './svcadmin.ts';
 
 const address = 'http://127.0.0.1:9';
@@ -133,13 +132,11 @@ describe('svcadmin in a directory with a planted .svc', () => {
   /** Records the tokens that reach it. */
   async function collector() {
     const tokens: (string | undefined)[] = [];
-    const server = createServer((request, response) => {
+    const { port } = await createReceiver((_count, request, response) => {
       tokens.push(request.headers.authorization);
       response.writeHead(500).end();
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    onTestFinished(() => void server.close());
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens };
+    });
+    return { url: `http://127.0.0.1:${port}`, tokens };
   }
 
   it('sends SVCADMIN_TOKEN neither in a command nor at login', async () => {

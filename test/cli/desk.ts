@@ -1,10 +1,9 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, vi } from 'vitest';
 import { createAdminApi } from '../../cli/client.ts';
 import { sha256 } from '../../server/platform/ids.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
@@ -34,15 +33,6 @@ export interface Desk {
   stop(): Promise<void>;
 }
 
-async function failingReceiver(): Promise<{ url: string; server: Server }> {
-  const server = createServer((request, response) => {
-    request.resume();
-    response.writeHead(500).end('out of order');
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { url: `http://localhost:${(server.address() as AddressInfo).port}/hooks`, server };
-}
-
 /** The newest delivery of a session, when all but its last attempt has failed. */
 async function waitingDelivery({ db }: TestServer, sessionId: string) {
   return vi.waitFor(async () => {
@@ -66,7 +56,9 @@ async function expiredSession({ baseUrl, db }: TestServer, { clientId }: TestPar
 }
 
 export async function openDesk(): Promise<Desk> {
-  const receiver = await failingReceiver();
+  const receiver = await startReceiver((_count, _request, response) =>
+    response.writeHead(500).end('out of order'),
+  );
   const server = await startTestServer({ env: { SVC_WEBHOOK_RETRY_DELAYS: '1s,6h' } });
   const { token, id: operatorId } = await server.admin.operators.create.mutate({
     name: 'Kim',
@@ -133,8 +125,7 @@ export async function openDesk(): Promise<Desk> {
     deliveries: { failed, waiting, other },
     async stop() {
       await server.stop();
-      receiver.server.closeAllConnections();
-      receiver.server.close();
+      receiver.close();
     },
   };
 }

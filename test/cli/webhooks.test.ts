@@ -1,51 +1,35 @@
 import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DeliveryView } from '../../contracts/admin/deliveries.ts';
 import { EventDetail, EventStory, EventView } from '../../contracts/admin/events.ts';
 import { JobDetail, JobView } from '../../contracts/admin/jobs.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
+import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine, executable } from './svcadmin.ts';
 
-interface Received {
-  path: string;
-  signature: string;
-  eventId: string;
-  body: string;
-}
-
 let server: TestServer;
 let svcadmin: CommandLine;
-let receiver: Server;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let receiverUrl: string;
-const received: Received[] = [];
+const received = () =>
+  receiver.received.map(({ path, headers, body }) => ({
+    path,
+    body,
+    signature: String(headers['x-svc-signature']),
+    eventId: String(headers['x-svc-event-id']),
+  }));
 
 beforeAll(async () => {
   server = await startTestServer();
   svcadmin = await commandLine(server.adminUrl);
-  receiver = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => {
-      body += text;
-    });
-    request.on('end', () => {
-      const { 'x-svc-signature': signature, 'x-svc-event-id': eventId } = request.headers;
-      received.push({
-        path: request.url ?? '',
-        signature: String(signature),
-        eventId: String(eventId),
-        body,
-      });
-      if (request.url === '/refused') response.writeHead(401).end('wrong signature');
-      else response.writeHead(request.url === '/broken' ? 500 : 204).end();
-    });
+  receiver = await startReceiver((_count, request, response) => {
+    if (request.url === '/refused') response.writeHead(401).end('wrong signature');
+    else response.writeHead(request.url === '/broken' ? 500 : 204).end();
   });
-  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-  receiverUrl = `http://localhost:${(receiver.address() as AddressInfo).port}`;
+  receiverUrl = `http://localhost:${receiver.port}`;
 });
 afterAll(async () => {
   await server.stop();
@@ -75,7 +59,7 @@ describe('events and deliveries', () => {
     const [event] = await svcadmin.json<EventView[]>('events', 'list', '--key', key);
     expect(EventView.parse(event)).toMatchObject({ id: eventId, event: 'vae.resolved', status: 'delivered' });
     const shown = EventDetail.parse(await svcadmin.json('events', 'show', eventId));
-    expect(received.find((request) => request.eventId === eventId)?.body).toBe(shown.body);
+    expect(received().find((request) => request.eventId === eventId)?.body).toBe(shown.body);
     expect(EventStory.parse(await svcadmin.json('events', 'why', eventId))).toMatchObject({ advice: null });
     expect(DeliveryView.parse(await svcadmin.json('deliveries', 'show', id)).attempts).toMatchObject([
       { status: 204 },
@@ -100,7 +84,7 @@ describe('events and deliveries', () => {
       event: 'enrollment.created',
     });
     await settled(key, '204');
-    const count = () => received.filter((request) => request.eventId === eventId).length;
+    const count = () => received().filter((request) => request.eventId === eventId).length;
     const dry = await svcadmin.json('deliveries', 'resend', id, '--dry-run');
     expect(dry).toMatchObject([{ id }]);
     expect(count()).toBe(1);
@@ -187,7 +171,7 @@ describe('webhooks verify', () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
     await settled(key, '204');
-    const captured = received.find((request) => request.eventId === eventId);
+    const captured = received().find((request) => request.eventId === eventId);
     const file = join(svcadmin.cwd, 'body.json');
     await writeFile(file, captured?.body ?? '');
     const verify = (signature = '') =>
@@ -227,7 +211,7 @@ describe('webhooks listen', () => {
     await expect.poll(() => seen.output, { timeout: 15_000 }).toContain(eventId);
     await end();
     expect(JSON.parse(seen.output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
-    const relayed = received.filter(({ path }) => path === '/relayed');
+    const relayed = received().filter(({ path }) => path === '/relayed');
     expect(relayed).toHaveLength(1);
     const { body = '', signature = '' } = relayed[0] ?? {};
     expect(await server.admin.webhooks.verify.query({ keyId: key, body, signature })).toMatchObject({

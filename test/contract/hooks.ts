@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished } from 'vitest';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { expect } from 'vitest';
 import { type EventType, eventSchemas } from '../../contracts/events.ts';
 import type { TestPartner } from '../harness/partner.ts';
+import { createReceiver, type Received } from '../harness/receiver.ts';
 import { conformEvent } from './conformance.ts';
 import type { World } from './world.ts';
 
@@ -12,6 +12,12 @@ export interface Delivered {
   raw: Buffer;
   body: Record<string, unknown>;
 }
+
+export const read = ({ headers, raw, body }: Received): Delivered => ({
+  headers,
+  raw,
+  body: JSON.parse(body),
+});
 
 /** Interface 5.5: over the raw body, lengths first, then in constant time. */
 export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, secret: string): boolean {
@@ -31,21 +37,10 @@ export async function receive(
     response.writeHead(204).end(),
 ) {
   const delivered: Delivered[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks);
-      delivered.push({ headers: request.headers, raw, body: JSON.parse(raw.toString('utf8')) });
-      answer(response, delivered);
-    });
+  const { url, received } = await createReceiver((_count, _request, response) => {
+    delivered.push(...received.slice(-1).map(read));
+    answer(response, delivered);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://localhost:${(server.address() as AddressInfo).port}/hooks`;
   const { signingSecret } = await world.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
 
   return {

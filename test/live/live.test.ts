@@ -1,26 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPost } from '../../server/webhooks/egress/post.ts';
-import { isSigned } from '../contract/hooks.ts';
-import { freePort } from '../harness/free-port.ts';
+import { isSigned, read } from '../contract/hooks.ts';
 import { startWithBank, verifyAtBank } from '../harness/openid.ts';
 import { createPartner, post, redirectUri as testRedirectUri } from '../harness/partner.ts';
+import { startReceiver } from '../harness/receiver.ts';
 import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
 const redirectUri = 'https://shop.example/callback';
 /** Everything that the live endpoint of the partner was sent. */
-const received: { headers: Record<string, unknown>; raw: Buffer; body: Record<string, unknown> }[] = [];
-const receiver = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    const raw = Buffer.concat(chunks);
-    received.push({ headers: request.headers, raw, body: JSON.parse(raw.toString()) });
-    response.writeHead(204).end();
-  });
-});
+const received = () => receiver.received.map(read);
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
 
 /** Webhooks as they are sent, only that the name of the partner's host leads to this machine. */
 const network = {
@@ -95,7 +86,7 @@ async function session(sessionId: string, apiKey: string) {
 /** The event of this type about this session or user, once it has arrived. */
 async function event(type: string, about: string) {
   const find = () =>
-    received.find(({ raw, body }) => body['event'] === type && raw.toString().includes(about));
+    received().find(({ raw, body }) => body['event'] === type && raw.toString().includes(about));
   await expect.poll(find, { timeout: 15_000 }).toBeDefined();
   const found = find();
   if (!found) throw new Error('it was there');
@@ -103,19 +94,17 @@ async function event(type: string, about: string) {
 }
 
 beforeAll(async () => {
-  const port = await freePort();
-  await new Promise<void>((resolve) => receiver.listen(port, '127.0.0.1', resolve));
+  receiver = await startReceiver(undefined, { cert: certificate, key: certificateKey });
   server = await startWithBank({
     env: { SVC_LOCALHOST_WEBHOOKS: 'off' },
     replacements: {
       foundation: () => ({ webhooks: { wrap: (parts) => ({ ...parts, post: createPost(network) }) } }),
     },
   });
-  partner = await createLivePartner(`https://partner.example:${port}/hooks`);
+  partner = await createLivePartner(`https://partner.example:${receiver.port}/hooks`);
 });
 afterAll(async () => {
   await server.stop();
-  receiver.closeAllConnections();
   receiver.close();
 });
 

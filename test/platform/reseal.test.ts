@@ -11,10 +11,10 @@ import { commandLine } from '../cli/svcadmin.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { adminToken } from '../harness/server.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { startBalancer } from '../upgrade/balancer.ts';
-import { createReceiver } from '../webhooks/receiver.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
 const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base64'));

@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createReceiver, startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { createReceiver } from '../webhooks/receiver.ts';
 
 /** The part of OTLP's JSON that is read here. */
 interface ReceivedSpan {
@@ -19,23 +17,16 @@ interface ReceivedSpan {
 }
 
 /** A collector: OTLP over HTTP, as JSON. */
-const spans: ReceivedSpan[] = [];
-const resources: string[] = [];
-const collector = createServer((request, response) => {
-  const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk));
-  request.on('end', () => {
-    expect(request.url).toBe('/v1/traces');
-    const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString()) as {
+let collector: Awaited<ReturnType<typeof startReceiver>>;
+const received = () =>
+  collector.received.flatMap(({ path, body }) => {
+    expect(path).toBe('/v1/traces');
+    const { resourceSpans } = JSON.parse(body) as {
       resourceSpans: { resource: { attributes: unknown }; scopeSpans: { spans: ReceivedSpan[] }[] }[];
     };
-    for (const { resource, scopeSpans } of resourceSpans) {
-      resources.push(JSON.stringify(resource.attributes));
-      spans.push(...scopeSpans.flatMap((scope) => scope.spans));
-    }
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    return resourceSpans;
   });
-});
+const spans = () => received().flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
 const log = recordingLogger();
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const callerSpan = 'b7ad6b7169203331';
@@ -44,17 +35,18 @@ let server: TestServer;
 let partner: TestPartner;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
-  const { port } = collector.address() as AddressInfo;
+  collector = await startReceiver((_count, _request, response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
+  );
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}` };
   server = await startTestServer({ env, logger: log.logger });
   partner = await createPartner(server);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
   await server.stop();
-  await new Promise((resolve) => collector.close(resolve));
+  collector.close();
 });
 
 const attributeOf = ({ attributes }: ReceivedSpan, key: string) => {
@@ -75,7 +67,7 @@ describe('a trace', () => {
       body: new URLSearchParams(tokenForm(partner, returning)),
     });
     expect(answer.status).toBe(200);
-    const own = () => spans.filter((span) => span.traceId === traceId);
+    const own = () => spans().filter((span) => span.traceId === traceId);
     const named = (name: string) => own().find((span) => span.name === name);
     await expect.poll(() => named('webhook attempt'), sentSoon).toBeDefined();
     await expect.poll(() => named('POST /api/oauth/token'), sentSoon).toBeDefined();
@@ -95,13 +87,13 @@ describe('a trace', () => {
     // The receiver's own spans are below the attempt.
     const sent = receiver.received.map(({ headers }) => headers['traceparent']);
     expect(sent).toContain(`00-${traceId}-${attempt?.spanId}-01`);
-    expect(resources[0]).toContain('svc-gateway');
+    expect(JSON.stringify(received()[0]?.resource.attributes)).toContain('svc-gateway');
   });
 
   it('begins here where the caller has none, and the log names it', async () => {
     const answer = await fetch(`${server.baseUrl}/api/oauth/userinfo`);
     const requestId = answer.headers.get('x-request-id');
-    const of = () => spans.find((span) => attributeOf(span, 'svc.request_id') === requestId);
+    const of = () => spans().find((span) => attributeOf(span, 'svc.request_id') === requestId);
     await expect.poll(of, sentSoon).toBeDefined();
     expect(of()).toMatchObject({ name: 'GET /api/oauth/userinfo' });
     expect(of()?.parentSpanId ?? '').toBe('');
@@ -110,8 +102,8 @@ describe('a trace', () => {
   });
 
   it('holds no secret', () => {
-    const text = JSON.stringify(spans);
-    expect(spans.length).toBeGreaterThan(10);
+    const text = JSON.stringify(spans());
+    expect(spans().length).toBeGreaterThan(10);
     expect(text).not.toMatch(/svc_(code|secret|test|live|admin)_|whsec_|eyJ/);
   });
 });

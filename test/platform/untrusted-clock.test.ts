@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { createReceiver } from '../webhooks/receiver.ts';
 
 let trusted = true;
 const clock = { ...manualClock(), trusted: () => trusted };

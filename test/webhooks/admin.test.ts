@@ -4,7 +4,7 @@ import { eventTypes } from '../../contracts/events.ts';
 import { randomId } from '../../server/platform/ids.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
-import { createReceiver } from './receiver.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { adminOf, createSystem, draft, type System, until } from './system.ts';
 
 const long = [3_600_000, 3_600_000];

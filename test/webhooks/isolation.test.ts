@@ -7,7 +7,7 @@ import { createDueCache } from '../../server/webhooks/delivery/due-cache.ts';
 import { composeDelivery, composeEvent } from '../../server/webhooks/delivery/events.ts';
 import type { Post } from '../../server/webhooks/egress/post.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
-import { createReceiver } from './receiver.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { createSystem, draft, idKey, until } from './system.ts';
 
 /** Replaces the network: what is sent to `hangs` stays in flight until released. */

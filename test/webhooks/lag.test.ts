@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createReceiver } from './receiver.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { createSystem, draft } from './system.ts';
 
 it('tells of every attempt how late it goes out, first ones and retries apart', async () => {

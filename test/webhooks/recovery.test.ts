@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
 import type { Parts } from '../../server/webhooks/webhooks.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { manualClock } from '../harness/server.ts';
-import { createReceiver } from './receiver.ts';
 import { createSystem, draft, type System, until } from './system.ts';
 
 const stored = (system: System) => system.db.collection<Delivery>('deliveries');

@@ -1,8 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Delivered, isSigned } from '../contract/hooks.ts';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isSigned } from '../contract/hooks.ts';
 import { createPartner, post, type TestPartner, tokenForm } from '../harness/partner.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { call, createShop, fields, sign } from '../storefront/shop.ts';
 
@@ -28,22 +28,7 @@ afterAll(async () => {
 
 /** A partner whose endpoint answers as `answer` says, given how many requests there were. */
 async function listening(answer: (response: ServerResponse, count: number) => void) {
-  const received: Delivered[] = [];
-  const endpoint = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const raw = Buffer.concat(chunks);
-      received.push({ headers: request.headers, raw, body: JSON.parse(raw.toString()) });
-      answer(response, received.length);
-    });
-  });
-  await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    endpoint.closeAllConnections();
-    endpoint.close();
-  });
-  const url = `http://localhost:${(endpoint.address() as AddressInfo).port}/hooks`;
+  const { url, received } = await createReceiver((count, _request, response) => answer(response, count));
   const partner = await createPartner(server, { funds: 0 });
   const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
   return { ...partner, url, signingSecret, received };

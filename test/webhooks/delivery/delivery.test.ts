@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../server/platform/logging.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
-import { createReceiver } from '../receiver.ts';
+import { createReceiver } from '../../harness/receiver.ts';
 import { createSystem, draft, type System, until } from '../system.ts';
 
 const secretOf = (system: System, keyId: string): string => {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../../server/webhooks/egress/addresses.ts';
 import { createResolve } from '../../../server/webhooks/egress/connector.ts';
 import { createPost } from '../../../server/webhooks/egress/post.ts';
+import { createReceiver } from '../../harness/receiver.ts';
 import { createNameServer } from '../name-server.ts';
-import { createReceiver } from '../receiver.ts';
 import { forbiddenAddresses, forbiddenUrls } from '../vectors.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [] };

@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createResolve } from '../../../server/webhooks/egress/connector.ts';
 import { createPost } from '../../../server/webhooks/egress/post.ts';
+import { createReceiver, listen } from '../../harness/receiver.ts';
 import { certificate, certificateKey } from '../certificate.ts';
 import { createNameServer } from '../name-server.ts';
-import { createReceiver, listen } from '../receiver.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [] };
 const budget = 500;

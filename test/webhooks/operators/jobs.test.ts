@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JobView } from '../../../contracts/admin/jobs.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
-import { createReceiver } from '../receiver.ts';
+import { createReceiver } from '../../harness/receiver.ts';
 import { adminOf, createSystem, draft, type System, until } from '../system.ts';
 
 const hour = 3_600_000;

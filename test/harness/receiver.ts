@@ -1,0 +1,81 @@
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
+import type { AddressInfo, Server as TcpServer } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Received {
+  path: string;
+  headers: IncomingHttpHeaders;
+  raw: Buffer;
+  body: string;
+  /** Milliseconds since the epoch at which the request was complete. */
+  at: number;
+}
+
+export interface Receiver {
+  url: string;
+  port: number;
+  received: Received[];
+  /** How many connections were made, whether or not a request came over them. */
+  connections: () => number;
+}
+
+type Exchange = Parameters<RequestListener>;
+/** Gets the count of the request, from 1; it is the last one of `received`. */
+type Answer = (count: number, ...exchange: Exchange) => void;
+const accept: Answer = (_count, _request, response) => response.writeHead(204).end();
+
+async function portOf(server: TcpServer): Promise<number> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return (server.address() as AddressInfo).port;
+}
+
+function close(server: TcpServer | Server): void {
+  if ('closeAllConnections' in server) server.closeAllConnections();
+  server.close();
+}
+
+/** Listens on a free port of 127.0.0.1 until the test ends. */
+export async function listen(server: TcpServer): Promise<number> {
+  const port = await portOf(server);
+  onTestFinished(() => close(server));
+  return port;
+}
+
+/** A partner's receiver that keeps every request; with `tls`, over https. To be closed by the caller. */
+export async function startReceiver(
+  answer: Answer = accept,
+  tls?: ServerOptions,
+): Promise<Receiver & { close: () => void }> {
+  const received: Received[] = [];
+  let connections = 0;
+  const note: RequestListener = (request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const raw = Buffer.concat(chunks);
+      const { url: path = '', headers } = request;
+      received.push({ path, headers, raw, body: raw.toString(), at: Date.now() });
+      answer(received.length, request, response);
+    });
+  };
+  const server = tls ? createTlsServer(tls, note) : createServer(note);
+  server.on('connection', () => {
+    connections += 1;
+  });
+  const port = await portOf(server);
+  return {
+    url: `${tls ? 'https' : 'http'}://localhost:${port}/hooks`,
+    port,
+    received,
+    connections: () => connections,
+    close: () => close(server),
+  };
+}
+
+/** The same until the test ends. */
+export async function createReceiver(answer?: Answer): Promise<Receiver> {
+  const receiver = await startReceiver(answer);
+  onTestFinished(receiver.close);
+  return receiver;
+}
