@@ -16,13 +16,40 @@ import {
   presentMdoc,
   presentSdJwt,
 } from '../../../../server/verification/test-wallet/holder.ts';
-import { createTestIssuer } from '../../../../server/verification/test-wallet/issuer.ts';
+import { accessCertificate, createTestIssuer } from '../../../../server/verification/test-wallet/issuer.ts';
 import { testStatusList } from '../../../../server/verification/test-wallet/status.ts';
+import { startTestServer } from '../../../harness/server.ts';
 
 export const now = Date.parse('2026-11-22T12:00:00Z');
 export const statusUri = 'https://issuer.test/status';
 export const issuer = createTestIssuer({ key: randomBytes(32), statusUri, now });
 export const anchors = parsePem(issuer.anchorPem);
+
+const accessFile = accessCertificate(new Uint8Array(32), Date.now());
+const trust = { trustAnchors: issuer.anchorPem };
+/** Sources of each profile and format that trust the issuer above. */
+export const walletSources = [
+  { ...trust, name: 'age', label: 'Age', profile: 'eu-age-verification' },
+  {
+    ...trust,
+    name: 'pid-sd-jwt',
+    label: 'PID',
+    profile: 'eudi-pid',
+    access: accessFile,
+    formats: ['dc+sd-jwt'],
+  },
+  {
+    ...trust,
+    name: 'pid-mdoc',
+    label: 'PID',
+    profile: 'eudi-pid',
+    access: accessFile,
+    formats: ['mso_mdoc'],
+  },
+];
+
+export const startWithWallets = () =>
+  startTestServer({ env: { SVC_WALLET_SOURCES: JSON.stringify(walletSources) } });
 
 export const context = {
   clientId: 'redirect_uri:https://verify.test/answer',

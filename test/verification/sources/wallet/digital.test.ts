@@ -1,24 +1,16 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessCertificate } from '../../../../server/verification/test-wallet/issuer.ts';
 import { createPartner } from '../../../harness/partner.ts';
-import { startTestServer, type TestServer } from '../../../harness/server.ts';
+import type { TestServer } from '../../../harness/server.ts';
 import { openPages } from '../oidc-site.ts';
-import { issuer } from './attested.ts';
+import { startWithWallets, walletSources } from './attested.ts';
 import { otherWallet } from './other-wallet.ts';
 
 let service: TestServer;
-const trustAnchors = issuer.anchorPem;
-const access = accessCertificate(new Uint8Array(32), Date.now());
-const sources = [
-  { name: 'age', label: 'Age', profile: 'eu-age-verification', trustAnchors },
-  { name: 'pid-sd-jwt', label: 'PID', profile: 'eudi-pid', trustAnchors, access, formats: ['dc+sd-jwt'] },
-  { name: 'pid-mdoc', label: 'PID', profile: 'eudi-pid', trustAnchors, access, formats: ['mso_mdoc'] },
-];
-const names = sources.map(({ name }) => name);
+const names = walletSources.map(({ name }) => name);
 
 beforeAll(async () => {
-  service = await startTestServer({ env: { SVC_WALLET_SOURCES: JSON.stringify(sources) } });
+  service = await startWithWallets();
 }, 60_000);
 afterAll(() => service.stop());
 
