@@ -6,9 +6,9 @@ import { createHttpServer } from '../../server/platform/http/server.ts';
 import { version } from '../../server/platform/version.ts';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
-import { createReceiver } from '../webhooks/receiver.ts';
 
 const log = recordingLogger(['api', 'worker']);
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -168,10 +168,10 @@ describe('a traceparent header', () => {
     const sent = receiver.received.map(({ headers }) => [headers['x-svc-event'], headers['traceparent']]);
     expect(sent.at(-1)).toEqual(['vae.resolved', traceparent]);
     expect(sent.slice(0, 3).map(([, header]) => header)).toEqual([undefined, undefined, undefined]);
-    const attempt = log.lines.find(
-      (line) => line['msg'] === 'webhook attempt' && line['traceId'] === traceId,
-    );
-    expect(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
+    const attempt = () =>
+      log.lines.find((line) => line['msg'] === 'webhook attempt' && line['traceId'] === traceId);
+    // The line follows when the answer is written down.
+    await expect.poll(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
   });
 
   it('of the start of a session is sent with the events of the session', async () => {
