@@ -8,7 +8,7 @@ import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import { connect, type Database } from './platform/database/connect.ts';
 import { ensureIndexes } from './platform/database/indexes.ts';
-import { outdatedBy, requireSchema, schemaVersion } from './platform/database/schema.ts';
+import { requireSchema, schemaVersion, watchSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
 import { type Address, listenFault, requireFree } from './platform/http/listen.ts';
@@ -173,6 +173,7 @@ export async function startServer(
     replacements.clock?.(database) ??
     createDatabaseClock({ readServerTime: () => readServerTime(db, features.sharded) });
   await requireSchema(patient.db);
+  const schema = await watchSchema(patient.db, replacements.knownSchema);
   await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));
   await requireMasterKeys(patient.db, sealedFields, sealing);
@@ -197,6 +198,7 @@ export async function startServer(
     config,
     db,
     patient: patient.db,
+    forms: schema.forms,
     clock,
     keyring,
     sealing,
@@ -233,7 +235,7 @@ export async function startServer(
   /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */
   async function leaveToNewerBuilds(): Promise<void> {
     if (fault !== undefined) return;
-    fault = await outdatedBy(db, replacements.knownSchema);
+    fault = await schema.refresh();
     if (fault === undefined) return;
     logger.fatal(`this process takes no more work, because its build is too old for the database: ${fault}`);
     await Promise.all([sweeper.stop(), services.webhooks.stop()]);

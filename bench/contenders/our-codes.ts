@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { randomId, sha256 } from '../../server/platform/ids.ts';
 import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../server/verification/people/user-store.ts';
+import { codeOf } from '../../server/verification/session/code.ts';
 import type { Session } from '../../server/verification/session/transitions.ts';
 import { codeChallenge, redirectUri, scope } from './contender.ts';
 import type { Owner } from './our-partners.ts';
@@ -26,9 +27,9 @@ interface Visitors {
 
 /** What the hosted flow leaves behind for a user of `owner`, up to the code in the redirect. */
 function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boolean): Visit {
-  const code = `svc_code_${randomBytes(32).toString('hex')}`;
   const userId = randomId('user');
   const sessionId = randomId('session');
+  const code = codeOf(randomBytes(32), sessionId, 'new');
   const enrollmentId = randomId('enrollment');
   const sub = randomBytes(32).toString('base64url');
   const common = { partnerId, keyId, clientId, mode: 'test' as const, createdAt: at };

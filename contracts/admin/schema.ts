@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DateTime } from '../identifiers.ts';
 
 export const SchemaView = z.strictObject({
   /** Schema version of the documents in the database: a build that knows none as new cannot use it. */
@@ -7,6 +8,13 @@ export const SchemaView = z.strictObject({
   known: z.number().int(),
   /** The oldest build that can use the database; null where it was made before builds were noted. */
   oldestBuild: z.string().nullable(),
+  /**
+   * Forms of documents that are there. `old`: that of the version before, which builds of it may still write. `both`: the upgrade
+   * was finished, and what older builds have left is still looked for. `new`: nothing else.
+   */
+  forms: z.enum(['old', 'both', 'new']),
+  /** When the old form goes, where there are both: then, or as soon as all migrations are done. */
+  bothUntil: DateTime.nullable(),
   migrations: z.array(
     z.strictObject({
       name: z.string(),

@@ -2,9 +2,10 @@ import { FinishedSchema, SchemaView, ShardsView } from '../../contracts/admin/sc
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Upgrade, UpgradeState } from '../platform/upgrade.ts';
 
-const viewState = <S extends UpgradeState>({ oldestBuild, ...state }: S) => ({
+const viewState = <S extends UpgradeState>({ oldestBuild, bothUntil, ...state }: S) => ({
   ...state,
   oldestBuild: oldestBuild ?? null,
+  bothUntil: bothUntil?.toISOString() ?? null,
 });
 
 /** `svcadmin schema …`, and what `svcadmin doctor` asks about the cluster. */

@@ -12,9 +12,9 @@ interface Dependencies {
   clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted' | 'eventKey'>;
   charges: Charging<Authenticated>;
   grants: {
-    load(codeHash: string): Promise<Grant | undefined>;
+    load(code: string): Promise<Grant | undefined>;
     /** Resolves to the number of wrong verifiers, this one included. */
-    countWrongVerifier(codeHash: string): Promise<number>;
+    countWrongVerifier(sessionId: string): Promise<number>;
   };
   revoke: (accessId: string) => Promise<void>;
   tokens: Pick<AccessTokens, 'sign'>;
@@ -34,8 +34,8 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     });
   }
 
-  async function wrongVerifier(codeHash: string): Promise<ApiError> {
-    const left = largestWrongVerifiers - (await grants.countWrongVerifier(codeHash));
+  async function wrongVerifier({ sessionId }: Grant): Promise<ApiError> {
+    const left = largestWrongVerifiers - (await grants.countWrongVerifier(sessionId));
     return new ApiError('invalid_grant', {
       description: `code_verifier does not match the code_challenge; ${Math.max(0, left)} tries are left for this code`,
     });
@@ -55,7 +55,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
   ): Promise<TokenResponse> => {
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
-    const [admitted, found] = await Promise.all([clients.admit(caller.client), grants.load(cause)]);
+    const [admitted, found] = await Promise.all([clients.admit(caller.client), grants.load(request.code)]);
     const grant = requireOwnCode(found, admitted);
     const client = await clients.permitted(admitted, grantedScope(grant));
 
@@ -64,7 +64,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
       // That a code was used comes before everything else about it.
       const past = await charges.past({ ...caller, cause });
       if (past) throw await usedCode(past);
-      throw fault === 'wrong verifier' ? await wrongVerifier(cause) : fault;
+      throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault;
     }
 
     const keyId = await clients.eventKey(grant.keyId, client);

@@ -27,13 +27,31 @@ function base62(hex: string, length: number): string {
   return text.padStart(length, '0').slice(-length);
 }
 
+/** What `base62` has made a text of, in as many bytes; undefined for any other text. */
+function fromBase62(text: string, { bytes, characters }: Shape): Buffer | undefined {
+  if (text.length !== characters) return undefined;
+  let value = 0n;
+  for (let at = 0; at < characters; at += chunkLength) {
+    const digits = [...text.slice(at, at + chunkLength)].map((character) => alphabet.indexOf(character));
+    if (digits.includes(-1)) return undefined;
+    const part = digits.reduce((sum, digit) => sum * 62 + digit, 0);
+    value = value * 62n ** BigInt(digits.length) + BigInt(part);
+  }
+  const hex = value.toString(16).padStart(bytes * 2, '0');
+  return hex.length === bytes * 2 ? Buffer.from(hex, 'hex') : undefined;
+}
+
 const randomHex = (bytes: number) => randomBytes(bytes).toString('hex');
 
 /** Characters that hold `bytes` bytes. */
-const identifierShape = { bytes: 16, characters: 22 };
-const secretShape = { bytes: 32, characters: 43 };
+interface Shape {
+  bytes: number;
+  characters: number;
+}
+const identifierShape: Shape = { bytes: 16, characters: 22 };
+const secretShape: Shape = { bytes: 32, characters: 43 };
 /** 46 and the checksum are 52: valid base64 without padding, as Standard Webhooks libraries want it. */
-const webhookSecretShape = { bytes: 34, characters: 46 };
+const webhookSecretShape: Shape = { bytes: 34, characters: 46 };
 
 const shapeOf = (kind: SecretKind) => (kind === 'webhookSecret' ? webhookSecretShape : secretShape);
 
@@ -71,6 +89,28 @@ export function randomSecret(kind: SecretKind): string {
 /** The secret that `cause` always leads to under `key`: 256 bits of HMAC-SHA256. */
 export function deriveSecret(key: Uint8Array, kind: SecretKind, cause: readonly (string | number)[]): string {
   return secret(kind, keyed(key, [kind, ...cause]).toString('hex'));
+}
+
+/** The 16 bytes of an identifier; undefined for a text that is none of this kind. */
+export function bytesOfId(kind: IdentifierKind, id: string): Buffer | undefined {
+  const prefix = identifierPrefixes[kind];
+  return id.startsWith(prefix) ? fromBase62(id.slice(prefix.length), identifierShape) : undefined;
+}
+
+/** The identifier of 16 bytes. */
+export function idOfBytes(kind: IdentifierKind, bytes: Buffer): string {
+  return identifierPrefixes[kind] + base62(bytes.toString('hex'), identifierShape.characters);
+}
+
+/** The secret of 32 bytes: as long as the others of its kind, and with their checksum. */
+export function secretOfBytes(kind: SecretKind, bytes: Buffer): string {
+  return secret(kind, bytes.toString('hex'));
+}
+
+/** The bytes of a secret; undefined for a text without the form and the checksum of this kind. */
+export function bytesOfSecret(kind: SecretKind, text: string): Buffer | undefined {
+  if (!isWellFormedSecret(kind, text)) return undefined;
+  return fromBase62(text.slice(secretPrefixes[kind].length, -checksumLength), shapeOf(kind));
 }
 
 /** Whether `text` has the form and the checksum of a secret of this kind. Says nothing about who owns it. */

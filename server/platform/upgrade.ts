@@ -1,18 +1,27 @@
 import type { Db } from 'mongodb';
 import type { Clock } from './clock.ts';
 import { dropIndex } from './database/indexes.ts';
-import { createMigrator, type Migration, type MigrationState } from './database/migrations.ts';
-import { raiseSchema, readSchema, schemaVersion } from './database/schema.ts';
+import { createMigrator, isAfterwards, type Migration, type MigrationState } from './database/migrations.ts';
+import {
+  endUpgrade,
+  raiseSchema,
+  readSchema,
+  type SchemaState,
+  schemaVersion,
+  switchForms,
+} from './database/schema.ts';
 import { ApiError } from './errors.ts';
 import type { Sweep } from './event-draft.ts';
 import type { Processes } from './processes.ts';
 
-export interface UpgradeState {
+export interface UpgradeState extends Pick<SchemaState, 'forms'> {
   /** Of the documents in the database. */
   version: number;
   /** The newest one that this build knows. */
   known: number;
   oldestBuild: string | undefined;
+  /** Until when documents of the version before are looked for, at least. */
+  bothUntil?: Date;
   migrations: MigrationState[];
 }
 
@@ -25,23 +34,62 @@ interface Settings {
   clock: Pick<Clock, 'now'>;
 }
 
+/** Milliseconds after which every process has noticed that the schema's state has changed. */
+const noticed = 60_000;
+/** Milliseconds that codes of the version before are of use: 10 minutes, and an hour for the token of one that was used. */
+const oldFormLifetime = 75 * 60_000;
+
 export type Upgrade = ReturnType<typeof createUpgrade>;
 
 /**
  * From one schema version to the next: a build that knows both is started everywhere, migrations run in the background, and then an
- * operator finishes it. Until then the version before can be started again.
+ * operator finishes it. Until then the version before can be started again. Afterwards the background makes what the version before
+ * could not read, and takes away what only that version needed.
  */
 export function createUpgrade({ db, patient, migrations, processes, clock }: Settings) {
   const migrator = createMigrator({ db: patient, clock });
+  const beside = migrations.filter((migration) => !isAfterwards(migration));
+  const afterwards = migrations.filter(isAfterwards);
+  const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
-  const sweep: Sweep = { name: 'migrations', sweep: () => migrator.work(migrations) };
+  /** To be called again and again after an upgrade was finished; each call does what is due by then. */
+  async function contract(): Promise<void> {
+    const { raisedAt, switchedAt } = await readSchema(db);
+    const now = clock.now();
+    const since = (at: Date) => now - at.getTime();
+    if (!raisedAt || since(switchedAt ?? raisedAt) < noticed) return;
+    if (switchedAt) {
+      for (const { collection, name } of retired) await dropIndex(patient, collection, name);
+      return endUpgrade(db);
+    }
+    await migrator.work(afterwards);
+    const isDone = (await migrator.states(afterwards)).every(({ done }) => done);
+    if (isDone && since(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
+  }
+
+  const sweep: Sweep = {
+    name: 'migrations',
+    async sweep() {
+      await migrator.work(beside);
+      await contract();
+    },
+  };
 
   async function show(): Promise<UpgradeState> {
-    const [{ version, oldestBuild }, states] = await Promise.all([
+    const [{ version, oldestBuild, raisedAt, forms }, states] = await Promise.all([
       readSchema(db),
       migrator.states(migrations),
     ]);
-    return { version, known: schemaVersion, oldestBuild, migrations: states };
+    const bothUntil = raisedAt && forms === 'both' && new Date(raisedAt.getTime() + oldFormLifetime);
+    const migrated = forms === 'new' ? states.map((state) => ({ ...state, done: true })) : states;
+    return {
+      version,
+      known: schemaVersion,
+      oldestBuild,
+      forms,
+      ...(bothUntil ? { bothUntil } : {}),
+      migrations: migrated,
+    };
   }
 
   async function requireNoOldProcess(): Promise<void> {
@@ -64,16 +112,14 @@ export function createUpgrade({ db, patient, migrations, processes, clock }: Set
     async finish(): Promise<UpgradeState & { left: number }> {
       await requireNoOldProcess();
       const { version } = await readSchema(db);
-      const steps = migrations.filter(({ to }) => to > version);
+      const steps = beside.filter(({ to }) => to > version);
       await migrator.again(steps);
       await migrator.work(steps);
       const left = await migrator.left(steps);
       if (left > 0) return { ...(await show()), left };
-      await raiseSchema(db, schemaVersion);
+      await raiseSchema(db, schemaVersion, new Date(clock.now()));
       // What a process wrote in the old form between the count and the new version.
       await migrator.again(steps);
-      for (const { collection, name } of steps.flatMap(({ retiredIndexes = [] }) => retiredIndexes))
-        await dropIndex(patient, collection, name);
       return { ...(await show()), left: 0 };
     },
   };

@@ -14,7 +14,7 @@ import type { Account, Caller } from './caller.ts';
 import { customerHash } from './customer-hash.ts';
 
 interface Dependencies {
-  loadGrant: (codeHash: string) => Promise<Grant | undefined>;
+  loadGrant: (code: string) => Promise<Grant | undefined>;
   charges: Charging<Account>;
   /** Keeps on the enrollment whom the shop knows this user as. */
   rememberCustomer: (enrollmentId: string, customerHash: string) => Promise<void>;
@@ -55,7 +55,10 @@ export function createStorefrontExchange({
   async function buy(request: StorefrontRequest, caller: Caller, waiting: Waiting): Promise<Access> {
     const { client, partner, fingerprint } = caller;
     const cause = sha256(request.code);
-    const [found, past] = await Promise.all([loadGrant(cause), charges.past({ client, partner, cause })]);
+    const [found, past] = await Promise.all([
+      loadGrant(request.code),
+      charges.past({ client, partner, cause }),
+    ]);
     const grant = requireOwnCode(found, client);
     if (past) return replayed(past, fingerprint);
     if (grant.expiresAt.getTime() <= clock.now()) throw new ApiError('code_not_found');

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
 import type { Publish, Sweep } from '../platform/event-draft.ts';
 import type { Imprint } from '../platform/imprint.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -41,6 +42,8 @@ import type { Charge } from './views.ts';
 
 interface Dependencies {
   stores: VerificationStores;
+  /** Which forms of codes and hand-off links there are; default: the new one only. */
+  forms?: KnownForms;
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
   directory: ClientDirectory & KeyDirectory;
@@ -96,6 +99,7 @@ export interface Verification {
 export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;
+  const { forms = onlyNew } = dependencies;
   const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
@@ -130,9 +134,18 @@ export function createVerification(dependencies: Dependencies): Verification {
     sourceOf: createSourceOf(sources),
     enrolling,
     verify: createVerify({ findSnapshot, enrol: enrolling.enrol, users, revise, block, isFresh, clock }),
-    completion: createCompletion({ directory, keyring, findSnapshot, isCodeUsed, issuer: baseUrl, clock }),
+    completion: createCompletion({
+      directory,
+      keyring,
+      findSnapshot,
+      isCodeUsed,
+      issuer: baseUrl,
+      forms,
+      clock,
+    }),
     outbox,
     keyring,
+    forms,
     clock,
   });
 

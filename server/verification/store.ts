@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import type { KnownForms } from '../platform/database/schema.ts';
 import {
   createEnrollmentStore,
   type EnrollmentStore,
@@ -17,9 +18,9 @@ export interface VerificationStores {
 
 export const indexes: IndexDeclaration[] = [...sessionIndexes, ...userIndexes, ...enrollmentIndexes];
 
-export function createVerificationStores(db: Db): VerificationStores {
+export function createVerificationStores(db: Db, forms?: KnownForms): VerificationStores {
   return {
-    sessions: createSessionStore(db),
+    sessions: createSessionStore(db, forms),
     users: createUserStore(db),
     enrollments: createEnrollmentStore(db),
   };

@@ -15,6 +15,7 @@ import { createPartnersFeature } from '../partners/feature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/connect.ts';
+import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createKeyRotation } from '../platform/key-rotation.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -60,6 +61,8 @@ export interface Foundation {
   db: Database['db'];
   /** The same database through connections that wait longer for an answer. */
   patient?: Database['db'];
+  /** Which forms of documents there are; default: the new one only. */
+  forms?: KnownForms;
   clock: Clock;
   keyring: Keyring;
   sealing: Sealing;
@@ -83,7 +86,8 @@ export function createServices(foundation: Foundation) {
   const { config, db, patient, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
     foundation;
   const { stores: replaced, processMetrics, tracing } = foundation;
-  const stores = { ...createStores(db, patient), ...replaced };
+  const { forms = onlyNew } = foundation;
+  const stores = { ...createStores(db, { patient, forms }), ...replaced };
   const pace = { ...usualPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
@@ -153,6 +157,7 @@ export function createServices(foundation: Foundation) {
 
   const verification = createVerification({
     stores: stores.verification,
+    forms,
     clock,
     keyring,
     directory,

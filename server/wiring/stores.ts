@@ -2,18 +2,25 @@ import { createAdminStores } from '../admin/store.ts';
 import { createBillingStores } from '../billing/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import type { Database } from '../platform/database/connect.ts';
+import type { KnownForms } from '../platform/database/schema.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
 
-/** Everything that touches the database, one object a feature; long scans go through `patient`. */
-export function createStores(db: Database['db'], patient = db) {
+interface Settings {
+  /** The same database through connections that wait longer for an answer: for long scans. */
+  patient?: Database['db'] | undefined;
+  forms?: KnownForms | undefined;
+}
+
+/** Everything that touches the database, one object a feature. */
+export function createStores(db: Database['db'], { patient = db, forms }: Settings = {}) {
   return {
     admin: createAdminStores(db),
     billing: createBillingStores(db, patient),
     partners: createPartnersStores(db),
     storefront: createStorefrontStores(db),
-    verification: createVerificationStores(db),
+    verification: createVerificationStores(db, forms),
     webhooks: createWebhooksStores(db),
   };
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
+import { randomId, sha256 } from '../../server/platform/ids.ts';
 import type { Enrollment } from '../../server/verification/people/enrollment-store.ts';
 import type { User } from '../../server/verification/people/user-store.ts';
+import { codeOf } from '../../server/verification/session/code.ts';
 import { completed, type Session } from '../../server/verification/session/transitions.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
@@ -69,10 +70,11 @@ export async function createCodes(
 ): Promise<Code[]> {
   const at = new Date(Date.now() - overdue);
   const people = Array.from({ length: count }, (_, index) => {
+    const sessionId = randomId('session');
     const code: Code = {
-      code: randomSecret('code'),
+      code: codeOf(randomBytes(32), sessionId, 'new'),
       codeVerifier: randomBytes(32).toString('base64url'),
-      sessionId: randomId('session'),
+      sessionId,
       returning: index % 2 === 0,
     };
     const user: User = {

@@ -81,7 +81,7 @@ export function wrapVerification(
   return {
     sessions: {
       ...sessions,
-      findByCodeHashes: around(at, 'session', { call: sessions.findByCodeHashes, is: some }),
+      findByCodes: around(at, 'session', { call: sessions.findByCodes, is: some }),
       owing: earlier(sessions.owing, sweptEarlier),
       dueForEnrollment: earlier(sessions.dueForEnrollment, sweptEarlier),
     },

@@ -23,7 +23,7 @@ export const authentication = [
       ['clock.now() - at.getTime() > raceWindow', 'clock.now() - at.getTime() > 2 * raceWindow'],
       ['if (past) throw await usedCode(past);', ''],
       [
-        "throw fault === 'wrong verifier' ? await wrongVerifier(cause) : fault",
+        "throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault",
         "throw fault === 'wrong verifier' ? requireOwnCode(undefined, client) : fault",
       ],
     ],

@@ -1,3 +1,4 @@
+import type { CommandStartedEvent } from 'mongodb';
 import { expect } from 'vitest';
 import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
@@ -51,10 +52,13 @@ export const bearer = (token = ''): Record<string, string> => ({ authorization: 
  * The service under a clock that only the test moves, with the calls that its tests repeat. It starts 10 s into
  * a minute, so that 50 s of it are left. To be stopped by the caller.
  */
-export async function startOAuth(env: Record<string, string> = {}) {
+export async function startOAuth(
+  env: Record<string, string> = {},
+  onCommand?: (event: CommandStartedEvent) => void,
+) {
   let trusted = true;
   const clock = { ...manualClock(momentAt(30, 10)), trusted: () => trusted };
-  const server = await startTestServer({ clock, env });
+  const server = await startTestServer({ clock, env, ...(onCommand ? { onCommand } : {}) });
   const url = (name: string) => `${server.baseUrl}/api/oauth/${name}`;
 
   /** Wallet facts that a refused call must not change. */

@@ -1,14 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import type { CommandStartedEvent } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bytesOfSecret, randomSecret, secretOfBytes } from '../../server/platform/ids.ts';
 import { readLedger } from '../billing/ledger-snapshot.ts';
 import { redirectUri, type TestPartner } from '../harness/partner.ts';
 import { bearer, type OAuthServer, startOAuth } from './oauth-server.ts';
 
+const commands: CommandStartedEvent[] = [];
 let oauth: OAuthServer;
 let partner: TestPartner;
 const manyRequests = { tokenRequestsPerMinute: 100_000 };
 
 beforeAll(async () => {
-  oauth = await startOAuth();
+  oauth = await startOAuth({}, (event) => commands.push(event));
   partner = await oauth.partner({ client: manyRequests });
 });
 afterAll(() => oauth.stop());
@@ -27,6 +31,29 @@ describe('400 invalid_grant: whose code', () => {
         invalidGrant(/^Unknown authorization code/),
       );
     }
+  });
+
+  it('does not tell a session with a wrong secret from one that never was', async () => {
+    const visit = await oauth.visit(partner);
+    const bytes = bytesOfSecret('code', visit.code) ?? expect.fail('no code');
+    const forged = secretOfBytes('code', Buffer.concat([bytes.subarray(0, 16), randomBytes(16)]));
+    const unknown = randomSecret('code');
+    const told = async (code: string) => {
+      commands.length = 0;
+      const { status, headers, body } = await oauth.exchange(partner, { ...visit, code });
+      const named = [...headers.keys()].filter((name) => name !== 'date').toSorted();
+      const asked = commands.filter(({ command }) => ['sessions', 'ledger'].includes(command['find']));
+      const shapes = asked.map(({ command: { filter, projection } }) => [Object.keys(filter), projection]);
+      return { status, body, headers: named, shapes };
+    };
+    const of = await told(forged);
+    expect(of).toEqual(await told(unknown));
+    expect(of).toMatchObject({ status: 400, shapes: [[['_id', 'code.hash'], expect.anything()]] });
+    // No try of it counts, and the code stays good for its owner.
+    for (let tries = 0; tries < 6; tries += 1)
+      await oauth.exchange(partner, { ...visit, code: forged, codeVerifier: 'x'.repeat(43) });
+    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect(await told(forged)).toEqual(of);
   });
 
   it('refuses a code of another client, which stays good for its owner', async () => {

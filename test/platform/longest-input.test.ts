@@ -8,9 +8,10 @@ import { parseForm } from '../../server/platform/http/forms.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
 import { isTokenOf } from '../../server/verification/browser/csrf.ts';
 import { deviceName, isPhone } from '../../server/verification/handoff/devices.ts';
-import { linkHashOf } from '../../server/verification/handoff/handoff.ts';
+import { presentedLink } from '../../server/verification/handoff/link.ts';
 import { choiceAddress } from '../../server/verification/pages/language-choice.ts';
 import { languageAccepted, languageAsked } from '../../server/verification/pages/languages.ts';
+import { presentedCode } from '../../server/verification/session/code.ts';
 import { destinationOf } from '../../server/verification/sources/authorization-request.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -81,7 +82,8 @@ describe('a parser of unauthenticated input', () => {
     ['boundHeaders', longestHead, (text) => boundHeaders({ cookie: text, authorization: text })],
     ['Basic credentials', longestHead, (text) => presentCredentials(`Basic ${text}`, {})],
     ['isTokenOf', longestBody, (text) => isTokenOf('secret', text)],
-    ['linkHashOf', longestBody, linkHashOf],
+    ['presentedLink', longestBody, presentedLink],
+    ['presentedCode', longestBody, presentedCode],
     ['parseForm', longestBody, parseForm],
     ['StartQuery', longestHead, (text) => StartQuery.safeParse({ scope: text, state: text })],
     ['TokenRequest', longestBody, (text) => TokenRequest.safeParse({ code_verifier: text })],

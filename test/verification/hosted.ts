@@ -30,7 +30,7 @@ export type Hosted = Awaited<ReturnType<typeof startHosted>>;
 export async function startHosted(
   settings: Pick<
     Parameters<typeof createVerification>[0],
-    'imprint' | 'claimLifetimes' | 'startsPerMinute'
+    'imprint' | 'claimLifetimes' | 'startsPerMinute' | 'forms'
   > = {},
 ) {
   const database = await preparedDatabase({ keep: true });
@@ -39,7 +39,7 @@ export async function startHosted(
   const records = createPartnersStores(database.db);
   const directory = createDirectory(records);
   const lossy = lossyDatabase(database.db);
-  const stores = createVerificationStores(lossy.db);
+  const stores = createVerificationStores(lossy.db, settings.forms);
   const clock = { at: Date.now(), now: () => clock.at };
   const published = new Map<string, EventDraft>();
   const usedCodes = new Set<string>();

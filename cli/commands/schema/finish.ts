@@ -23,7 +23,8 @@ export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
   private async finish(api: AdminApi) {
     for (;;) {
       const finished = await api.schema.finish.mutate();
-      if (finished.left === 0) return this.one(finished, ['version', 'known', 'oldestBuild']);
+      if (finished.left === 0)
+        return this.one(finished, ['version', 'known', 'oldestBuild', 'forms', 'bothUntil']);
       this.notice(`${finished.left} documents left…`);
     }
   }

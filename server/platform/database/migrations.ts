@@ -1,22 +1,38 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import { isDuplicateKey } from './failures.ts';
 
-/**
- * A change of documents that goes on while older and newer builds run. The build that brings it reads both forms; a build of the
- * version before has to read the new form too.
- */
-export interface Migration {
+interface Common {
   name: string;
   /** The schema version that has the new form only. */
   to: number;
   collection: string;
+  /** Indexes that only the old form needs: dropped when none of it is of use any more. */
+  retiredIndexes?: readonly { collection: string; name: string }[];
+}
+
+/**
+ * A change of documents that goes on while older and newer builds run. The build that brings it reads both forms; a build of the
+ * version before has to read the new form too.
+ */
+interface Beside extends Common {
   /** Documents in the old form; no longer matches a document that was changed. */
   pending: Filter<Document>;
   /** The change, as stages of an update. */
   change: Document[];
-  /** Indexes that only older builds need: dropped when the upgrade is finished. */
-  retiredIndexes?: readonly { collection: string; name: string }[];
 }
+
+/** A change that the build before could not read. It begins when no such build can run any more. */
+interface Afterwards extends Common {
+  /** Documents that the change may be about. */
+  candidates: Filter<Document & { _id: string }>;
+  /** Carries it out for these documents. Idempotent. */
+  carryOut: (db: Db, ids: readonly string[]) => Promise<void>;
+}
+
+export type Migration = Beside | Afterwards;
+
+const isBeside = (migration: Migration): migration is Beside => 'change' in migration;
+export const isAfterwards = (migration: Migration): migration is Afterwards => !isBeside(migration);
 
 interface Progress {
   _id: string;
@@ -72,17 +88,26 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
   /** Changes the next page; resolves to the `_id` that it ended at, undefined at the end of the pass. */
   async function nextPage(migration: Migration, after: string | undefined) {
     const beyond = after === undefined ? {} : { _id: { $gt: after } };
+    const wanted = isBeside(migration) ? migration.pending : migration.candidates;
     const found = await documents(migration)
-      .find({ $and: [migration.pending, beyond] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
+      .find({ $and: [wanted, beyond] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
       .sort({ _id: 1 })
       .limit(pageLength)
       .toArray();
     const ids = found.map(({ _id }) => _id);
+    const changed = ids.length === 0 ? 0 : await change(migration, ids);
+    return { changed, endedAt: ids.length < pageLength ? undefined : ids.at(-1) };
+  }
+
+  /** @returns how many documents were changed */
+  async function change(migration: Migration, ids: readonly string[]): Promise<number> {
+    if (isAfterwards(migration)) {
+      await migration.carryOut(db, ids);
+      return ids.length;
+    }
     // Asked again: another build may have changed a document since.
     const old = { $and: [migration.pending, { _id: { $in: ids } }] } as Filter<{ _id: string }>;
-    const { modifiedCount } =
-      ids.length === 0 ? { modifiedCount: 0 } : await documents(migration).updateMany(old, migration.change);
-    return { changed: modifiedCount, endedAt: ids.length < pageLength ? undefined : ids.at(-1) };
+    return (await documents(migration).updateMany(old, migration.change)).modifiedCount;
   }
 
   async function work(migration: Migration): Promise<void> {
@@ -126,7 +151,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     /** How many documents are in the old form; reads whole collections. */
     async left(migrations: readonly Migration[]): Promise<number> {
       let left = 0;
-      for (const migration of migrations)
+      for (const migration of migrations.filter(isBeside))
         left += await documents(migration).countDocuments(migration.pending as Filter<{ _id: string }>);
       return left;
     },

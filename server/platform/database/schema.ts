@@ -4,7 +4,7 @@ import { version as build } from '../version.ts';
 import { isDuplicateKey } from './failures.ts';
 
 /** The newest version of the documents that this build reads and writes; it reads the one before as well. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 /** Collections of builds before schema version 1. */
 const retired = ['wallets', 'accesses'];
@@ -15,35 +15,75 @@ interface SchemaDocument {
   version: number;
   /** The oldest build that can read it, for messages. */
   oldestBuild?: string;
+  /** When an upgrade to it was finished; gone when nothing of the version before is left. */
+  raisedAt?: Date;
+  /** From when on nothing looks for documents of the version before. */
+  switchedAt?: Date;
 }
+
+/**
+ * Which forms of documents a process meets. `old`: builds of the version before may run, and the old form is written for them.
+ * `both`: no such build can run any more, and documents that they have left are still of use. `new`: there are none.
+ */
+export type Forms = 'old' | 'both' | 'new';
+/** As this process knows it: 10 s ago at most. */
+export type KnownForms = () => Forms;
+export const onlyNew: KnownForms = () => 'new';
 
 const elsewhere = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
 const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>('meta');
 
-const tooOld = ({ version, oldestBuild }: SchemaDocument) =>
+const tooOld = ({ version, oldestBuild }: Pick<SchemaDocument, 'version' | 'oldestBuild'>) =>
   `it has schema version ${version}, and this build (${build}) knows ${schemaVersion}: start a newer build${
     oldestBuild === undefined ? '' : `, ${oldestBuild} or later`
   }`;
 
-/**
- * Why this build must not use the database; undefined where it may. Running processes check it: an upgrade may be
- * finished beside them.
- */
-export async function outdatedBy(db: Db, known = schemaVersion): Promise<string | undefined> {
-  const found = await metaOf(db).findOne({ _id: 'schema' });
-  return found && found.version > known ? tooOld(found) : undefined;
+/** The version of the documents in the database, the oldest build that can read them, and which forms they have. */
+export interface SchemaState extends Omit<SchemaDocument, '_id'> {
+  forms: Forms;
 }
 
-/** The version of the documents in the database, and the oldest build that can read them. */
-export async function readSchema(db: Db): Promise<{ version: number; oldestBuild: string | undefined }> {
-  const found = await metaOf(db).findOne({ _id: 'schema' });
-  return { version: found?.version ?? schemaVersion, oldestBuild: found?.oldestBuild };
+export async function readSchema(db: Db): Promise<SchemaState> {
+  const none: SchemaDocument = { _id: 'schema', version: schemaVersion };
+  const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? none;
+  const isRead = found.raisedAt !== undefined && found.switchedAt === undefined;
+  return { ...found, forms: found.version < schemaVersion ? 'old' : isRead ? 'both' : 'new' };
+}
+
+/**
+ * Follows the schema version while a process runs: an upgrade may be finished beside it.
+ * @param known the newest version that this build reads
+ */
+export async function watchSchema(db: Db, known = schemaVersion) {
+  let { forms } = await readSchema(db);
+  return {
+    forms: () => forms,
+
+    /** @returns why this build must not use the database any more; undefined where it may */
+    async refresh(): Promise<string | undefined> {
+      const state = await readSchema(db);
+      ({ forms } = state);
+      return state.version > known ? tooOld(state) : undefined;
+    },
+  };
 }
 
 /** From now on older builds do not start, and those that run stop their work. Idempotent. */
-export async function raiseSchema(db: Db, version: number): Promise<void> {
+export async function raiseSchema(db: Db, version: number, raisedAt: Date): Promise<void> {
   const older = { _id: 'schema' as const, version: { $lt: version } };
-  await metaOf(db).updateOne(older, { $set: { version, oldestBuild: build } });
+  await metaOf(db).updateOne(older, { $set: { version, oldestBuild: build, raisedAt } });
+}
+
+/** From now on no process looks for documents of the version before. Idempotent. */
+export async function switchForms(db: Db, switchedAt: Date): Promise<void> {
+  const both = { _id: 'schema' as const, raisedAt: { $exists: true }, switchedAt: { $exists: false } };
+  await metaOf(db).updateOne(both, { $set: { switchedAt } });
+}
+
+/** Nothing of the version before is left. Idempotent. */
+export async function endUpgrade(db: Db): Promise<void> {
+  const switched = { _id: 'schema' as const, switchedAt: { $exists: true } };
+  await metaOf(db).updateOne(switched, { $unset: { raisedAt: '', switchedAt: '' } });
 }
 
 /**
@@ -54,9 +94,8 @@ export async function raiseSchema(db: Db, version: number): Promise<void> {
 export async function requireSchema(db: Db): Promise<void> {
   const meta = metaOf(db);
   const found = await meta.findOne({ _id: 'schema' });
-  const fault = await outdatedBy(db);
-  if (fault !== undefined)
-    throw new ConfigError([`the database ${db.databaseName} cannot be used: ${fault}.`]);
+  if (found && found.version > schemaVersion)
+    throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found)}.`]);
   if (found) return;
   const names = await db.listCollections({}, { nameOnly: true }).toArray();
   const old = names.map(({ name }) => name).filter((name) => retired.includes(name));

@@ -1,7 +1,9 @@
+import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { deriveSecret, sha256 } from '../../platform/ids.ts';
+import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { backingOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
+import { codeAgain, codeOf } from '../session/code.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Stage } from '../session/steps.ts';
 import { completed, failed, type Session, type Transition } from '../session/transitions.ts';
@@ -15,6 +17,7 @@ interface Dependencies {
   isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
   /** `iss` of the redirect. */
   issuer: string;
+  forms: KnownForms;
   clock: { now(): number };
 }
 
@@ -22,7 +25,7 @@ export type Completion = ReturnType<typeof createCompletion>;
 
 /** How sessions end: the code, and the way back to the partner. */
 export function createCompletion(dependencies: Dependencies) {
-  const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
+  const { directory, keyring, findSnapshot, isCodeUsed, issuer, forms, clock } = dependencies;
 
   /** The redirect URI of the session, or another one of its client. */
   async function target({ clientId, redirectUri }: Session) {
@@ -57,7 +60,7 @@ export function createCompletion(dependencies: Dependencies) {
     // Erased since they authenticated.
     if (!snapshot) return { transition: failed(session, 'abandoned', at) };
     const { id: keyId, bytes } = keyring.code.current;
-    const code = { hash: sha256(deriveSecret(bytes, 'code', [session._id])), keyId };
+    const code = { hash: sha256(codeOf(bytes, session._id, forms())), keyId };
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
     const consents = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
@@ -76,7 +79,7 @@ export function createCompletion(dependencies: Dependencies) {
     const key = code && keyring.code.byId(code.keyId);
     if (!key || clock.now() >= code.expiresAt.getTime()) return undefined;
     if (!isNew && (await isCodeUsed({ partnerId, mode, codeHash: code.hash }))) return undefined;
-    return deriveSecret(key.bytes, 'code', [_id]);
+    return codeAgain(key.bytes, { _id, code });
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Visit, Visits } from '../browser/session-access.ts';
@@ -58,6 +59,7 @@ interface Dependencies {
   completion: Completion;
   outbox: Outbox;
   keyring: Pick<Keyring, 'id'>;
+  forms: KnownForms;
   clock: { now(): number };
 }
 
@@ -179,9 +181,7 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   function offer(session: Session, handoff: Handoff): View {
-    const shown = isOpen(handoff, clock.now())
-      ? linkAndCode(keyring.id, { _id: session._id, number: handoff.number })
-      : undefined;
+    const shown = isOpen(handoff, clock.now()) ? linkAndCode(keyring.id, session._id, handoff) : undefined;
     return { kind: 'handoff', session, shown };
   }
 

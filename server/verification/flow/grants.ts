@@ -1,17 +1,18 @@
 import type { Grant } from '../../../contracts/grant.ts';
 import { createStage } from '../../platform/group-commit.ts';
 import { claimsOf, type FindSnapshot } from '../people/claims-snapshot.ts';
+import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
 
 export interface Grants {
-  /** By the SHA-256 of the code; its expiry is for the caller to judge. Loads of the same tick are one round trip. */
-  load(codeHash: string): Promise<Grant | undefined>;
-  /** @returns how many wrong verifiers this code has met now */
-  countWrongVerifier(codeHash: string): Promise<number>;
+  /** Its expiry is for the caller to judge. Loads of the same tick are one round trip. */
+  load(code: string): Promise<Grant | undefined>;
+  /** @returns how many wrong verifiers the code of this session has met now */
+  countWrongVerifier(sessionId: string): Promise<number>;
 }
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'findByCodeHashes' | 'countWrongVerifier'>;
+  sessions: Pick<SessionStore, 'findByCodes' | 'countWrongVerifier'>;
   findSnapshot: FindSnapshot;
 }
 
@@ -51,18 +52,17 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
   }
 
   const load = createStage<string, Grant | undefined>({
-    async run(hashes) {
-      const found = await sessions.findByCodeHashes([...new Set(hashes)]);
-      const grants = await Promise.all(
-        found.map(async (session) => [session.code?.hash, await toGrant(session)] as const),
-      );
-      const byHash = new Map(grants);
-      return hashes.map((hash) => byHash.get(hash));
+    async run(codes) {
+      const distinct = [...new Set(codes)];
+      const found = await sessions.findByCodes(distinct.map(presentedCode));
+      const grants = await Promise.all(found.map(async (session) => session && toGrant(session)));
+      const byCode = new Map(distinct.map((code, index) => [code, grants[index]]));
+      return codes.map((code) => byCode.get(code));
     },
   });
 
   return {
     load,
-    countWrongVerifier: async (codeHash) => (await sessions.countWrongVerifier(codeHash)) ?? 0,
+    countWrongVerifier: async (sessionId) => (await sessions.countWrongVerifier(sessionId)) ?? 0,
   };
 }

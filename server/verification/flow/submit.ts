@@ -1,3 +1,4 @@
+import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
@@ -43,12 +44,13 @@ interface Dependencies {
   enrolling: Pick<Enrolling, 'known'>;
   outbox: Pick<Outbox, 'drain'>;
   keyring: Pick<Keyring, 'id'>;
+  forms: KnownForms;
   clock: { now(): number };
 }
 
 /** Takes the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
-  const { visits, authentication, sourceOf, enrolling, outbox, keyring, clock } = dependencies;
+  const { visits, authentication, sourceOf, enrolling, outbox, keyring, forms, clock } = dependencies;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
@@ -122,7 +124,7 @@ export function createSubmit(dependencies: Dependencies) {
     const { secret } = visit;
     if (decision === 'phone' && handoff?.state !== 'taken') {
       const renewed = visits.renewed(visit, secret, csrf);
-      const about = { computer: browser, browserHash: sha256(renewed), at: now() };
+      const about = { computer: browser, browserHash: sha256(renewed), forms: forms(), at: now() };
       const offering = offered(keyring.id, session, about);
       if (!offering) return { session, secret };
       return rotated(await move(session, offering), { visit, renewed, csrf });

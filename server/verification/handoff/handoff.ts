@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { sameText, sha256 } from '../../platform/ids.ts';
+import type { Forms } from '../../platform/database/schema.ts';
+import { sameText } from '../../platform/ids.ts';
 import { counted, type Handoff, type Session, type Transition } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
+import { linkHashOf, linkOf, secretLength } from './link.ts';
 
 /** Milliseconds that a link and its code work. */
 export const handoffLifetime = 120_000;
@@ -9,32 +11,34 @@ const mistakes = 3;
 /** Bounds the tries: 30 guesses of a million. */
 const offers = 10;
 
-/** Crockford's base32: nothing that could be misread or mistyped. */
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-const tokenLength = 10;
+/** A session's hand-off: link and code are derived from it. */
+interface Offer {
+  _id: string;
+  number: number;
+}
 
-function derived(key: Uint8Array, purpose: string, { _id, number }: { _id: string; number: number }): Buffer {
+function derived(key: Uint8Array, purpose: string, { _id, number }: Offer): Buffer {
   return createHmac('sha256', key)
     .update(JSON.stringify(['handoff', purpose, _id, number]))
     .digest();
 }
 
-/** What the computer shows: the end of the link (50 bits), and six digits. */
-export function linkAndCode(key: Uint8Array, session: { _id: string; number: number }) {
-  const token = Array.from(derived(key, 'link', session).subarray(0, tokenLength), (byte) =>
-    alphabet.charAt(byte % alphabet.length),
-  ).join('');
-  const code = String(derived(key, 'code', session).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
-  return { token, code };
+const tokenOf = (key: Uint8Array, offer: Offer, forms: Forms) =>
+  linkOf(offer._id, derived(key, 'link', offer).subarray(0, secretLength), forms);
+
+const codeOf = (key: Uint8Array, offer: Offer) =>
+  String(derived(key, 'code', offer).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
+
+/** What the computer shows: the end of the link, and six digits. */
+export function linkAndCode(key: Uint8Array, _id: string, { number, linkHash }: Handoff) {
+  const offer = { _id, number };
+  const tokens = (['new', 'old'] as const).map((forms) => tokenOf(key, offer, forms));
+  const token = tokens.find((each) => linkHashOf(each) === linkHash);
+  return token === undefined ? undefined : { token, code: codeOf(key, offer) };
 }
 
-/** As typed: case, spaces and dashes do not matter. */
-export function linkHashOf(token: string): string {
-  return sha256(token.toLowerCase().replace(/[\s-]/g, ''));
-}
-
-export function isCode(key: Uint8Array, session: { _id: string; number: number }, typed: string): boolean {
-  return sameText(typed.replace(/\D/g, ''), linkAndCode(key, session).code);
+export function isCode(key: Uint8Array, offer: Offer, typed: string): boolean {
+  return sameText(typed.replace(/\D/g, ''), codeOf(key, offer));
 }
 
 /** Whether a link can still be opened: offered, and not for longer than two minutes. */
@@ -46,11 +50,11 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
 export function offered(
   key: Uint8Array,
   { _id, handoff }: Session,
-  { computer, browserHash, at }: { computer: DeviceName; browserHash: string; at: Date },
+  { computer, browserHash, forms, at }: { computer: DeviceName; browserHash: string; forms: Forms; at: Date },
 ): Transition | undefined {
   const number = (handoff?.number ?? 0) + 1;
   if (number > offers) return undefined;
-  const { token } = linkAndCode(key, { _id, number });
+  const token = tokenOf(key, { _id, number }, forms);
   const expiresAt = new Date(at.getTime() + handoffLifetime);
   const next: Handoff = {
     state: 'offered',

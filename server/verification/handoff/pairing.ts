@@ -6,7 +6,8 @@ import type { SessionStore } from '../session/session-store.ts';
 import { stageOf } from '../session/steps.ts';
 import type { Handoff, Session } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
-import { isCode, isOpen, linkHashOf, mistyped, taken } from './handoff.ts';
+import { isCode, isOpen, mistyped, taken } from './handoff.ts';
+import { presentedLink } from './link.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'findByLink'>;
@@ -32,7 +33,7 @@ interface Guess {
 export function createJoining({ sessions, authentication, keyring, clock }: Dependencies) {
   /** @throws ApiError `session_not_found` for a link that does not work, never did, or no longer does */
   async function look(token: string): Promise<OpenLink> {
-    const session = await sessions.findByLink(linkHashOf(token));
+    const session = await sessions.findByLink(presentedLink(token));
     const handoff = session?.handoff;
     const open = session && stageOf(session, clock.now()) === 'authenticate' && isOpen(handoff, clock.now());
     if (!open) throw new ApiError('session_not_found');
@@ -41,7 +42,7 @@ export function createJoining({ sessions, authentication, keyring, clock }: Depe
 
   /** The form that took the link, sent again (a double click, a lost answer), leads on to the same session. */
   async function joinedBy(token: string, secret: string): Promise<string | undefined> {
-    const session = await sessions.findByLink(linkHashOf(token));
+    const session = await sessions.findByLink(presentedLink(token));
     const isMine = session?.handoff?.phoneHash === sha256(secret);
     return isMine ? session._id : undefined;
   }

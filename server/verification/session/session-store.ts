@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { Found } from '../../platform/database/look-through.ts';
+import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
+import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { createStage } from '../../platform/group-commit.ts';
+import { sameText } from '../../platform/ids.ts';
+import type { Presented } from './code.ts';
 import { listSessions, type SessionSearch } from './session-list-store.ts';
 import { applied, type Session, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
 export const indexes: IndexDeclaration[] = [
-  { collection, key: { 'code.hash': 1 }, unique: true, sparse: true },
-  { collection, key: { 'handoff.linkHash': 1 }, unique: true, sparse: true },
   { collection, key: { userId: 1 }, sparse: true },
   // Lists for operators.
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
@@ -21,6 +23,10 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
+/** Codes and hand-off links name the session, so that `_id` is the one unique rule. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
+/** Found codes and links of schema version 2, which name no session. */
+export const retiredIndexes = ['code.hash_1', 'handoff.linkHash_1'].map((name) => ({ collection, name }));
 
 const day = 86_400_000;
 /** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
@@ -62,12 +68,13 @@ export interface SessionStore {
   find(id: string): Promise<Session | undefined>;
   /** Those of `ids` that are there, whatever their state, with their partners. */
   existing(ids: readonly string[]): Promise<Pick<Session, '_id' | 'partnerId'>[]>;
-  findByLink(linkHash: string): Promise<Session | undefined>;
+  findByLink(link: Presented): Promise<Session | undefined>;
   /** Applies the transition to the session as it was read; undefined where it has changed since, or expired. */
   move(session: Session, transition: Transition, now: Date): Promise<Session | undefined>;
-  findByCodeHashes(hashes: readonly string[]): Promise<CodeSession[]>;
-  /** @returns the new count; undefined for an unknown code */
-  countWrongVerifier(codeHash: string): Promise<number | undefined>;
+  /** In the order of `codes`; undefined for an unknown code, and for one that names a session and has a wrong secret. */
+  findByCodes(codes: readonly Presented[]): Promise<(CodeSession | undefined)[]>;
+  /** @returns the new count; undefined for a session without a code */
+  countWrongVerifier(id: string): Promise<number | undefined>;
   ofUser(userId: string): Promise<Session[]>;
   /** For operators, newest first. */
   list(search: SessionSearch): Promise<Found<Session>>;
@@ -142,7 +149,8 @@ function toSettlement({
   };
 }
 
-export function createSessionStore(db: Db): SessionStore {
+/** @param forms which forms of codes and links may have to be found */
+export function createSessionStore(db: Db, forms: KnownForms = onlyNew): SessionStore {
   const sessions = db.collection<Session>(collection);
 
   const insert = createStage<Session, undefined>({
@@ -156,6 +164,19 @@ export function createSessionStore(db: Db): SessionStore {
       return results.map((result) => (result instanceof Error ? result : undefined));
     },
   });
+
+  /**
+   * Matches the sessions of codes or links. The database compares the hashes: nothing of a session that is named with a wrong secret
+   * is read.
+   */
+  function presented(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {
+    const hashes = { [field]: { $in: all.map(({ hash }) => hash) } };
+    if (forms() !== 'new') return hashes;
+    return { _id: { $in: all.flatMap(({ sessionId }) => sessionId ?? []) }, ...hashes };
+  }
+
+  const isOf = ({ hash, sessionId }: Presented, { _id }: Pick<Session, '_id'>, kept = '') =>
+    (forms() !== 'new' || sessionId === _id) && sameText(kept, hash);
 
   async function findAll(ids: readonly string[]): Promise<Map<string, Session>> {
     const found = await sessions.find({ _id: { $in: [...new Set(ids)] } }).toArray();
@@ -191,17 +212,28 @@ export function createSessionStore(db: Db): SessionStore {
     existing: (ids) =>
       sessions.find({ _id: { $in: [...ids] } }, { projection: { _id: 1, partnerId: 1 } }).toArray(),
 
-    findByLink: async (linkHash) => (await sessions.findOne({ 'handoff.linkHash': linkHash })) ?? undefined,
+    async findByLink(link) {
+      const found = await sessions.findOne(presented('handoff.linkHash', [link]));
+      return found && isOf(link, found, found.handoff?.linkHash) ? found : undefined;
+    },
 
     move: (session, transition, now) =>
       move({ session, transition, now, nonce: randomBytes(8).toString('base64url') }),
 
-    findByCodeHashes: (hashes) =>
-      sessions.find({ 'code.hash': { $in: [...hashes] } }, { projection: codeProjection }).toArray(),
+    async findByCodes(codes) {
+      const found: CodeSession[] = await sessions
+        .find(presented('code.hash', codes), { projection: codeProjection })
+        .toArray();
+      const byHash = new Map(found.map((session) => [session.code?.hash, session]));
+      return codes.map((code) => {
+        const session = byHash.get(code.hash);
+        return session && isOf(code, session, session.code?.hash) ? session : undefined;
+      });
+    },
 
-    async countWrongVerifier(codeHash) {
+    async countWrongVerifier(id) {
       const after = await sessions.findOneAndUpdate(
-        { 'code.hash': codeHash },
+        { _id: id, code: { $exists: true } },
         { $inc: { 'code.wrongVerifiers': 1 } },
         { returnDocument: 'after', projection: { code: 1 } },
       );

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Forms } from '../../../server/platform/database/schema.ts';
 import { type Answer, openBrowser } from '../browser.ts';
 import { baseUrl, type Hosted, onboard, returned, startHosted } from '../hosted.ts';
 
 let hosted: Hosted;
 let clientId: string;
+let forms: Forms = 'new';
 beforeAll(async () => {
-  hosted = await startHosted();
+  hosted = await startHosted({ forms: () => forms });
   ({ clientId } = await onboard(hosted));
 });
 afterAll(() => hosted.close());
@@ -49,6 +51,22 @@ it('a computer that stays says so once, however often it is sent', async () => {
   for (let sent = 0; sent < 3; sent += 1)
     await computer.request(form.action, { ...form.fields, decision: 'stay' });
   expect(await events(sessionId)).toEqual(['started', 'consented', 'handoff_offered', 'handoff_withdrawn']);
+});
+
+it('a link that a build of schema version 2 has shown works on, and is shown again', async () => {
+  forms = 'old';
+  onTestFinished(() => {
+    forms = 'new';
+  });
+  const { computer, link, code, sessionId } = await offered();
+  expect(link).toMatch(/\/p\/[0-9a-z]{10}$/);
+  forms = 'both';
+  expect(shown(await computer.open(computer.at)).link).toBe(link);
+  const phone = openBrowser(hosted, iphone);
+  await phone.open(link);
+  await phone.press({ code });
+  expect((await session(sessionId)).handoff?.state).toBe('taken');
+  expect((await offered()).link).toMatch(/\/p\/[0-9a-z]{36}$/);
 });
 
 describe('verifying on a phone', () => {
@@ -231,11 +249,17 @@ describe('a link', () => {
 
   it('is not told apart from one that never was', async () => {
     const { link } = await joined();
-    const [used, never] = await Promise.all(
-      [link, `${baseUrl}/verify/p/0123456789`].map(async (url) => openBrowser(hosted).open(url)),
-    );
-    const text = (answer?: Answer) => answer?.body.replace(/req_\w+/, '');
-    expect(text(used)).toBe(text(never));
+    const { link: open } = await offered();
+    const wrongSecret = open.slice(0, -10) + (open.endsWith('0000000000') ? '1' : '0').repeat(10);
+    const never = `${baseUrl}/verify/p/${'0123456789'.repeat(4).slice(0, 36)}`;
+    const text = async (url: string) => {
+      const { status, body } = await openBrowser(hosted).open(url);
+      return { status, body: body.replace(/req_\w+/, '') };
+    };
+    const ofNone = await text(never);
+    for (const url of [link, wrongSecret, `${baseUrl}/verify/p/0123456789`])
+      expect(await text(url)).toEqual(ofNone);
+    expect((await text(open)).status).toBe(200);
   });
 
   it('is stored as a hash, its code not at all', async () => {

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { sha256 } from '../../../server/platform/ids.ts';
 import { createLogger } from '../../../server/platform/logging.ts';
 import { createBlocking } from '../../../server/verification/people/blocking.ts';
 import { createErasure } from '../../../server/verification/people/erasure.ts';
@@ -43,7 +42,7 @@ async function visitAs(person: string, client?: string) {
     if (!session?.userId || !session.enrollmentId) throw new Error('no user has authenticated');
     return { ...session, userId: session.userId, enrollmentId: session.enrollmentId };
   };
-  const grant = () => hosted.verification.grants.load(sha256(returned(answer.location)['code'] ?? ''));
+  const grant = () => hosted.verification.grants.load(returned(answer.location)['code'] ?? '');
   return { clientId, answer, stored, grant };
 }
 

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventSchemas } from '../../../contracts/events.ts';
-import { sha256 } from '../../../server/platform/ids.ts';
 import { adult } from '../../harness/claims.ts';
 import { openBrowser, verifyAs } from '../browser.ts';
 import { addClient, baseUrl, type Hosted, onboard, returned, startHosted, state } from '../hosted.ts';
@@ -12,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => hosted.close());
 
 async function grantOf(location: string) {
-  return hosted.verification.grants.load(sha256(returned(location)['code'] ?? ''));
+  return hosted.verification.grants.load(returned(location)['code'] ?? '');
 }
 
 describe('people who verify', () => {

@@ -1,6 +1,10 @@
+import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
-import { randomId } from '../../../server/platform/ids.ts';
+import type { Forms } from '../../../server/platform/database/schema.ts';
+import { bytesOfId, bytesOfSecret, randomId, secretOfBytes, sha256 } from '../../../server/platform/ids.ts';
+import { linkOf, presentedLink } from '../../../server/verification/handoff/link.ts';
+import { codeOf, presentedCode } from '../../../server/verification/session/code.ts';
 import {
   createSessionStore,
   indexes,
@@ -12,8 +16,9 @@ import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
 
 let store: SessionStore;
 let losses: ReturnType<typeof lossyDatabase>['losses'];
+let db: Db;
 beforeEach(async () => {
-  const { db } = await freshDatabase();
+  ({ db } = await freshDatabase());
   await ensureIndexes(db, indexes);
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
@@ -84,6 +89,7 @@ describe('moves of one group', () => {
   });
 
   it('fail alone: a refused statement leaves the others', async () => {
+    await db.collection('sessions').createIndex({ 'handoff.linkHash': 1 }, { unique: true, sparse: true });
     const [first, second, third] = [await started(), await started(), await started()];
     const offered = { state: 'offered' as const, number: 1, expiresAt: later, wrongCodes: 0, computer: {} };
     const set = { handoff: { ...offered, linkHash: 'the same' } };
@@ -94,6 +100,57 @@ describe('moves of one group', () => {
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
     expect(await eventsOf(second)).toEqual(['started']);
     expect(await eventsOf(third)).toEqual(['started', 'consented']);
+  });
+});
+
+describe('codes and links', () => {
+  const until = { issuedAt: at, expiresAt: later, wrongVerifiers: 0 };
+  const key = new Uint8Array(32);
+
+  async function completed(forms: Forms) {
+    const _id = randomId('session');
+    const code = codeOf(key, _id, forms);
+    const link = linkOf(_id, Buffer.from(_id).subarray(0, 10), forms);
+    const handoff = { state: 'offered' as const, number: 1, wrongCodes: 0, computer: {}, expiresAt: later };
+    await started({
+      _id,
+      code: { hash: sha256(code), keyId: 'code-1', ...until },
+      handoff: { ...handoff, linkHash: sha256(link) },
+    });
+    return { _id, code, link };
+  }
+
+  it.each<Forms>(['new', 'both', 'old'])('are found where the forms are %s', async (forms) => {
+    const stores = createSessionStore(db, () => forms);
+    const [made, second] = [await completed(forms), await completed(forms)];
+    const other = await completed('old');
+    const wanted = [other, second, made];
+    const found = await stores.findByCodes(wanted.map(({ code }) => presentedCode(code)));
+    const expected = wanted.map(({ _id }) => (forms === 'new' && _id === other._id ? undefined : _id));
+    expect(found.map((session) => session?._id)).toEqual(expected);
+    const linked = await Promise.all(wanted.map(({ link }) => stores.findByLink(presentedLink(link))));
+    expect(linked.map((session) => session?._id)).toEqual(expected);
+    expect(await stores.countWrongVerifier(made._id)).toBe(1);
+  });
+
+  it('with a wrong secret, or with that of another session, are found nowhere', async () => {
+    const [made, other] = [await completed('new'), await completed('new')];
+    const secretOf = (code: string) => bytesOfSecret('code', code)?.subarray(16) ?? expect.fail('no code');
+    const id = bytesOfId('session', made._id) ?? expect.fail('no id');
+    const forged = [Buffer.alloc(16), secretOf(other.code)].map((secret) =>
+      secretOfBytes('code', Buffer.concat([id, secret])),
+    );
+    const [wrong, swapped, right] = await store.findByCodes([...forged, made.code].map(presentedCode));
+    expect([wrong, swapped, right?._id]).toEqual([undefined, undefined, made._id]);
+    // Both hashes stand, each at another session than the one named.
+    const crossed = [
+      { ...presentedCode(made.code), sessionId: other._id },
+      { ...presentedCode(other.code), sessionId: made._id },
+    ];
+    expect(await store.findByCodes(crossed)).toEqual([undefined, undefined]);
+    expect(await store.findByLink({ ...presentedLink(made.link), sessionId: other._id })).toBeUndefined();
+    const wrongLink = made.link.slice(0, -1) + (made.link.endsWith('0') ? '1' : '0');
+    expect(await store.findByLink(presentedLink(wrongLink))).toBeUndefined();
   });
 });
 

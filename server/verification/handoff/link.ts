@@ -1,0 +1,48 @@
+import type { Forms } from '../../platform/database/schema.ts';
+import { bytesOfId, idOfBytes, sha256 } from '../../platform/ids.ts';
+import type { Presented } from '../session/code.ts';
+
+/** Crockford's base32: nothing that could be misread or mistyped. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+/** Characters of the secret: 50 bits, for two minutes and together with a code. */
+export const secretLength = 10;
+/** Characters of the session's id: 128 bits. */
+const idLength = 26;
+const idBytes = 16;
+
+function idText(id: Buffer): string {
+  const value = BigInt(`0x${id.toString('hex')}`);
+  return Array.from({ length: idLength }, (_, n) =>
+    alphabet.charAt(Number((value >> BigInt(5 * (idLength - 1 - n))) & 31n)),
+  ).join('');
+}
+
+function idFrom(text: string): Buffer | undefined {
+  const digits = [...text].map((character) => alphabet.indexOf(character));
+  if (digits.length !== idLength || digits.includes(-1)) return undefined;
+  const hex = digits.reduce((value, digit) => value * 32n + BigInt(digit), 0n).toString(16);
+  return hex.length > 2 * idBytes ? undefined : Buffer.from(hex.padStart(2 * idBytes, '0'), 'hex');
+}
+
+/**
+ * The end of a link: the session's id, so that the session is found by its `_id`, and a secret. Links of schema version 2 are the
+ * secret alone.
+ */
+export function linkOf(sessionId: string, secret: Uint8Array, forms: Forms): string {
+  const characters = Array.from(secret, (byte) => alphabet.charAt(byte % alphabet.length)).join('');
+  if (forms === 'old') return characters;
+  const id = bytesOfId('session', sessionId);
+  if (!id) throw new Error(`${sessionId} is no id of a session`);
+  return idText(id) + characters;
+}
+
+/** As typed: case, spaces and dashes do not matter. */
+const plain = (token: string) => token.toLowerCase().replace(/[\s-]/g, '');
+
+export const linkHashOf = (token: string): string => sha256(plain(token));
+
+export function presentedLink(token: string): Presented {
+  const text = plain(token);
+  const id = text.length === idLength + secretLength ? idFrom(text.slice(0, idLength)) : undefined;
+  return { hash: sha256(text), sessionId: id && idOfBytes('session', id) };
+}
