@@ -21,7 +21,7 @@ export const indexes: IndexDeclaration[] = [...sessionIndexes, ...userIndexes, .
 export function createVerificationStores(db: Db, forms?: KnownForms): VerificationStores {
   return {
     sessions: createSessionStore(db, forms),
-    users: createUserStore(db),
+    users: createUserStore(db, forms),
     enrollments: createEnrollmentStore(db),
   };
 }

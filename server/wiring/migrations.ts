@@ -1,5 +1,8 @@
 import type { Migration } from '../platform/database/migrations.ts';
 import { keyCollection } from '../platform/keyring.ts';
+import { keepIdentities } from '../verification/people/identity-store.ts';
+import { retiredIndexes as ofUsers } from '../verification/people/user-store.ts';
+import { retiredIndexes as ofSessions } from '../verification/session/session-store.ts';
 
 /** Changes of documents that are under way between the schema versions that this build knows, oldest first. */
 export const migrations: readonly Migration[] = [
@@ -10,5 +13,13 @@ export const migrations: readonly Migration[] = [
     collection: keyCollection,
     pending: { activeAt: { $exists: false } },
     change: [{ $set: { activeAt: '$createdAt' } }],
+  },
+  {
+    name: 'identities are documents',
+    to: 3,
+    collection: 'users',
+    candidates: { _id: { $gte: 'usr_', $lt: 'usr`' }, erasedAt: { $exists: false } },
+    carryOut: keepIdentities,
+    retiredIndexes: [...ofUsers, ...ofSessions],
   },
 ];

@@ -150,6 +150,7 @@ export async function build(
     enrollmentId: randomId('enrollment'),
     userId: randomId('user'),
     sub: randomUUID(),
+    identity: randomUUID(),
   }));
   const personOf = (n: number) => people[n % people.length];
   const {
@@ -162,7 +163,11 @@ export async function build(
   } = templates.session;
   await fill(db, 'users', {
     count: people.length,
-    make: (n) => ({ ...templates.user, _id: personOf(n)?.userId, identity: randomUUID() }),
+    make: (n) => ({ ...templates.user, _id: personOf(n)?.userId, identity: personOf(n)?.identity }),
+  });
+  await fill(db, 'users', {
+    count: people.length,
+    make: (n) => ({ _id: `idn_${personOf(n)?.identity}`, identity: personOf(n)?.userId }),
   });
   await fill(db, 'enrollments', {
     count: people.length,

@@ -37,7 +37,7 @@ export async function makeTemplates(
       client: await one('clients', { _id: clientId }),
       session: await one('sessions', { status: 'complete', 'outbox.0': { $exists: false } }),
       enrollment: await one('enrollments'),
-      user: await one('users'),
+      user: await one('users', { claims: { $exists: true } }),
       event: await one('events', { type: 'vae.resolved' }),
       delivery: await one('deliveries', { type: 'vae.resolved' }),
       request: await one('requestLog', { sessionId: { $exists: true } }),

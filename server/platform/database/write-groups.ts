@@ -59,6 +59,24 @@ export async function insertEach<D extends Document & { _id: string }>(
 }
 
 /**
+ * Inserts documents one after another, in one command, up to the first one that stands already.
+ * @returns how many were inserted. After a lost reply it is 0: those of the first command stand already
+ * @throws where the result of the whole command is unknown
+ */
+export async function insertInOrder<D extends Document & { _id: string }>(
+  into: Collection<D>,
+  documents: readonly D[],
+): Promise<number> {
+  const group = documents as readonly OptionalUnlessRequiredId<D>[];
+  const { refused } = await settled(() => into.insertMany(group, { ordered: true }));
+  const [first] = refused;
+  if (!first) return documents.length;
+  const [index, refusal] = first;
+  if (!isDuplicateKey(refusal)) throw refusal;
+  return index;
+}
+
+/**
  * Sends a group of compare-and-set updates in one command: their filters must not match what they have made.
  * @returns whether all of them are known to have matched, and which were refused
  * @throws where the result of the whole command is unknown

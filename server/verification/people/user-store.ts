@@ -1,46 +1,30 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
-import type { ClaimName } from '../../../contracts/claims.ts';
-import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
-import { insertEach } from '../../platform/database/write-groups.ts';
+import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
+import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { unavailable } from '../../platform/errors.ts';
-import { createStage } from '../../platform/group-commit.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Verified } from '../sources/source.ts';
-import type { KeptClaim } from './freshness.ts';
-import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
+import { createIdentities, forgetIdentity } from './identity-store.ts';
+import { type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
+import type { User } from './user.ts';
 
-/** A person as far as this service keeps them: derived claims and nothing else. */
-export interface User extends Revisable {
-  mode: Mode;
-  /** Keyed hash of who the verification source says this is. */
-  identity: string;
-  claims: Partial<Record<ClaimName, KeptClaim>>;
-  /** When the oldest of the claims was evaluated. */
-  keptSince?: Date;
-  /** Whether a source has met this person under another identity. */
-  duplicate?: boolean;
-  createdAt: Date;
-  /** When they may be deleted; absent for those who are kept. */
-  purgeAt?: Date;
-  /** When they were erased. The record goes after the sweep's second look; until then no look-up finds it. */
-  erasedAt?: Date;
-  /** Audit entries not yet copied to the audit log; `auditAt` is there while any is left. */
-  audit?: AuditEntry[];
-  auditAt?: Date;
-}
+export type { User };
 
 const collection = 'users';
 const triesAgainstOthers = 5;
 export const indexes: IndexDeclaration[] = [
-  { collection, key: { identity: 1 }, unique: true },
   { collection, key: { erasedAt: 1 }, sparse: true },
   { collection, key: { keptSince: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
   revisionIndex(collection),
 ];
+/** Identities are documents of their own, so that `_id` is the one unique rule. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
+/** Kept two users from having one identity in schema version 2. */
+export const retiredIndexes = [{ collection, name: 'identity_1' }];
 
 export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> &
   Partial<Pick<User, 'claims' | 'keptSince'>>;
@@ -82,32 +66,20 @@ const notErased = { erasedAt: { $exists: false } };
 export const keptClaims = (claims: Verified['claims'], evaluatedAt: Date): User['claims'] =>
   Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, { value, evaluatedAt }]));
 
-export function createUserStore(db: Db): UserStore {
+/** @param forms which forms of identities there are */
+export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore {
   const users = db.collection<User>(collection);
 
-  const findByIdentity = createStage<string, User | undefined>({
-    async run(identities) {
-      const found = await users.find({ identity: { $in: [...new Set(identities)] } }).toArray();
-      const byIdentity = new Map(found.map((user) => [user.identity, user]));
-      return identities.map((identity) => byIdentity.get(identity));
-    },
-  });
-
-  /** Resolves to whether the user was inserted. */
-  const insert = createStage<User, boolean>({
-    async run(batch) {
-      const results = await insertEach(users, batch);
-      return results.map((result) => (result instanceof Error ? result : result === 'inserted'));
-    },
-  });
+  const identities = createIdentities(db, forms);
 
   return {
     async meet({ claims = {}, ...fields }) {
       const user: User = { _id: randomId('user'), claims, ...fields };
       for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
-        const found = await findByIdentity(user.identity);
-        if (found) return { user: found, isNew: found._id === user._id };
-        if (await insert(user)) return { user, isNew: true };
+        const found = await identities.find(user.identity);
+        const known = await identities.settle(found, user);
+        if (known) return { user: known, isNew: known._id === user._id };
+        if (!found.identity && (await identities.insert(user))) return { user, isNew: true };
         // Another session of the same person was faster, or the reply was lost.
       }
       throw unavailable(new Error('a user keeps being made and erased'));
@@ -160,18 +132,24 @@ export function createUserStore(db: Db): UserStore {
     },
 
     async erase(id, at, entry) {
+      const there = { _id: id, ...notErased };
+      const user = await users.findOne(there, { projection: { identity: 1 } });
+      if (!user) return false;
       const emptied = {
         identity: `erased:${id}`,
+        formerIdentity: user.identity,
         claims: {},
         duplicate: false,
         erasedAt: at,
         reviseAt: at,
         auditAt: entry.at,
       };
-      const { matchedCount } = await users.updateOne(
-        { _id: id, ...notErased },
-        { $set: emptied, $unset: { purgeAt: '' }, $push: { audit: entry } },
-      );
+      const { matchedCount } = await users.updateOne(there, {
+        $set: emptied,
+        $unset: { purgeAt: '' },
+        $push: { audit: entry },
+      });
+      await forgetIdentity(db, user);
       return matchedCount === 1;
     },
 
@@ -184,6 +162,9 @@ export function createUserStore(db: Db): UserStore {
     },
 
     async remove(id) {
+      const user = await users.findOne({ _id: id, auditAt: { $exists: false } });
+      if (!user) return;
+      if (user.formerIdentity) await forgetIdentity(db, { _id: id, identity: user.formerIdentity });
       await users.deleteOne({ _id: id, auditAt: { $exists: false } });
     },
   };

@@ -1,0 +1,119 @@
+import type { Db } from 'mongodb';
+import { insertMissing } from '../../platform/database/insert-missing.ts';
+import type { KnownForms } from '../../platform/database/schema.ts';
+import { insertInOrder } from '../../platform/database/write-groups.ts';
+import { createStage } from '../../platform/group-commit.ts';
+import type { User } from './user.ts';
+
+/**
+ * Says which user an identity is: its `_id` admits one. It is a document beside the users, because a user who was erased is
+ * another one when they come again. The same insert makes both.
+ */
+export interface Identity {
+  /** `idn_` and the keyed hash. */
+  _id: string;
+  /** The user's id. The name of the field is that of the unique index of schema version 2, which admits each value once. */
+  identity: string;
+  purgeAt?: Date;
+}
+
+/** What there is of an identity. A user without `identity` was made by a build of schema version 2. */
+interface Met {
+  identity?: Identity | undefined;
+  user?: User | undefined;
+}
+
+type Row = Identity & Partial<User> & { users: User[] };
+type Owner = Pick<User, '_id' | 'identity'>;
+
+const idOf = (hash: string) => `idn_${hash}`;
+export const identityOf = ({
+  _id,
+  identity,
+  purgeAt,
+}: Pick<User, '_id' | 'identity' | 'purgeAt'>): Identity => ({
+  _id: idOf(identity),
+  identity: _id,
+  ...(purgeAt ? { purgeAt } : {}),
+});
+
+const collectionOf = (db: Db) => db.collection<Identity | User>('users');
+
+/** The user of this identity is gone, or another one. Idempotent. */
+export async function forgetIdentity(db: Db, { _id, identity }: Owner): Promise<void> {
+  await collectionOf(db).deleteOne({ _id: idOf(identity), identity: _id });
+}
+
+/** The identity is that of `user`, who stands, and not that of `wrong`, who does not. Idempotent. */
+async function correctIdentity(db: Db, { _id, identity }: Owner, wrong: string): Promise<void> {
+  await collectionOf(db).updateOne({ _id: idOf(identity), identity: wrong }, { $set: { identity: _id } });
+}
+
+/** Makes the identities of users who were made by a build of schema version 2. Idempotent. */
+export async function keepIdentities(db: Db, userIds: readonly string[]): Promise<void> {
+  const users = db.collection<User>('users');
+  const found = await users.find({ _id: { $in: [...userIds] }, erasedAt: { $exists: false } }).toArray();
+  const wanted = found.map(identityOf);
+  await insertMissing(collectionOf(db), wanted);
+  const kept = await users.find({ _id: { $in: wanted.map(({ _id }) => _id) } }).toArray();
+  const owners = new Map(kept.map(({ _id, identity }) => [_id, identity]));
+  for (const user of found) {
+    const owner = owners.get(idOf(user.identity)) ?? user._id;
+    // A process of the build before made the user, and one of this build was about to make another one.
+    if (owner !== user._id && !(await users.findOne({ _id: owner }))) await correctIdentity(db, user, owner);
+  }
+}
+
+/** Finds and makes users by their identities. Those of one tick share a command. */
+export function createIdentities(db: Db, forms: KnownForms) {
+  const documents = collectionOf(db);
+
+  const find = createStage<string, Met>({
+    async run(hashes) {
+      const distinct = [...new Set(hashes)];
+      const own = { _id: { $in: distinct.map(idOf) } };
+      const $match = forms() === 'new' ? own : { $or: [own, { identity: { $in: distinct } }] };
+      const users = { from: 'users', localField: 'identity', foreignField: '_id', as: 'users' };
+      const rows = await documents.aggregate<Row>([{ $match }, { $lookup: users }]).toArray();
+      const byId = new Map(rows.map((row) => [row._id, row]));
+      const olderUsers = new Map(
+        rows.map(({ users: _none, ...row }) => [row.identity, row as unknown as User]),
+      );
+      return hashes.map((hash) => {
+        const identity = byId.get(idOf(hash));
+        return { identity, user: olderUsers.get(hash) ?? identity?.users[0] };
+      });
+    },
+  });
+
+  /** Resolves to whether the user was inserted. The identity comes first: where it stands already, no user is made. */
+  const insert = createStage<User, boolean>({
+    async run(batch) {
+      const one = new Map(batch.map((user) => [user.identity, user]));
+      const groups = [...one.values()].map((user) => (forms() === 'old' ? [user] : [identityOf(user), user]));
+      const inserted = await insertInOrder(documents, groups.flat());
+      const made = new Set(groups.flat().slice(0, inserted));
+      return batch.map((user) => made.has(user));
+    },
+  });
+
+  return {
+    find,
+    insert,
+
+    /**
+     * The user who was found, where one stands. Removes an identity that an erasure has not come to yet, and finishes what a process
+     * that ended has begun: an identity without its user.
+     * @returns undefined where the identity has to be looked up again
+     */
+    async settle({ identity, user }: Met, wanted: User): Promise<User | undefined> {
+      if (user && !user.erasedAt) {
+        if (identity && identity.identity !== user._id) await correctIdentity(db, user, identity.identity);
+        return user;
+      }
+      if (user) await forgetIdentity(db, { _id: user._id, identity: wanted.identity });
+      else if (identity) await insertInOrder(documents, [{ ...wanted, _id: identity.identity }]);
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../server/platform/audit-entry.ts';
+import type { Database } from '../../../server/platform/database/connect.ts';
+import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import type { Forms } from '../../../server/platform/database/schema.ts';
+import { randomId } from '../../../server/platform/ids.ts';
+import {
+  type Identity,
+  identityOf,
+  keepIdentities,
+} from '../../../server/verification/people/identity-store.ts';
+import { createUserStore, indexes, type User } from '../../../server/verification/people/user-store.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
+
+let db: Database['db'];
+let losses: ReturnType<typeof lossyDatabase>['losses'];
+/** A process that takes these forms to be there. */
+let processOf: (forms?: Forms) => ReturnType<typeof createUserStore>;
+beforeEach(async () => {
+  ({ db } = await freshDatabase());
+  await ensureIndexes(db, indexes);
+  const lossy = lossyDatabase(db);
+  losses = lossy.losses;
+  processOf = (forms = 'new') => createUserStore(lossy.db, () => forms);
+});
+
+const at = new Date();
+const someone = (identity: string) => ({ identity, mode: 'test' as const, createdAt: at });
+const documents = () => db.collection<Identity | User>('users');
+const stored = async () => {
+  const all = await documents().find().toArray();
+  return {
+    users: all.filter(({ _id }) => _id.startsWith('usr_')) as User[],
+    identities: all.filter(({ _id }) => _id.startsWith('idn_')) as Identity[],
+  };
+};
+/** One identity for each user, and the other way round. */
+async function expectOneEach(people: readonly string[]) {
+  const { users, identities } = await stored();
+  expect(users.map(({ identity }) => identity).toSorted()).toEqual([...people].toSorted());
+  expect(identities).toHaveLength(users.length);
+  expect(identities.toSorted((a, b) => (a._id < b._id ? -1 : 1))).toEqual(
+    users.map(identityOf).toSorted((a, b) => (a._id < b._id ? -1 : 1)),
+  );
+}
+const entry = (target: string): AuditEntry => ({
+  ...{ id: randomId('event'), requestId: 'req_1', action: 'users.erase', at, target },
+  ...{ operatorId: 'opr_1', operatorName: 'tester', address: '127.0.0.1' },
+});
+const oldIndex = () => documents().createIndex({ identity: 1 }, { unique: true });
+
+describe('an identity', () => {
+  it('has one user, however many processes meet it at the same moment', async () => {
+    const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
+    const processes = [processOf(), processOf(), processOf(), processOf()];
+    const met = await Promise.all(
+      processes.flatMap((process) => people.map((person) => process.meet(someone(person)))),
+    );
+    for (const person of people) {
+      const ids = met.filter(({ user }) => user.identity === person).map(({ user }) => user._id);
+      expect(ids).toHaveLength(processes.length);
+      expect(new Set(ids).size).toBe(1);
+    }
+    await expectOneEach(people);
+  });
+
+  it.each<Loss>(['command', 'reply'])(
+    'has one user where the %s is lost while others meet it',
+    async (loss) => {
+      losses.push(loss);
+      const people = ['ada', 'bob', 'cyd'];
+      const met = await Promise.all(
+        [processOf(), processOf()].flatMap((process) =>
+          people.map((person) => process.meet(someone(person))),
+        ),
+      );
+      expect(new Set(met.map(({ user }) => user._id)).size).toBe(people.length);
+      await expectOneEach(people);
+    },
+  );
+
+  it('whose process ended before the user was made gets that user', async () => {
+    const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
+    await documents().insertOne(identityOf(wanted));
+    const met = await Promise.all([processOf(), processOf()].map((process) => process.meet(someone('ada'))));
+    expect(met.map(({ user }) => user._id)).toEqual([wanted._id, wanted._id]);
+    await expectOneEach(['ada']);
+  });
+
+  it('expires with its user', async () => {
+    const purgeAt = new Date(at.getTime() + 1_000);
+    await processOf().meet({ ...someone('ada'), purgeAt });
+    const { users, identities } = await stored();
+    expect([...users, ...identities].map((each) => each.purgeAt)).toEqual([purgeAt, purgeAt]);
+  });
+});
+
+describe('an erased user', () => {
+  it('has no identity, and the same person is another user', async () => {
+    const process = processOf();
+    const { user } = await process.meet(someone('ada'));
+    expect(await process.erase(user._id, at, entry(user._id))).toBe(true);
+    expect((await stored()).identities).toEqual([]);
+    expect(await process.erase(user._id, at, entry(user._id))).toBe(false);
+    const again = await process.meet(someone('ada'));
+    expect(again).toMatchObject({ isNew: true, user: { claims: {} } });
+    expect(again.user._id).not.toBe(user._id);
+    await documents().updateMany({}, { $unset: { auditAt: '' } });
+    await process.remove(user._id);
+    expect((await stored()).users.map(({ _id }) => _id)).toEqual([again.user._id]);
+    await expectOneEach(['ada']);
+  });
+
+  it('leaves no identity where the process ended in between: the second look removes it, or who meets it', async () => {
+    const process = processOf();
+    for (const person of ['ada', 'bob']) {
+      const { user } = await process.meet(someone(person));
+      await process.erase(user._id, at, entry(user._id));
+      await documents().insertOne(identityOf(user));
+      if (person === 'bob') expect((await process.meet(someone('bob'))).user._id).not.toBe(user._id);
+      await documents().updateMany({}, { $unset: { auditAt: '' } });
+      await process.remove(user._id);
+    }
+    await expectOneEach(['bob']);
+  });
+});
+
+describe('beside builds of schema version 2', () => {
+  beforeEach(oldIndex);
+
+  it('nothing is written that such a build does not know', async () => {
+    const process = processOf('old');
+    const met = await Promise.all(['ada', 'ada', 'bob'].map((person) => process.meet(someone(person))));
+    expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
+    expect((await stored()).identities).toEqual([]);
+    const [{ user } = expect.fail('no user')] = met;
+    await process.erase(user._id, at, entry(user._id));
+    expect((await processOf('old').meet(someone('ada'))).user._id).not.toBe(user._id);
+    expect((await stored()).identities).toEqual([]);
+  });
+
+  it.each<Forms[]>([
+    ['old', 'both'],
+    ['both', 'new'],
+  ])('processes that know %s and %s agree who a person is', async (one, other) => {
+    const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
+    const processes = [one, other, one, other].map(processOf);
+    const met = await Promise.all(
+      processes.flatMap((process) => people.map((person) => process.meet(someone(person)))),
+    );
+    expect(new Set(met.map(({ user }) => user._id)).size).toBe(people.length);
+    const { users } = await stored();
+    await keepIdentities(
+      db,
+      users.map(({ _id }) => _id),
+    );
+    await expectOneEach(people);
+    for (const { user } of met)
+      expect((await processOf('new').meet(someone(user.identity))).user._id).toBe(user._id);
+  });
+
+  it('a user of such a build keeps their id; an identity that was made for another one is corrected', async () => {
+    for (const [n, correct] of [
+      (user: User) => keepIdentities(db, [user._id]),
+      () => processOf('both').meet(someone('person 1')),
+    ].entries()) {
+      const { user } = await processOf('old').meet(someone(`person ${n}`));
+      // A process of this build was about to make a user of its own when the index refused it.
+      await documents().insertOne({ ...identityOf(user), identity: randomId('user') });
+      await correct(user);
+      expect((await processOf('new').meet(someone(`person ${n}`))).user._id).toBe(user._id);
+    }
+    await expectOneEach(['person 0', 'person 1']);
+  });
+
+  it('an identity is made once, and not for a user who was erased', async () => {
+    const process = processOf('old');
+    const [ada, bob] = await Promise.all(['ada', 'bob'].map((person) => process.meet(someone(person))));
+    const [one, two] = [ada?.user._id ?? '', bob?.user._id ?? ''];
+    await process.erase(two, at, entry(two));
+    await Promise.all([keepIdentities(db, [one, two]), keepIdentities(db, [one])]);
+    await keepIdentities(db, [one, two]);
+    const { identities } = await stored();
+    expect(identities.map(({ identity }) => identity)).toEqual([one]);
+  });
+});
