@@ -1,18 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import { AdminCommand } from '../base-command.ts';
 import { exits, toFailure } from '../failure.ts';
+import { type Finding, judge, judgeShards } from '../findings.ts';
 import { localTimes } from '../output/format.ts';
-
-/** What was looked at, what was found, and what mends it where it is not well. */
-interface Finding {
-  check: string;
-  ok: boolean;
-  found: string;
-  fix: string | null;
-}
 
 /** Milliseconds that the clocks may differ before signatures and limits look wrong. */
 const toleratedSkew = 2_000;
@@ -94,23 +86,6 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
   }
 }
 
-/** Nothing where the database is no sharded cluster. */
-function judgeShards({ sharded, differences }: ShardsView): Finding[] {
-  if (!sharded) return [];
-  const found = differences?.map(
-    (each) =>
-      `${each.collection} is ${each.found ? `sharded by ${each.found}` : 'not sharded'}, and should be ${each.expected ? `sharded by ${each.expected}` : 'unsharded'}`,
-  );
-  return [
-    judge('sharding', found?.length === 0, [
-      found === undefined ? 'cannot be read' : found.join('; ') || 'as declared',
-      found === undefined
-        ? 'grant the role clusterMonitor to the user of MONGODB_URI'
-        : 'see "Sharded clusters" in docs/operations.md',
-    ]),
-  ];
-}
-
 /** Sources that cannot work, and certificates that expire within 30 days. */
 function judgeSources(sources: readonly SourceView[]): Finding {
   const faults = sources.flatMap(({ name, fault, certificates }) => [
@@ -123,8 +98,4 @@ function judgeSources(sources: readonly SourceView[]): Finding {
     faults.length === 0 ? `${sources.length}, nothing wrong with them` : faults.join('; '),
     'look with svcadmin sources check NAME, and renew what expires',
   ]);
-}
-
-function judge(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
-  return { check, ok, found, fix: ok ? null : fix };
 }

@@ -30,17 +30,17 @@ export type SchemaView = z.infer<typeof SchemaView>;
 /** How the collections of a sharded cluster differ from what they should be. */
 export const ShardsView = z.strictObject({
   sharded: z.boolean(),
-  /** Null where the cluster's configuration may not be read. */
-  differences: z
-    .array(
-      z.strictObject({
-        collection: z.string(),
-        /** Null for a collection that is to stay unsharded. */
-        expected: z.string().nullable(),
-        found: z.string().nullable(),
-      }),
-    )
-    .nullable(),
+  differences: z.array(
+    z.strictObject({
+      collection: z.string(),
+      /** Null for a collection that is to stay unsharded. */
+      expected: z.string().nullable(),
+      /** The shard key, or what else is known; null where it is not sharded. */
+      found: z.string().nullable(),
+    }),
+  ),
+  /** What the user of the database may not read. */
+  unread: z.array(z.string()),
 });
 export type ShardsView = z.infer<typeof ShardsView>;
 

@@ -1,15 +1,30 @@
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { Database } from '../platform/database/connect.ts';
-import { compareShardKeys, isRouter, readShardKeys } from '../platform/database/sharding.ts';
+import { compareShardKeys, countShards, isRouter, readShardKeys } from '../platform/database/sharding.ts';
 import { shardKeys, unsharded } from './shard-keys.ts';
+
+type Db = Database['db'];
+
+/** What can be said without the cluster's configuration: which collections should be on one shard and are on several. */
+async function reportSpread(db: Db, count: typeof countShards): Promise<Omit<ShardsView, 'sharded'>> {
+  const unread = ['shard keys'];
+  const differences: ShardsView['differences'] = [];
+  for (const collection of Object.keys(unsharded)) {
+    const shards = await count(db, collection);
+    if (shards === undefined) unread.push(`shards of ${collection}`);
+    else if (shards > 1) differences.push({ collection, expected: null, found: `on ${shards} shards` });
+  }
+  return { differences, unread };
+}
 
 /** Compares the shard keys of a cluster with the declared ones; nothing to compare on another database. */
 export async function reportShards(
-  db: Database['db'],
-  { router = isRouter(db), config = db.client.db('config') } = {},
+  db: Db,
+  { router = isRouter(db), config = db.client.db('config'), count = countShards } = {},
 ): Promise<ShardsView> {
-  if (!(await router)) return { sharded: false, differences: [] };
+  if (!(await router)) return { sharded: false, differences: [], unread: [] };
   const collections = [...shardKeys.map(({ collection }) => collection), ...Object.keys(unsharded)];
   const actual = await readShardKeys(config, db.databaseName);
-  return { sharded: true, differences: actual ? compareShardKeys(shardKeys, collections, actual) : null };
+  if (!actual) return { sharded: true, ...(await reportSpread(db, count)) };
+  return { sharded: true, differences: compareShardKeys(shardKeys, collections, actual), unread: [] };
 }

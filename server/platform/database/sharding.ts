@@ -13,6 +13,7 @@ export interface ShardDifference {
   collection: string;
   /** Null where it is to stay unsharded. */
   expected: string | null;
+  /** Null where it is not sharded. */
   found: string | null;
 }
 
@@ -25,7 +26,18 @@ interface ClusterCollection {
   unsplittable?: boolean;
 }
 
-const unauthorized = 13;
+/** Unauthorized, CommandNotFound, CommandNotSupported, and what hosted clusters answer in their place. */
+const refusals = [13, 59, 115, 8000];
+
+/** Undefined where the server does not let this user, or any user, read it. */
+async function ifAllowed<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof MongoServerError && refusals.includes(Number(error.code))) return undefined;
+    throw error;
+  }
+}
 
 const render = (key: Document | undefined): string | null =>
   key === undefined
@@ -60,17 +72,17 @@ export async function readShardKeys(
   database: string,
 ): Promise<ReadonlyMap<string, Document> | undefined> {
   const prefix = `${database}.`;
-  try {
-    const found = await config
-      .collection<ClusterCollection>('collections')
-      .find({ _id: { $gte: prefix, $lt: `${database}/` } })
-      .toArray();
-    const sharded = found.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);
-    return new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
-  } catch (error) {
-    if (error instanceof MongoServerError && error.code === unauthorized) return undefined;
-    throw error;
-  }
+  const collections = config.collection<ClusterCollection>('collections');
+  const ofDatabase = { _id: { $gte: prefix, $lt: `${database}/` } };
+  const found = await ifAllowed(() => collections.find(ofDatabase).toArray());
+  const sharded = found?.filter(({ dropped, unsplittable }) => !dropped && !unsplittable);
+  return sharded && new Map(sharded.map(({ _id, key = {} }) => [_id.slice(prefix.length), key]));
+}
+
+/** On how many shards a collection is; undefined where that may not be read. Needs fewer rights than the configuration does. */
+export async function countShards(db: Db, collection: string): Promise<number | undefined> {
+  const stats = db.collection(collection).aggregate([{ $collStats: { count: {} } }]);
+  return (await ifAllowed(() => stats.toArray()))?.length;
 }
 
 /** Whether the database is reached through the router of a sharded cluster. */
