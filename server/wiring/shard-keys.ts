@@ -1,19 +1,26 @@
 import { shardKey as ledger } from '../billing/ledger-store.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { shardKey as enrollments } from '../verification/people/enrollment-store.ts';
+import { shardKey as users } from '../verification/people/user-store.ts';
+import { shardKey as sessions } from '../verification/session/session-store.ts';
 import { shardKey as deliveries } from '../webhooks/delivery/delivery-store.ts';
 import { shardKey as events } from '../webhooks/delivery/event-store.ts';
 
 /** How collections are spread where the database is a sharded cluster. */
-export const shardKeys: readonly ShardDeclaration[] = [ledger, enrollments, events, deliveries];
+export const shardKeys: readonly ShardDeclaration[] = [
+  ledger,
+  sessions,
+  users,
+  enrollments,
+  events,
+  deliveries,
+];
 
 const byCustomers = 'as many documents as there are partners, or few for each';
 const shortLived = 'its documents are deleted within hours';
 
 /** Collections that stay on the primary shard of the database, and why. */
 export const unsharded: Readonly<Record<string, string>> = {
-  sessions: 'codes and hand-off links are unique by their hashes, which are no part of the id',
-  users: 'a user is unique by the keyed hash of the identity, which is not the id',
   partners: byCustomers,
   apiKeys: `a key is unique by its hash; ${byCustomers}`,
   clients: byCustomers,

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { CommandStartedEvent, Document } from 'mongodb';
+import { type CommandStartedEvent, type Db, type Document, MongoServerError } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { compareShardKeys } from '../../../server/platform/database/sharding.ts';
+import { compareShardKeys, countShards } from '../../../server/platform/database/sharding.ts';
 import { indexes } from '../../../server/wiring/indexes.ts';
 import { shardKeys, unsharded } from '../../../server/wiring/shard-keys.ts';
 import { reportShards } from '../../../server/wiring/shard-report.ts';
@@ -26,6 +26,15 @@ const broadcast = new Set([
   'enrollments find purgeAt', // the same
   'enrollments find reviseAt', // snapshots whose invalidation was cut short
   'enrollments find auditAt', // audit entries to copy
+  'sessions find outboxAt', // events that a process which ended still owes
+  'sessions find enrollmentDueAt', // enrollments that are to be brought up to date
+  'sessions update backing.until', // claims of codes that have expired
+  'sessions find purgeAt', // expired documents, where the database does not delete them
+  'users find purgeAt', // the same
+  'users find reviseAt', // snapshots whose invalidation was cut short
+  'users find keptSince', // claims that hold no more
+  'users find erasedAt', // erased users, for the second look
+  'users find auditAt', // audit entries to copy
   'ledger find at,unpublished', // events that a process which ended still owes
   'ledger find purgeGrantsAt', // grants that have expired
   'ledger find n,walletId', // wallets in turn, for their summaries
@@ -106,7 +115,7 @@ it('every collection is sharded by a declared key, or stays unsharded for a reas
   const named = [...shardKeys.map(({ collection }) => collection), ...Object.keys(unsharded)];
   expect([...declared].filter((collection) => !named.includes(collection))).toEqual([]);
   expect(new Set(named).size).toBe(named.length);
-  expect(await reportShards(db)).toEqual({ sharded: false, differences: [] });
+  expect(await reportShards(db)).toEqual({ sharded: false, differences: [], unread: [] });
 });
 
 it('unique rules of sharded collections begin with the shard key', () => {
@@ -130,19 +139,43 @@ it('what differs in a cluster is named', async () => {
     { _id: `${db.databaseName}2.users`, key: { _id: 1 } },
   ]);
   const report = () => reportShards(db, { router: Promise.resolve(true), config });
-  expect(await report()).toEqual({ sharded: true, differences: [] });
+  expect(await report()).toEqual({ sharded: true, differences: [], unread: [] });
   await collections.updateOne({ _id: `${db.databaseName}.ledger` }, { $set: { key: { _id: 'hashed' } } });
   await collections.deleteOne({ _id: `${db.databaseName}.events` });
-  await collections.insertOne(of('sessions', { _id: 1 }));
+  await collections.insertOne(of('partners', { _id: 1 }));
   expect(await report()).toEqual({
     sharded: true,
     differences: [
       { collection: 'ledger', expected: '{walletId: 1}', found: '{_id: hashed}' },
       { collection: 'events', expected: '{_id: 1}', found: null },
-      { collection: 'sessions', expected: null, found: '{_id: 1}' },
+      { collection: 'partners', expected: null, found: '{_id: 1}' },
     ],
+    unread: [],
   });
   expect(compareShardKeys(shardKeys, ['ledger'], new Map())).toHaveLength(1);
+});
+
+/** Answers every read with this error of the server. */
+function refusing(code: number): Db {
+  const toArray = () => Promise.reject(new MongoServerError({ code, errmsg: 'not for you' }));
+  const collection = () => ({ find: () => ({ toArray }), aggregate: () => ({ toArray }) });
+  return { collection } as unknown as Db;
+}
+
+it.each([13, 115, 8000])('what may not be read is named, and fails nothing: error %i', async (code) => {
+  const { db } = await freshDatabase();
+  const cluster = { router: Promise.resolve(true), config: refusing(code) };
+  const count = async (_db: Db, collection: string) => (collection === 'partners' ? 2 : 1);
+  expect(await reportShards(db, { ...cluster, count })).toEqual({
+    sharded: true,
+    differences: [{ collection: 'partners', expected: null, found: 'on 2 shards' }],
+    unread: ['shard keys'],
+  });
+  const blind = await reportShards(db, { ...cluster, count: () => countShards(refusing(code), 'any') });
+  expect(blind.differences).toEqual([]);
+  expect(blind.unread).toEqual(['shard keys', ...Object.keys(unsharded).map((name) => `shards of ${name}`)]);
+  const broken = reportShards(db, { ...cluster, config: refusing(1) });
+  await expect(broken).rejects.toThrow('not for you');
 });
 
 it('no request of the journey goes to a shard that it need not go to', { timeout: 120_000 }, async () => {
