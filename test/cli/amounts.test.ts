@@ -12,6 +12,10 @@ describe('parseDollars', () => {
     );
   });
 
+  it('shows nothing without a sign', () => {
+    expect([0, 5, -5].map(formatCents)).toEqual(['0.00', '0.05', '-0.05']);
+  });
+
   it.each([
     ['50', 5000],
     ['50.0', 5000],

@@ -62,6 +62,14 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/^SVCADMIN_TOKEN is not sent to .*198\.51\.100\.7/)]);
   });
 
+  it('gives its token to no other server', async () => {
+    const root = await directory();
+    const dataDir = await putLocalServer(root);
+    const env = { SVC_DATA_DIR: dataDir, SVCADMIN_URL: 'https://198.51.100.7' };
+    const { connection } = await connectBelow(root, { env });
+    expect(connection).toThrow('No operator token for https://198.51.100.7');
+  });
+
   it('takes SVCADMIN_TOKEN where SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
     const root = await directory();
     const dataDir = await putLocalServer(root);

@@ -4,7 +4,7 @@ import { inFile } from './mutation.ts';
 export const flow = [
   ...inFile(
     'server/verification/flow/start-checks.ts',
-    ['verification/flow/start', 'storefront/start'],
+    ['verification/flow/start-checks', 'verification/flow/start', 'storefront/start'],
     [
       ["if (client.status !== 'active') return", "if (client.status === ('never' as string)) return"],
       ["if (partner.status !== 'active') return", "if (partner.status === 'suspended') return"],

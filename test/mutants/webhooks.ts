@@ -51,7 +51,7 @@ export const webhooks = [
   ),
   ...inFile(
     'server/webhooks/delivery/events.ts',
-    ['webhooks/delivery/delivery', 'contract/section-6'],
+    ['webhooks/delivery/delivery-store', 'webhooks/delivery/delivery', 'contract/section-6'],
     [
       [
         "deriveId(idKey, 'event', [type, ...cause])",

@@ -51,3 +51,12 @@ describe('the source of a session', () => {
     expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
   });
 });
+
+it.each(['pending', 'suspended'] as const)('a client of a %s partner is refused', (status) => {
+  const known = facts('test');
+  const partner = { _id: 'ptr_1', name: 'Shop', status };
+  expect(judgeStart(query, { ...known, partner })).toEqual({
+    admitted: false,
+    because: 'client_id: the partner account is not active',
+  });
+});

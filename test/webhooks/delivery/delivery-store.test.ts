@@ -23,8 +23,9 @@ async function storeWith(
       lane,
     }));
   });
-  await db.collection<Delivery>('deliveries').insertMany(deliveries);
-  return createDeliveryStore(db);
+  const collection = db.collection<Delivery>('deliveries');
+  await collection.insertMany(deliveries);
+  return { ...createDeliveryStore(db), collection, ids: deliveries.map(({ _id }) => _id) };
 }
 
 describe('keys that have something due', () => {
@@ -64,4 +65,40 @@ describe('seconds in which something falls due', () => {
     expect(await store.dueSeconds(at, inSeconds(30))).toEqual([at, inSeconds(3)]);
     expect([await store.isOverdue(at), await store.isOverdue(inSeconds(-5))]).toEqual([true, false]);
   });
+});
+
+describe('a lease', () => {
+  const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
+
+  it('is had by one process, of a delivery that waits', async () => {
+    const store = await storeWith({ key_a: { count: 2, dueIn: -1 } });
+    const [ended = ''] = store.ids;
+    await store.collection.updateOne({ _id: ended }, { $set: { status: 'failed' } });
+    const leased = await store.lease(store.ids, lease('one'));
+    expect(leased.map(({ _id }) => _id)).toEqual(store.ids.slice(1));
+    expect(await store.lease(store.ids, lease('two'))).toEqual([]);
+  });
+
+  it('that another process has taken over is needed to write down how an attempt ended', async () => {
+    const store = await storeWith({ key_a: { count: 1, dueIn: -1 } });
+    const [delivery] = await store.lease(store.ids, lease('one'));
+    if (!delivery) throw new Error('nothing was leased');
+    const [row] = delivery.attempts;
+    if (!row) throw new Error('a lease without its attempt');
+    const ending = { delivery, row, verdict: { status: 'delivered' as const }, at };
+    const status = async () => (await store.collection.findOne({ _id: delivery._id }))?.status;
+    await store.collection.updateOne({ _id: delivery._id }, { $set: { 'lease.token': 'two' } });
+    await store.record([ending]);
+    expect(await status()).toBe('in_flight');
+    await store.collection.updateOne({ _id: delivery._id }, { $set: { 'lease.token': 'one' } });
+    await store.record([ending]);
+    expect(await status()).toBe('delivered');
+  });
+});
+
+it('the same cause is the same event, whenever it is composed', () => {
+  const [one, two] = [at, new Date(at.getTime() + 5)].map(
+    (when) => composeEvent({ ...draft('key_a', when), cause: ['ses_1'] }, idKey)._id,
+  );
+  expect(one).toBe(two);
 });
