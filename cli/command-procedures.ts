@@ -42,6 +42,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'jobs show': ['jobs.show'],
   'keyring list': ['keyring.list'],
   'keyring reseal': ['keyring.list', 'keyring.reseal'],
+  'keyring retire': ['keyring.list', 'keyring.retire'],
   'keyring rotate': ['keyring.rotate'],
   'keys create': ['keys.create'],
   'keys list': ['keys.list'],

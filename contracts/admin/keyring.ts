@@ -4,11 +4,13 @@ import { DateTime } from '../identifiers.ts';
 export const KeyView = z.strictObject({
   id: z.string(),
   use: z.enum(['signing', 'code', 'id', 'pairwise', 'master']),
-  /** `pending`: published, and not used yet. `missing`: a master key that the server does not have. */
-  state: z.enum(['current', 'pending', 'old', 'missing']),
+  /** `pending`: published, and not used yet. `missing`: a master key that the server does not have. `retired`: just taken out. */
+  state: z.enum(['current', 'pending', 'old', 'missing', 'retired']),
   createdAt: DateTime.nullable(),
   /** From then on it is used; null for a master key. */
   activeAt: DateTime.nullable(),
+  /** From then on it can be retired, because no token that it has signed lives; null for a key that cannot. */
+  retirableAt: DateTime.nullable(),
   /** Name of the master key that it is sealed under; null for a master key. */
   masterKey: z.string().nullable(),
   /** How many values are sealed under it; null for a key that seals none. */
@@ -33,6 +35,11 @@ export const RotateKey = z.strictObject({
     .optional(),
 });
 export type RotateKey = z.infer<typeof RotateKey>;
+
+export const RetireKey = z.strictObject({
+  /** As the list shows it, such as `signing-1`. */
+  id: z.string().max(64),
+});
 
 export const Reseal = z.strictObject({ limit: z.number().int().min(1).max(500).default(200) });
 

@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { KeyView, Reseal, Resealed, RotateKey, usualLead } from '../../contracts/admin/keyring.ts';
+import { KeyView, Reseal, Resealed, RetireKey, RotateKey, usualLead } from '../../contracts/admin/keyring.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { KeyRotation } from '../platform/key-rotation.ts';
+import { activeFrom, type KeyRotation, retirableFrom } from '../platform/key-rotation.ts';
 import type { KeyDocument } from '../platform/keyring.ts';
 import type { SealedCounts } from '../platform/sealed-values.ts';
 import { sealedUnder } from '../platform/sealing.ts';
-
-const activeFrom = ({ activeAt, createdAt }: KeyDocument) => activeAt ?? createdAt;
 
 function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView {
   const active = all.filter((each) => each.use === key.use && activeFrom(each).getTime() <= now);
@@ -18,6 +16,7 @@ function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): Ke
     state: isPending ? 'pending' : active.at(-1)?._id === key._id ? 'current' : 'old',
     createdAt: key.createdAt.toISOString(),
     activeAt: activeFrom(key).toISOString(),
+    retirableAt: retirableFrom(key, all, now)?.toISOString() ?? null,
     masterKey: sealedUnder(key.sealed),
     values: null,
   };
@@ -31,6 +30,7 @@ function viewMasterKeys(known: readonly string[], counts: SealedCounts): KeyView
     state: id === known[0] ? 'current' : known.includes(id) ? 'old' : 'missing',
     createdAt: null,
     activeAt: null,
+    retirableAt: null,
     masterKey: null,
     values: counts.get(id) ?? 0,
   }));
@@ -53,6 +53,13 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       .mutation(async ({ input: { use, lead = usualLead[use] } }) => {
         const made = await rotation.rotate(use, lead * 1000);
         return viewKey(made, [made], clock.now());
+      }),
+    retire: procedure
+      .input(RetireKey)
+      .output(KeyView)
+      .mutation(async ({ input }) => {
+        const retired = await rotation.retire(input.id);
+        return { ...viewKey(retired, [retired], clock.now()), state: 'retired' };
       }),
     reseal: procedure
       .input(Reseal)

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { accessTokenLifetime } from '../../contracts/oauth.ts';
 import type { Clock } from './clock.ts';
 import { isDuplicateKey } from './database/failures.ts';
 import { readSchema } from './database/schema.ts';
@@ -10,6 +11,24 @@ import type { Sealing } from './sealing.ts';
 
 /** Builds that know this schema version read the keys while they run. */
 const rotatingSchema = 2;
+
+/** Milliseconds in which every process has noticed that a newer key signs. */
+const noticed = 60_000;
+
+export const activeFrom = ({ activeAt, createdAt }: KeyDocument): Date => activeAt ?? createdAt;
+
+/**
+ * From when on an old signing key is needed by no token: a newer one has signed for as long as a token lives.
+ * @param all every key, oldest first
+ * @returns undefined for a key of another use, and for one that no newer key has replaced by `now`
+ */
+export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
+  if (key.use !== 'signing') return undefined;
+  const later = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
+  const replaced = later.filter(({ use }) => use === 'signing').map((each) => activeFrom(each).getTime());
+  const since = Math.min(...replaced);
+  return since <= now ? new Date(since + accessTokenLifetime * 1000 + noticed) : undefined;
+}
 
 interface Settings {
   db: Db;
@@ -70,6 +89,28 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       await keys.insertOne(key).catch((error: unknown) => {
         throw isDuplicateKey(error) ? conflict('Another rotation came between; list the keys') : error;
       });
+      await keyring.refresh();
+      return key;
+    },
+
+    /**
+     * Takes an old signing key out of the published keys, for good.
+     * @returns the key as it was
+     */
+    async retire(id: string): Promise<KeyDocument> {
+      const all = await list();
+      const now = clock.now();
+      const key = all.find(({ _id }) => _id === id);
+      if (!key) throw new ApiError('not_found', { description: `No key ${id}` });
+      const refuse = (description: string) => new ApiError('refused', { description });
+      if (key.use !== 'signing')
+        throw refuse(`${id} is no signing key: what was made with it could not be recognised any more`);
+      const at = retirableFrom(key, all, now);
+      if (!at)
+        throw refuse(`${id} signs, or is going to; only a key that a newer one has replaced can be retired`);
+      if (at.getTime() > now)
+        throw refuse(`Tokens that ${id} has signed may live until ${at.toISOString()}; retire it then`);
+      await keys.deleteOne({ _id: id, use: 'signing' });
       await keyring.refresh();
       return key;
     },

@@ -42,6 +42,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'keyring.list': ['no', 'no'],
   'keyring.reseal': ['no', 'no'],
   'keyring.rotate': ['no', 'no'],
+  'keyring.retire': ['no', 'no'],
   'keys.create': ['yes', 'no'],
   'keys.list': ['yes', 'yes'],
   'keys.revoke': ['yes', 'no'],

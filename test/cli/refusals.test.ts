@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Checkpoint } from '../../server/billing/audit/checkpoint-store.ts';
+import type { KeyDocument } from '../../server/platform/keyring.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { carefulSince } from './careful-cases.ts';
@@ -107,6 +108,14 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'integrations rotate-secret': ({ integration }) => [integration],
   'jobs cancel': ({ job }) => [job],
   'keyring reseal': () => [],
+  'keyring retire': async () => {
+    const keys = server.database.db.collection<KeyDocument>('keys');
+    const key = (await keys.findOne({ _id: 'signing-1' })) ?? expect.fail('no signing key');
+    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    await keys.insertOne({ ...key, _id: 'signing-0', createdAt: ago(3), activeAt: ago(3) });
+    await keys.updateOne({ _id: 'signing-1' }, { $set: { activeAt: ago(2) } });
+    return ['signing-0'];
+  },
   'keyring rotate': () => ['signing'],
   'keys revoke': ({ key }) => [key],
   'keys rotate': ({ key }) => [key],

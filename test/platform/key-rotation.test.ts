@@ -74,6 +74,7 @@ describe('keyring rotate', () => {
     const entries = await first.admin.auditLog.list.query({});
     expect(entries.find(({ action }) => action === 'keyring.rotate')).toMatchObject({
       input: { use: 'signing', lead: 600 },
+      outcome: 'changed',
     });
   });
 
@@ -96,6 +97,51 @@ describe('keyring rotate', () => {
   });
 });
 
+describe('keyring retire', () => {
+  it('is refused until no token of the key lives; then no process publishes or accepts it', async () => {
+    const { first, second, clock } = pair;
+    const retire = (id: string) => first.admin.keyring.retire.mutate({ id });
+    const told = (key: string) => retire(key).catch((error: Error) => error.message);
+    const keyNamed = async (id: string) =>
+      (await first.admin.keyring.list.query()).find((key) => key.id === id);
+    await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 10 * 60 });
+    await second.sweep();
+    const [current] = await tokens().then((made) => made.tokens);
+    expect(await keyNamed('signing-2')).toMatchObject({ state: 'current', retirableAt: null });
+    for (const key of ['signing-2', 'signing-3'])
+      expect(await told(key)).toMatch(`${key} signs, or is going to`);
+    for (const key of ['code-1', 'id-1', 'pairwise-1']) expect(await refusal(retire(key))).toBe('refused');
+    expect(await refusal(retire('signing-9'))).toBe('not_found');
+
+    clock.advance(10 * minute);
+    const replacedAt = (await keyNamed('signing-3'))?.activeAt ?? '';
+    const due = new Date(Date.parse(replacedAt) + 61 * minute).toISOString();
+    expect(await keyNamed('signing-2')).toMatchObject({ state: 'old', retirableAt: due });
+    expect(await told('signing-2')).toContain(due);
+    clock.set(Date.parse(due) - 1);
+    expect(await told('signing-2')).toContain(due);
+    expect(await publishedAt(second)).toContain(kidOf(current));
+
+    clock.set(Date.parse(due));
+    const before = await tokens();
+    expect(await retire('signing-2')).toMatchObject({ id: 'signing-2', use: 'signing', state: 'retired' });
+    await second.sweep();
+    for (const [n, server] of [second, first].entries()) {
+      expect(await publishedAt(server)).not.toContain(kidOf(current));
+      // What the keys in use have signed is verified by the process that does not know it.
+      expect((await get(server, '/api/oauth/userinfo', before.tokens[n])).status).toBe(200);
+    }
+    expect(await refusal(retire('signing-2'))).toBe('not_found');
+    const entries = await first.admin.auditLog.list.query({});
+    const own = entries.filter(({ action }) => action === 'keyring.retire');
+    expect(own.filter(({ outcome }) => outcome === 'changed')).toMatchObject([
+      { target: 'signing-2', input: { id: 'signing-2' } },
+    ]);
+    // Numbers of retired keys are not given again.
+    expect(await first.admin.keyring.rotate.mutate({ use: 'signing' })).toMatchObject({ id: 'signing-4' });
+  });
+});
+
 describe('keyring reseal', () => {
   it('is refused while a process seals under another master key, or lacks the old one', async () => {
     const { first } = pair;
@@ -108,6 +154,6 @@ describe('keyring reseal', () => {
     expect(await refusal(other.admin.keyring.reseal.mutate({}))).toBe('refused');
     await other.stop();
     const without = startTestServer({ clock: pair.clock, env: { ...shared, SVC_MASTER_KEY: keyOf(9) } });
-    await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(6\)/);
+    await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(7\)/);
   });
 });

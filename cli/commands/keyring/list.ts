@@ -8,6 +8,15 @@ export default class KeyringList extends AdminCommand<typeof KeyringList> {
 
   async run() {
     const keys = await (await this.api()).keyring.list.query();
-    return this.many(keys, ['id', 'use', 'state', 'createdAt', 'activeAt', 'masterKey', 'values']);
+    return this.many(keys, [
+      'id',
+      'use',
+      'state',
+      'createdAt',
+      'activeAt',
+      'retirableAt',
+      'masterKey',
+      'values',
+    ]);
   }
 }

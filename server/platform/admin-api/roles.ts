@@ -93,6 +93,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'operators.revoke': ownersOnly,
   'keyring.list': ownersOnly,
   'keyring.rotate': ownersOnly,
+  'keyring.retire': ownersOnly,
   'keyring.reseal': ownersOnly,
   'schema.show': ops,
   'schema.shards': everyRole,
