@@ -41,7 +41,10 @@ export function createUserProcedures(dependencies: Dependencies) {
   }
 
   async function view(user: User): Promise<UserView> {
-    const [enrolled, visits] = await Promise.all([enrollments.ofUser(user._id), sessions.ofUser(user._id)]);
+    const [enrolled, sessionAccess] = await Promise.all([
+      enrollments.ofUser(user._id),
+      sessions.ofUser(user._id),
+    ]);
     const now = clock.now();
     return {
       id: user._id,
@@ -59,7 +62,7 @@ export function createUserProcedures(dependencies: Dependencies) {
         sub,
         status,
       })),
-      sessions: visits.length,
+      sessions: sessionAccess.length,
       duplicate: user.duplicate ?? false,
       createdAt: user.createdAt.toISOString(),
     };

@@ -7,7 +7,7 @@ import type { Imprint } from '../platform/imprint.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
 import { createVerificationProcedures } from './admin.ts';
-import { createVisits } from './browser/session-access.ts';
+import { createSessionAccess } from './browser/session-access.ts';
 import { createAuthentication } from './flow/authenticate.ts';
 import { createCompletion } from './flow/complete.ts';
 import { createFlow } from './flow/flow.ts';
@@ -29,7 +29,7 @@ import { pageRoutes } from './routes.ts';
 import { createOutbox } from './session/outbox.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.ts';
 import type { CodeOfSession } from './session/session-store.ts';
-import { createAttempts } from './sources/authorization-request.ts';
+import { createAuthorizationRequests } from './sources/authorization-request.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
@@ -123,14 +123,14 @@ export function createVerification(dependencies: Dependencies): Verification {
   const block = createBlocking({ enrollments, revise, clock });
   const { eraseElsewhere } = dependencies;
   const erasure = createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock });
-  const visits = createVisits({ sessions, keyring });
+  const sessionAccess = createSessionAccess({ sessions, keyring });
   const enrolling = createEnrolling({ users, enrollments, sessions, findSnapshot, keyring, clock });
   const outbox = createOutbox({ sessions, enrolling, publish, clock, logger });
   const authentication = createAuthentication({ sessions, enrolling, outbox, isFresh, clock });
   const flow = createFlow({
-    visits,
+    sessionAccess,
     authentication,
-    attempts: createAttempts(keyring.id),
+    authorizationRequests: createAuthorizationRequests(keyring.id),
     sourceOf: createSourceOf(sources),
     enrolling,
     verify: createVerify({ findSnapshot, enrol: enrolling.enrol, users, revise, block, isFresh, clock }),
@@ -156,7 +156,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       wallets: createWalletAnswers({
         sources: wallets.sources,
         sessions,
-        visits,
+        sessionAccess,
         authentication,
         clock,
         logger,

@@ -19,7 +19,7 @@ import { assetRoutes } from './pages/assets.ts';
 import { followChoice } from './pages/language-choice.ts';
 import { logoRoutes } from './pages/logo-routes.ts';
 import type { Pages } from './pages/pages.ts';
-import { type Answering, createAnswering } from './pages/responses.ts';
+import { createResponses, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './session/transitions.ts';
 import { type Device, destinationOf } from './sources/authorization-request.ts';
@@ -67,35 +67,35 @@ async function readQuery(request: FastifyRequest): Promise<void> {
 const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[1]);
 
 /** The pages of a session on one of its devices. */
-function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering: Answering) {
-  const { origin, visitOf, bind, sendView, toPage } = answering;
+function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses: Responses) {
+  const { origin, browserOf, bind, sendView, toPage } = responses;
 
   const routes: FastifyPluginAsyncZod = async (app) => {
     app.get(
       '/:session_id',
       { schema: { params: Params }, exposeHeadRoute: false },
       async (request, reply) => {
-        const visit = visitOf(request, device, request.params.session_id);
-        const view = await flow.show(visit);
-        if (view.kind !== 'renew') return sendView(reply, view, visit);
-        bind(reply, visit, view.secret);
-        return toPage(reply, visit);
+        const browser = browserOf(request, device, request.params.session_id);
+        const view = await flow.show(browser);
+        if (view.kind !== 'renew') return sendView(reply, view, browser);
+        bind(reply, browser, view.secret);
+        return toPage(reply, browser);
       },
     );
 
     app.post('/:session_id', { schema: { params: Params, body: Form } }, async (request, reply) => {
       const { headers, params, body } = request;
       if (!isOwnOrigin(headers, origin)) throw new ApiError('cross_site_request');
-      const visit = visitOf(request, device, params.session_id);
+      const browser = browserOf(request, device, params.session_id);
       const { person, ...fields } = body;
       const input = person === undefined ? {} : { person };
-      const browser = deviceName(headers['user-agent']);
-      const submitted = await flow.submit(visit, { ...fields, input, browser });
+      const name = deviceName(headers['user-agent']);
+      const submitted = await flow.submit(browser, { ...fields, input, deviceName: name });
       if (submitted.session) notePartner(request, submitted.session.partnerId);
       // An unchanged one is not sent again: it could undo what another tab has been given.
-      if (submitted.secret !== visit.secret) bind(reply, visit, submitted.secret);
-      const view = await flow.leaving(submitted, visit);
-      return view ? sendView(reply, view, visit) : toPage(reply, visit);
+      if (submitted.secret !== browser.secret) bind(reply, browser, submitted.secret);
+      const view = await flow.leaving(submitted, browser);
+      return view ? sendView(reply, view, browser) : toPage(reply, browser);
     });
 
     app.get(
@@ -106,10 +106,10 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       },
       async (request, reply) => {
         const { session_id: sessionId, source } = request.params;
-        const visit = visitOf(request, device, sessionId);
-        const secret = await flow.comeBack(visit, { source, answer: queryOf(request) });
-        if (secret !== visit.secret) bind(reply, visit, secret);
-        return toPage(reply, visit);
+        const browser = browserOf(request, device, sessionId);
+        const secret = await flow.comeBack(browser, { source, answer: queryOf(request) });
+        if (secret !== browser.secret) bind(reply, browser, secret);
+        return toPage(reply, browser);
       },
     );
 
@@ -117,8 +117,8 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
       '/:session_id/state',
       { schema: { params: Params }, exposeHeadRoute: false },
       async (request, reply) => {
-        const visit = visitOf(request, device, request.params.session_id);
-        const { session } = await flow.show(visit);
+        const browser = browserOf(request, device, request.params.session_id);
+        const { session } = await flow.show(browser);
         return reply.type('text/plain').send(String(session.timeline.length));
       },
     );
@@ -132,8 +132,8 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], answering:
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
   const { start, flow, joining, pages, findLogo, wallets, testWallet } = dependencies;
-  const answering = createAnswering(dependencies);
-  const { secure, path, bind, sendError } = answering;
+  const responses = createResponses(dependencies);
+  const { secure, path, bind, sendError } = responses;
 
   return async (app) => {
     await app.register(helmet, pageHeaders(secure));
@@ -141,7 +141,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
       void reply
         .header('cache-control', 'no-store')
         .header('content-security-policy', contentSecurityPolicy({}));
-      return followChoice(request, reply, answering) ? reply : undefined;
+      return followChoice(request, reply, responses) ? reply : undefined;
     });
     renderErrors(app, sendError);
     app.setNotFoundHandler(({ url }) => {
@@ -152,13 +152,13 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     });
     await app.register(assetRoutes, { prefix: '/assets' });
     await app.register(logoRoutes(findLogo), { prefix: '/assets' });
-    await app.register(deviceRoutes('computer', flow, answering), { prefix: '/session' });
-    await app.register(deviceRoutes('phone', flow, answering), { prefix: '/phone' });
-    await app.register(walletReturnRoutes('computer', wallets, answering), { prefix: '/session' });
-    await app.register(walletReturnRoutes('phone', wallets, answering), { prefix: '/phone' });
-    await app.register(walletRoutes(wallets, answering), { prefix: '/wallet' });
-    await app.register(testWalletRoutes(testWallet, answering), { prefix: '/test-wallet' });
-    await app.register(linkRoutes({ joining, pages, answering }), { prefix: '/p' });
+    await app.register(deviceRoutes('computer', flow, responses), { prefix: '/session' });
+    await app.register(deviceRoutes('phone', flow, responses), { prefix: '/phone' });
+    await app.register(walletReturnRoutes('computer', wallets, responses), { prefix: '/session' });
+    await app.register(walletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });
+    await app.register(walletRoutes(wallets, responses), { prefix: '/wallet' });
+    await app.register(testWalletRoutes(testWallet, responses), { prefix: '/test-wallet' });
+    await app.register(linkRoutes({ joining, pages, responses }), { prefix: '/p' });
 
     app.get(
       '/start',
@@ -175,9 +175,9 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
           traceparent: trace?.traceparent,
         });
         notePartner(request, partnerId);
-        const visit = { device: 'computer', sessionId, secret: undefined } as const;
-        bind(reply, visit, browserSecret);
-        return reply.redirect(`${answering.origin}${path(visit)}`, 302);
+        const browser = { device: 'computer', sessionId, secret: undefined } as const;
+        bind(reply, browser, browserSecret);
+        return reply.redirect(`${responses.origin}${path(browser)}`, 302);
       },
     );
 
@@ -190,7 +190,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
         const destination = destinationOf(query.get('state') ?? '');
         if (!destination) throw new ApiError('cross_site_request');
         const source = encodeURIComponent(request.params.source);
-        return reply.redirect(`${answering.origin}${path(destination)}/return/${source}?${query}`, 303);
+        return reply.redirect(`${responses.origin}${path(destination)}/return/${source}?${query}`, 303);
       },
     );
   };

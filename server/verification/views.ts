@@ -2,7 +2,7 @@ import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
 import type { CodeState, SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
 import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
-import { reasonAt, type Stage, stageOf } from './session/steps.ts';
+import { reasonAt, type Step, stepOf } from './session/steps.ts';
 import type { IssuedCode, Session } from './session/transitions.ts';
 
 /** The charge of a session. */
@@ -36,17 +36,17 @@ function viewCode(code: IssuedCode, circumstances: Circumstances): SessionView['
   };
 }
 
-function viewFailure(session: Session, stage: Stage): SessionView['failure'] {
-  const reason = reasonAt(session, stage);
+function viewFailure(session: Session, step: Step): SessionView['failure'] {
+  const reason = reasonAt(session, step);
   if (!reason) return null;
   const { retryable, text } = reasons[reason];
   return { reason, retryable, text, at: (session.failure?.at ?? session.expiresAt).toISOString() };
 }
 
 /** Events in order, also the expiry, which is not stored. */
-function viewTimeline({ timeline, expiresAt }: Session, stage: Stage): SessionView['timeline'] {
+function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView['timeline'] {
   const expiry = { at: expiresAt, event: 'expired', note: 'session_expired' };
-  return [...timeline, ...(stage === 'expired' ? [expiry] : [])].map(({ at, event, note }) => ({
+  return [...timeline, ...(step === 'expired' ? [expiry] : [])].map(({ at, event, note }) => ({
     at: at.toISOString(),
     event,
     note: note ?? null,
@@ -56,7 +56,7 @@ function viewTimeline({ timeline, expiresAt }: Session, stage: Stage): SessionVi
 /** What operators see of a session: neither its code nor the partner's `state`. */
 export function viewSession(session: Session, circumstances: Circumstances): SessionView {
   const { code, completedAt } = session;
-  const stage = stageOf(session, circumstances.now);
+  const step = stepOf(session, circumstances.now);
   return {
     id: session._id,
     partnerId: session.partnerId,
@@ -65,15 +65,15 @@ export function viewSession(session: Session, circumstances: Circumstances): Ses
     mode: session.mode,
     source: session.source,
     status: session.status,
-    expired: stage === 'expired' || stage === 'over',
-    failure: viewFailure(session, stage),
+    expired: step === 'expired' || step === 'over',
+    failure: viewFailure(session, step),
     scopes: session.scope,
     redirectUri: session.redirectUri,
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,
     returning: session.returning ?? null,
     code: code ? viewCode(code, circumstances) : null,
-    timeline: viewTimeline(session, stage),
+    timeline: viewTimeline(session, step),
     createdAt: session.createdAt.toISOString(),
     expiresAt: session.expiresAt.toISOString(),
     completedAt: completedAt?.toISOString() ?? null,
@@ -83,11 +83,11 @@ export function viewSession(session: Session, circumstances: Circumstances): Ses
 /** A session as lists show it; `now` in milliseconds. */
 export function viewSessionSummary(session: Session, now: number): SessionSummary {
   const { _id: id, partnerId, clientId, keyId, mode, source, status, completedAt } = session;
-  const stage = stageOf(session, now);
+  const step = stepOf(session, now);
   return {
     ...{ id, partnerId, clientId, keyId, mode, source, status },
-    expired: stage === 'expired' || stage === 'over',
-    reason: reasonAt(session, stage) ?? null,
+    expired: step === 'expired' || step === 'over',
+    reason: reasonAt(session, step) ?? null,
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,
     createdAt: session.createdAt.toISOString(),

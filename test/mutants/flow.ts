@@ -43,8 +43,8 @@ export const flow = [
     'server/verification/browser/session-access.ts',
     ['verification/flow/flow', 'verification/flow/races'],
     [
-      ["if (!owns(session, visit.device, visit.secret)) throw new ApiError('unauthorized');", ''],
-      ['renewed(visit, visit.secret, token)];', 'visit.secret];'],
+      ["if (!owns(session, browser.device, browser.secret)) throw new ApiError('unauthorized');", ''],
+      ['rotated(browser, browser.secret, token)];', 'browser.secret];'],
     ],
   ),
   ...inFile(

@@ -1,5 +1,5 @@
 import { sha256 } from '../../platform/ids.ts';
-import type { Visit } from '../browser/session-access.ts';
+import type { BrowserContext } from '../browser/session-access.ts';
 import { recognised } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { IsFresh } from '../people/freshness.ts';
@@ -27,7 +27,7 @@ interface Dependencies {
 /** A browser that has shown who its user is, by a form or a return. */
 interface Arrival {
   session: Session;
-  visit: Visit;
+  browser: BrowserContext;
   /** The secret that its cookie is to hold from now on. */
   renewed: string;
 }
@@ -49,16 +49,16 @@ export function createAuthentication({ sessions, enrolling, outbox, isFresh, clo
 
   /** @returns the session as it was moved; undefined where another request was faster */
   async function authenticate(
-    { session, visit, renewed }: Arrival,
+    { session, browser, renewed }: Arrival,
     outcome: Authenticated | Failed,
   ): Promise<Session | undefined> {
     if (outcome.kind === 'failed') return move(session, failed(session, outcome.reason, now()));
     const { rehearse, carry, answer } = outcome;
-    const atOnce = answer?.kind === 'verified' && !answer.duplicate && visit.device === 'computer';
+    const atOnce = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.meet(session, outcome, atOnce ? answer.claims : undefined);
     const marked = rehearse ? { rehearse } : {};
     const { handoff } = session;
-    if (visit.device === 'phone' && handoff) {
+    if (browser.device === 'phone' && handoff) {
       const phone = { handoff, phoneHash: sha256(renewed), userId: user._id, ...marked };
       return move(session, recognised(phone, carry, now()));
     }

@@ -5,7 +5,7 @@ import type { Keyring } from '../../platform/keyring.ts';
 import { backingOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import { codeAgain, codeOf } from '../session/code.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
-import { claimsAskedFor, reasonAt, type Stage } from '../session/steps.ts';
+import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
 import { completed, failed, type Session, type Transition } from '../session/transitions.ts';
 import { errorRedirect, redirectTarget, successRedirect } from './redirect.ts';
 import type { ClientDirectory } from './start.ts';
@@ -40,11 +40,11 @@ export function createCompletion(dependencies: Dependencies) {
    * error; undefined where all is well.
    * @throws ApiError `invalid_redirect_uri` where no URI is left at all
    */
-  async function detour(session: Session, stage: Stage): Promise<string | undefined> {
-    if (stage === 'over') return undefined;
+  async function detour(session: Session, step: Step): Promise<string | undefined> {
+    if (step === 'over') return undefined;
     const found = await target(session);
     if (found?.own) return undefined;
-    if (stage === 'expired' && !found) throw new ApiError('session_not_found');
+    if (step === 'expired' && !found) throw new ApiError('session_not_found');
     if (!found)
       throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
     return errorRedirect({ redirectUri: found.uri, state: session.state, issuer }, 'invalid_redirect_uri');
@@ -89,15 +89,15 @@ export function createCompletion(dependencies: Dependencies) {
    */
   async function redirect(
     session: Session,
-    { stage, isNew }: { stage: Extract<Stage, 'completed' | 'failed' | 'expired' | 'over'>; isNew: boolean },
+    { step, isNew }: { step: Extract<Step, 'completed' | 'failed' | 'expired' | 'over'>; isNew: boolean },
   ) {
     const back = { redirectUri: session.redirectUri, state: session.state, issuer };
-    if (stage === 'completed') {
+    if (step === 'completed') {
       const code = await usableCode(session, isNew);
       if (code) return successRedirect(back, code);
     }
-    const reason = reasonAt(session, stage);
-    if (reason && stage !== 'over') return errorRedirect(back, reason);
+    const reason = reasonAt(session, step);
+    if (reason && step !== 'over') return errorRedirect(back, reason);
     throw new ApiError('conflict', { description: 'This verification is already finished' });
   }
 

@@ -1,14 +1,14 @@
 import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import type { Visit, Visits } from '../browser/session-access.ts';
+import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import { isOpen, linkAndCode } from '../handoff/handoff.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { Outbox } from '../session/outbox.ts';
-import { isLive, type Stage, stageOf } from '../session/steps.ts';
+import { isLive, type Step, stepOf } from '../session/steps.ts';
 import type { Handoff, Session } from '../session/transitions.ts';
-import type { Attempts } from '../sources/authorization-request.ts';
+import type { AuthorizationRequests } from '../sources/authorization-request.ts';
 import { type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Beginning } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
@@ -17,7 +17,7 @@ import { createProviderReturn } from './provider-return.ts';
 import { createSubmit, type Submitted } from './submit.ts';
 import type { Verify } from './verify.ts';
 
-/** What the browser gets to see: the page of the stage it is at, or the way back to the partner. */
+/** The page of the present step, or the redirect to the partner. */
 export type View =
   | { kind: 'consent'; session: Session }
   | { kind: 'begin'; session: Session; beginning: Beginning }
@@ -42,7 +42,7 @@ export interface Renewal {
 /** A session after the automatic steps. */
 interface Advanced {
   session: Session;
-  stage: Stage;
+  step: Step;
   /** Another redirect, because the redirect URI is no longer registered. */
   detour: string | undefined;
   /** Whether this request has issued the code. */
@@ -50,9 +50,9 @@ interface Advanced {
 }
 
 interface Dependencies {
-  visits: Visits;
+  sessionAccess: SessionAccess;
   authentication: Authentication;
-  attempts: Attempts;
+  authorizationRequests: AuthorizationRequests;
   sourceOf: SourceOf;
   enrolling: Pick<Enrolling, 'known'>;
   verify: Verify;
@@ -67,95 +67,107 @@ const triesAgainstOthers = 5;
 
 /** The hosted flow: consent → authenticate → verify → redirect, at one or two devices. */
 export function createFlow(dependencies: Dependencies) {
-  const { visits, authentication, attempts, sourceOf, verify, completion, outbox, keyring, clock } =
-    dependencies;
+  const {
+    sessionAccess,
+    authentication,
+    authorizationRequests,
+    sourceOf,
+    verify,
+    completion,
+    outbox,
+    keyring,
+    clock,
+  } = dependencies;
   const { move } = authentication;
   const submit = createSubmit(dependencies);
   const comeBack = createProviderReturn(dependencies);
 
   /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
-  function isAutomatic({ handoff }: Session, stage: Stage, device: Visit['device']): boolean {
-    if (device === 'phone') return stage === 'verify';
-    return (stage === 'verify' || stage === 'issue') && handoff?.state !== 'taken';
+  function isAutomatic({ handoff }: Session, step: Step, device: BrowserContext['device']): boolean {
+    if (device === 'phone') return step === 'verify';
+    return (step === 'verify' || step === 'issue') && handoff?.state !== 'taken';
   }
 
   /** One automatic step. */
-  async function step(
+  async function takeStep(
     session: Session,
-    stage: Stage,
+    step: Step,
   ): Promise<{ moved: Session | undefined; snapshot?: Snapshot }> {
-    if (stage === 'verify') return { moved: await move(session, await verify(session, sourceOf(session))) };
+    if (step === 'verify') return { moved: await move(session, await verify(session, sourceOf(session))) };
     const { transition, ...read } = await completion.issueCode(session);
     return { moved: await move(session, transition), ...read };
   }
 
   /** Takes the automatic steps of a session that was just read or moved. */
-  async function advance(read: Session, visit: Visit): Promise<Advanced> {
+  async function advance(read: Session, browser: BrowserContext): Promise<Advanced> {
     let session = read;
     let snapshot: Snapshot | undefined;
     let isNew = false;
     for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
-      const stage = stageOf(session, clock.now());
-      const detour = visit.device === 'computer' ? await completion.detour(session, stage) : undefined;
-      if (detour !== undefined || !isAutomatic(session, stage, visit.device)) {
+      const step = stepOf(session, clock.now());
+      const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
+      if (detour !== undefined || !isAutomatic(session, step, browser.device)) {
         // Before the code is sent: the partner may then ask for what the user has consented to.
-        if (stage === 'completed' && (isNew || session.enrollmentDueAt))
+        if (step === 'completed' && (isNew || session.enrollmentDueAt))
           await outbox.finish(session, snapshot);
-        return { session, stage, detour, isNew };
+        return { session, step, detour, isNew };
       }
-      const taken = await step(session, stage);
+      const taken = await takeStep(session, step);
       isNew = taken.moved?.code !== undefined;
       snapshot = taken.moved && taken.snapshot;
-      session = taken.moved ?? (await visits.read(visit));
+      session = taken.moved ?? (await sessionAccess.authorize(browser));
     }
     throw unavailable(new Error(`session ${session._id} keeps changing`));
   }
 
   /** The session of this browser after the automatic steps, or the new cookie that it has to come back with. */
-  async function open(visit: Visit): Promise<Advanced | Renewal> {
-    const session = await visits.read(visit);
-    const latest = visits.outdated(session, visit);
+  async function open(browser: BrowserContext): Promise<Advanced | Renewal> {
+    const session = await sessionAccess.authorize(browser);
+    const latest = sessionAccess.latestSecret(session, browser);
     if (latest !== undefined) return { kind: 'renew', session, secret: latest };
-    return advance(session, visit);
+    return advance(session, browser);
   }
 
-  async function show(visit: Visit): Promise<View | Renewal> {
-    const found = await open(visit);
-    return 'kind' in found ? found : render(found, visit);
+  async function show(browser: BrowserContext): Promise<View | Renewal> {
+    const found = await open(browser);
+    return 'kind' in found ? found : render(found, browser);
   }
 
-  const render = (advanced: Advanced, visit: Visit): Promise<View> =>
-    visit.device === 'phone' ? atPhone(advanced, visit) : atComputer(advanced, visit);
+  const render = (advanced: Advanced, browser: BrowserContext): Promise<View> =>
+    browser.device === 'phone' ? atPhone(advanced, browser) : atComputer(advanced, browser);
 
-  async function atComputer({ session, stage, detour, isNew }: Advanced, visit: Visit): Promise<View> {
+  async function atComputer(
+    { session, step, detour, isNew }: Advanced,
+    browser: BrowserContext,
+  ): Promise<View> {
     const gently = sourceOf(session).finish !== undefined;
     if (detour !== undefined) return { kind: 'leave', session, url: detour, gently };
     const { handoff } = session;
-    if (handoff?.state === 'taken' && isLive(stage)) return { kind: 'waiting', session, handoff };
-    switch (stage) {
+    if (handoff?.state === 'taken' && isLive(step)) return { kind: 'waiting', session, handoff };
+    switch (step) {
       case 'consent':
         return { kind: 'consent', session };
       case 'authenticate':
-        return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, visit);
+        return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, browser);
       case 'confirm':
       case 'verify':
       case 'issue':
-        throw new Error(`session ${session._id} has no page for the step ${stage}`);
+        throw new Error(`session ${session._id} has no page for the step ${step}`);
       case 'completed':
       case 'failed':
       case 'expired':
       case 'over':
-        return { kind: 'leave', session, url: await completion.redirect(session, { stage, isNew }), gently };
+        return { kind: 'leave', session, url: await completion.redirect(session, { step, isNew }), gently };
     }
   }
 
-  async function atPhone({ session, stage }: Advanced, visit: Visit): Promise<View> {
+  async function atPhone({ session, step }: Advanced, browser: BrowserContext): Promise<View> {
     const { handoff } = session;
     if (!handoff) throw new ApiError('unauthorized');
-    switch (stage) {
+    switch (step) {
       case 'consent':
       case 'authenticate':
-        return begin(session, visit);
+        return begin(session, browser);
       case 'confirm':
         return { kind: 'confirm', session, handoff };
       case 'verify':
@@ -171,8 +183,8 @@ export function createFlow(dependencies: Dependencies) {
     }
   }
 
-  async function begin(session: Session, { device, secret = '', language }: Visit): Promise<View> {
-    const attempt = attempts.begin({ sessionId: session._id, device, secret });
+  async function begin(session: Session, { device, secret = '', language }: BrowserContext): Promise<View> {
+    const attempt = authorizationRequests.begin({ sessionId: session._id, device, secret });
     return {
       kind: 'begin',
       session,
@@ -186,13 +198,16 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   /** The way out of a session, after a form; undefined where a page of ours comes next. */
-  async function leaving({ session: moved, secret }: Submitted, visit: Visit): Promise<View | undefined> {
-    const entered = { ...visit, secret };
-    const session = moved ?? (await visits.read(entered));
-    if (visits.outdated(session, entered) !== undefined) return undefined;
+  async function leaving(
+    { session: moved, secret }: Submitted,
+    browser: BrowserContext,
+  ): Promise<View | undefined> {
+    const entered = { ...browser, secret };
+    const session = moved ?? (await sessionAccess.authorize(entered));
+    if (sessionAccess.latestSecret(session, entered) !== undefined) return undefined;
     const advanced = await advance(session, entered);
-    const isOver = advanced.detour !== undefined || !isLive(advanced.stage);
-    return visit.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
+    const isOver = advanced.detour !== undefined || !isLive(advanced.step);
+    return browser.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
   }
 
   return { show, submit, leaving, comeBack };

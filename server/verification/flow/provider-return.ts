@@ -1,22 +1,28 @@
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Visit, Visits } from '../browser/session-access.ts';
-import { stageOf } from '../session/steps.ts';
+import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
+import { stepOf } from '../session/steps.ts';
 import { returned, spentAttempts } from '../session/transitions.ts';
-import type { Attempts } from '../sources/authorization-request.ts';
+import type { AuthorizationRequests } from '../sources/authorization-request.ts';
 import type { SourceOf } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 
 interface Dependencies {
-  visits: Visits;
+  sessionAccess: SessionAccess;
   authentication: Authentication;
-  attempts: Attempts;
+  authorizationRequests: AuthorizationRequests;
   sourceOf: SourceOf;
   clock: { now(): number };
 }
 
 /** Takes browsers back from the sites of sources. */
-export function createProviderReturn({ visits, authentication, attempts, sourceOf, clock }: Dependencies) {
+export function createProviderReturn({
+  sessionAccess,
+  authentication,
+  authorizationRequests,
+  sourceOf,
+  clock,
+}: Dependencies) {
   const { move, authenticate } = authentication;
 
   /**
@@ -25,27 +31,33 @@ export function createProviderReturn({ visits, authentication, attempts, sourceO
    * @returns the secret that the browser's cookie must hold from now on
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser did not begin this authorization request
    */
-  async function comeBack(visit: Visit, back: { source: string; answer: URLSearchParams }): Promise<string> {
+  async function comeBack(
+    browser: BrowserContext,
+    back: { source: string; answer: URLSearchParams },
+  ): Promise<string> {
     const state = back.answer.get('state') ?? '';
     // The browser that began the session knows its state; only the browser that came back knows the provider's code.
     const token = `${state}.${back.answer.get('code') ?? ''}`;
-    const { session, secret, own } = await visits.enter(visit, token);
+    const { session, secret, own } = await sessionAccess.authorizeForm(browser, token);
     const { finish } = sourceOf(session);
-    if (!own || stageOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
-    if (visit.device === 'computer' && session.handoff?.state === 'taken') return secret;
+    if (!own || stepOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
+    if (browser.device === 'computer' && session.handoff?.state === 'taken') return secret;
     // A repeated return while the source is asked: the cookie has been rotated.
-    if (spentAttempts(session.carried).includes(attempts.idOf(state))) return secret;
-    const attempt = attempts.resume({ sessionId: session._id, device: visit.device, secret }, state);
+    if (spentAttempts(session.carried).includes(authorizationRequests.idOf(state))) return secret;
+    const attempt = authorizationRequests.resume(
+      { sessionId: session._id, device: browser.device, secret },
+      state,
+    );
     // It left before it asked for the phone, in another tab: its cookie has been rotated since.
     if (!attempt && session.handoff) return secret;
     if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
-    const renewed = visits.renewed(visit, secret, token);
-    const about = { attemptId: attempt.id, device: visit.device, hash: sha256(renewed) };
+    const renewed = sessionAccess.rotated(browser, secret, token);
+    const about = { attemptId: attempt.id, device: browser.device, hash: sha256(renewed) };
     const mine = await move(session, returned(session, about, new Date(clock.now())));
     const outcome = mine && (await finish(back.answer, attempt));
-    const moved = outcome && (await authenticate({ session: mine, visit, renewed }, outcome));
+    const moved = outcome && (await authenticate({ session: mine, browser, renewed }, outcome));
     // Where another request of this browser was faster with the same return, it set the same secret.
-    return moved ? renewed : (await visits.enter({ ...visit, secret }, token)).secret;
+    return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, token)).secret;
   }
 
   return comeBack;

@@ -3,12 +3,12 @@ import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import { isTokenOf } from '../browser/csrf.ts';
-import type { Visit, Visits } from '../browser/session-access.ts';
+import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import { confirmed, offered, withdrawn } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { Outbox } from '../session/outbox.ts';
-import { isLive, stageOf, stepOf } from '../session/steps.ts';
+import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
 import { consented, failed, type Session } from '../session/transitions.ts';
 import { type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
@@ -16,14 +16,14 @@ import type { Authentication } from './authenticate.ts';
 export const decisions = ['accept', 'decline', 'cancel', 'phone', 'stay', 'confirm', 'deny'] as const;
 
 export interface Submission {
-  /** The stage that the form was made for. */
+  /** The version of the form. */
   step?: string | undefined;
   csrf?: string | undefined;
   decision?: (typeof decisions)[number] | undefined;
   /** What the verification source's page asked for. */
   input: Readonly<Record<string, string>>;
   /** `User-Agent` of the browser. */
-  browser: DeviceName;
+  deviceName: DeviceName;
 }
 
 /** What a form has led to. */
@@ -35,10 +35,10 @@ export interface Submitted {
 }
 
 /** A browser with the secret that is the session's. */
-type Entered = Visit & { secret: string };
+type Entered = BrowserContext & { secret: string };
 
 interface Dependencies {
-  visits: Visits;
+  sessionAccess: SessionAccess;
   authentication: Authentication;
   sourceOf: SourceOf;
   enrolling: Pick<Enrolling, 'known'>;
@@ -50,7 +50,7 @@ interface Dependencies {
 
 /** Takes the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
-  const { visits, authentication, sourceOf, enrolling, outbox, keyring, forms, clock } = dependencies;
+  const { sessionAccess, authentication, sourceOf, enrolling, outbox, keyring, forms, clock } = dependencies;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
@@ -59,38 +59,39 @@ export function createSubmit(dependencies: Dependencies) {
    * the browser is then shown where the session really is.
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
    */
-  async function submit(visit: Visit, form: Submission): Promise<Submitted> {
+  async function submit(browser: BrowserContext, form: Submission): Promise<Submitted> {
     const { csrf = '', decision } = form;
-    const { session, secret, own: current } = await visits.enter(visit, csrf);
+    const { session, secret, own: current } = await sessionAccess.authorizeForm(browser, csrf);
     const unchanged = { session, secret };
-    const stage = stageOf(session, clock.now());
+    const step = stepOf(session, clock.now());
     const own = current && isTokenOf(secret, csrf);
-    if (own && (decision === 'cancel' || decision === 'deny') && isLive(stage)) {
+    if (own && (decision === 'cancel' || decision === 'deny') && isLive(step)) {
       return { session: await move(session, failed(session, 'abandoned', now())), secret };
     }
-    const stale = !current || (form.step !== undefined && form.step !== stepOf(session, stage));
-    if (stale || !isLive(stage)) return unchanged;
+    const stale = !current || (form.step !== undefined && form.step !== formVersionOf(session, step));
+    if (stale || !isLive(step)) return unchanged;
     if (!own) throw new ApiError('cross_site_request');
-    if (visit.device === 'phone' && stage === 'confirm')
+    if (browser.device === 'phone' && step === 'confirm')
       return { session: await confirm(session, form), secret };
-    if (visit.device === 'computer' && stage === 'consent')
+    if (browser.device === 'computer' && step === 'consent')
       return { session: await decide(session, form), secret };
-    if (stage !== 'authenticate') return unchanged;
-    const entered = { ...visit, secret };
-    const chosen = visit.device === 'computer' && (await chooseDevice(session, entered, form));
+    if (step !== 'authenticate') return unchanged;
+    const entered = { ...browser, secret };
+    const chosen = browser.device === 'computer' && (await chooseDevice(session, entered, form));
     return chosen || identify(session, entered, form);
   }
 
   /** Takes the form of the source's own page. */
   async function identify(
     session: Session,
-    visit: Entered,
+    browser: Entered,
     { csrf = '', input }: Submission,
   ): Promise<Submitted> {
-    const outcome = await sourceOf(session).resume(sourceSession(session, visit.language), input);
+    const outcome = await sourceOf(session).resume(sourceSession(session, browser.language), input);
     if (outcome.kind === 'verified') throw new Error('a source verified a user who has not authenticated');
-    const renewed = outcome.kind === 'failed' ? visit.secret : visits.renewed(visit, visit.secret, csrf);
-    return rotated(await authenticate({ session, visit, renewed }, outcome), { visit, renewed, csrf });
+    const renewed =
+      outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
+    return rotated(await authenticate({ session, browser, renewed }, outcome), { browser, renewed, csrf });
   }
 
   async function decide(session: Session, { decision }: Submission): Promise<Session | undefined> {
@@ -103,7 +104,7 @@ export function createSubmit(dependencies: Dependencies) {
     const { handoff, userId } = session;
     if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)
       throw new ApiError('cross_site_request');
-    const browserHash = sha256(visits.confirmed(session));
+    const browserHash = sha256(sessionAccess.confirmed(session));
     const who = { ...enrolling.known(session, userId), browserHash };
     const moved = await move(session, confirmed({ handoff, browserHash: session.browserHash }, who, now()));
     // The computer may take its time: the partner hears of the enrollment before.
@@ -117,17 +118,17 @@ export function createSubmit(dependencies: Dependencies) {
    */
   async function chooseDevice(
     session: Session,
-    visit: Entered,
-    { decision, browser, csrf = '' }: Submission,
+    browser: Entered,
+    { decision, deviceName, csrf = '' }: Submission,
   ): Promise<Submitted | undefined> {
     const { handoff } = session;
-    const { secret } = visit;
+    const { secret } = browser;
     if (decision === 'phone' && handoff?.state !== 'taken') {
-      const renewed = visits.renewed(visit, secret, csrf);
-      const about = { computer: browser, browserHash: sha256(renewed), forms: forms(), at: now() };
+      const renewed = sessionAccess.rotated(browser, secret, csrf);
+      const about = { computer: deviceName, browserHash: sha256(renewed), forms: forms(), at: now() };
       const offering = offered(keyring.id, session, about);
       if (!offering) return { session, secret };
-      return rotated(await move(session, offering), { visit, renewed, csrf });
+      return rotated(await move(session, offering), { browser, renewed, csrf });
     }
     if (decision === 'stay' && handoff) {
       const isWithdrawn = handoff.state === 'withdrawn';
@@ -139,9 +140,9 @@ export function createSubmit(dependencies: Dependencies) {
   /** The cookie's secret after a move that rotates it. Where another request of the same form was faster, it set the same. */
   async function rotated(
     moved: Session | undefined,
-    { visit, renewed, csrf }: { visit: Entered; renewed: string; csrf: string },
+    { browser, renewed, csrf }: { browser: Entered; renewed: string; csrf: string },
   ): Promise<Submitted> {
-    return moved ? { session: moved, secret: renewed } : visits.enter(visit, csrf);
+    return moved ? { session: moved, secret: renewed } : sessionAccess.authorizeForm(browser, csrf);
   }
 
   return submit;

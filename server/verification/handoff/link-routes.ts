@@ -5,14 +5,14 @@ import { newBrowserSecret } from '../browser/browser-binding.ts';
 import { isOwnOrigin, isTokenOf } from '../browser/csrf.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import type { Pages } from '../pages/pages.ts';
-import type { Answering } from '../pages/responses.ts';
+import type { Responses } from '../pages/responses.ts';
 import { deviceName } from './devices.ts';
 import type { Joining } from './pairing.ts';
 
 interface Dependencies {
   joining: Joining;
   pages: Pages;
-  answering: Answering;
+  responses: Responses;
 }
 
 const Params = z.object({ token: z.string().max(64) });
@@ -22,8 +22,8 @@ const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
 const cookie = 'svc_link';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */
-export function linkRoutes({ joining, pages, answering }: Dependencies): FastifyPluginAsyncZod {
-  const { origin, root, bind, languageOf, sendPage, setCookie, toPage } = answering;
+export function linkRoutes({ joining, pages, responses }: Dependencies): FastifyPluginAsyncZod {
+  const { origin, root, bind, languageOf, sendPage, setCookie, toPage } = responses;
 
   return async (app) => {
     app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
@@ -50,9 +50,9 @@ export function linkRoutes({ joining, pages, answering }: Dependencies): Fastify
       const form = { secret, csrf: body.csrf };
       const joined = await joining.join(params.token, { code: body.code, phone, form });
       if (!joined) return reply.redirect(`${origin}${root}/p/${params.token}?wrong`, 303);
-      const visit = { device: 'phone', sessionId: joined.sessionId, secret: joined.secret } as const;
-      bind(reply, visit, joined.secret);
-      return toPage(reply, visit);
+      const browser = { device: 'phone', sessionId: joined.sessionId, secret: joined.secret } as const;
+      bind(reply, browser, joined.secret);
+      return toPage(reply, browser);
     });
   };
 }

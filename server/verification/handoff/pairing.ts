@@ -3,7 +3,7 @@ import { hmac, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Authentication } from '../flow/authenticate.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { stageOf } from '../session/steps.ts';
+import { stepOf } from '../session/steps.ts';
 import type { Handoff, Session } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
 import { isCode, isOpen, mistyped, taken } from './handoff.ts';
@@ -35,7 +35,7 @@ export function createJoining({ sessions, authentication, keyring, clock }: Depe
   async function look(token: string): Promise<OpenLink> {
     const session = await sessions.findByLink(presentedLink(token));
     const handoff = session?.handoff;
-    const open = session && stageOf(session, clock.now()) === 'authenticate' && isOpen(handoff, clock.now());
+    const open = session && stepOf(session, clock.now()) === 'authenticate' && isOpen(handoff, clock.now());
     if (!open) throw new ApiError('session_not_found');
     return { session, handoff };
   }

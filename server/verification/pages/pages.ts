@@ -5,7 +5,7 @@ import { issueToken } from '../browser/csrf.ts';
 import type { View } from '../flow/flow.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { OpenLink } from '../handoff/pairing.ts';
-import { claimsAskedFor, stageOf, stepOf } from '../session/steps.ts';
+import { claimsAskedFor, formVersionOf, stepOf } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';
 import type { Device } from '../sources/authorization-request.ts';
 import { assetAddresses, templates } from './assets.ts';
@@ -115,7 +115,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       testMode: session.mode === 'test',
       action,
       csrf: issueToken(secret),
-      stage: stepOf(session, stageOf(session, clock.now())),
+      formVersion: formVersionOf(session, stepOf(session, clock.now())),
       steps: steps[device],
       keptFor: spanInWords(claimLifetime, language),
     };

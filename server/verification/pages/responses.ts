@@ -2,7 +2,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
-import type { Visit } from '../browser/session-access.ts';
+import type { BrowserContext } from '../browser/session-access.ts';
 import type { View } from '../flow/flow.ts';
 import { isPhone } from '../handoff/devices.ts';
 import type { Session } from '../session/transitions.ts';
@@ -34,13 +34,13 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
 }
 
 /** How the hosted pages answer: cookies, headers, pages, redirects, errors. */
-export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
+export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
   const basePath = pathname.replace(/\/$/, '');
   const root = `${basePath}/verify`;
 
-  const path = ({ device, sessionId }: Pick<Visit, 'device' | 'sessionId'>) =>
+  const path = ({ device, sessionId }: Pick<BrowserContext, 'device' | 'sessionId'>) =>
     `${root}/${segments[device]}/${sessionId}`;
 
   /** `at` is a path: the cookie is sent to it and below. Without an age: it outlives the session, never the browser. */
@@ -72,34 +72,35 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
     setCookie,
     sendPage,
 
-    /** The visit of the browser that sends this request. */
-    visitOf(request: FastifyRequest, device: Device, sessionId: string): Visit {
+    /** Session, device and cookie of the browser that sends this request. */
+    browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
       const secret = request.cookies[cookieNames[device](sessionId)];
       return { device, sessionId, secret, language: languageChosen(request) };
     },
 
     /** Sets the cookie of this browser to `secret`. */
-    bind(reply: FastifyReply, visit: Visit, secret: string): void {
-      const { device, sessionId } = visit;
-      setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(visit) });
+    bind(reply: FastifyReply, browser: BrowserContext, secret: string): void {
+      const { device, sessionId } = browser;
+      setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(browser) });
     },
 
     languageOf,
 
     /** Redirects to the page of the session: after a form, a reload must not send it twice. */
-    toPage: (reply: FastifyReply, visit: Visit) => reply.redirect(`${origin}${path(visit)}`, 303),
+    toPage: (reply: FastifyReply, browser: BrowserContext) =>
+      reply.redirect(`${origin}${path(browser)}`, 303),
 
-    async sendView(reply: FastifyReply, view: View, visit: Visit): Promise<FastifyReply> {
+    async sendView(reply: FastifyReply, view: View, browser: BrowserContext): Promise<FastifyReply> {
       notePartner(reply.request, view.session.partnerId);
       if (view.kind === 'leave' && !view.gently) return reply.redirect(view.url, 303);
       const { request } = reply;
       const context: PageContext = {
-        action: path(visit),
-        secret: visit.secret ?? '',
+        action: path(browser),
+        secret: browser.secret ?? '',
         language: languageOf(request, view.session),
         choiceAddress: choiceAddress(request),
-        device: visit.device,
-        onPhone: visit.device === 'phone' || isPhone(request.headers['user-agent']),
+        device: browser.device,
+        onPhone: browser.device === 'phone' || isPhone(request.headers['user-agent']),
       };
       return sendPage(reply, await pages.show(view, context));
     },
@@ -126,4 +127,4 @@ export function createAnswering({ pages, findSession, baseUrl }: Dependencies) {
     },
   };
 }
-export type Answering = ReturnType<typeof createAnswering>;
+export type Responses = ReturnType<typeof createResponses>;

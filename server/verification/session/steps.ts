@@ -3,7 +3,7 @@ import type { Reason } from '../../../contracts/reasons.ts';
 import type { Session } from './transitions.ts';
 
 /** The present step of a session, which decides the next page. */
-export type Stage =
+export type Step =
   | 'consent'
   | 'authenticate'
   /** The user has authenticated at a phone, and has still to recognise the computer. */
@@ -16,12 +16,12 @@ export type Stage =
   /** Ended in failure, and its lifetime is over as well. */
   | 'over';
 
-const live: readonly Stage[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
+const live: readonly Step[] = ['consent', 'authenticate', 'confirm', 'verify', 'issue'];
 
 /** Whether a session can still come to a code. */
-export const isLive = (stage: Stage): boolean => live.includes(stage);
+export const isLive = (step: Step): boolean => live.includes(step);
 
-export function stageOf(session: Session, now: number): Stage {
+export function stepOf(session: Session, now: number): Step {
   const expired = now >= session.expiresAt.getTime();
   if (session.status === 'complete') return 'completed';
   if (session.failure) return expired ? 'over' : 'failed';
@@ -32,14 +32,14 @@ export function stageOf(session: Session, now: number): Stage {
   return session.userId ? 'confirm' : 'authenticate';
 }
 
-/** What a form was made for. Its page is out of date as soon as this changes: each step of a hand-off counts. */
-export function stepOf({ handoff }: Pick<Session, 'handoff'>, stage: Stage): string {
-  return handoff ? `${stage}.${handoff.number}.${handoff.state}` : stage;
+/** The version of a form. A form with another version than that of the session is out of date. */
+export function formVersionOf({ handoff }: Pick<Session, 'handoff'>, step: Step): string {
+  return handoff ? `${step}.${handoff.number}.${handoff.state}` : step;
 }
 
 /** Why a session ended, or will never end, with a code; undefined while it still may. */
-export function reasonAt({ failure }: Pick<Session, 'failure'>, stage: Stage): Reason | undefined {
-  return stage === 'expired' ? 'session_expired' : failure?.reason;
+export function reasonAt({ failure }: Pick<Session, 'failure'>, step: Step): Reason | undefined {
+  return step === 'expired' ? 'session_expired' : failure?.reason;
 }
 
 /** The requested claims that the registry knows, in the order of the scope. */

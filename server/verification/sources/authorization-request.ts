@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { hmac, sameText, sha256 } from '../../platform/ids.ts';
 
-/** Which browser takes part in a session: the one that began it, or the phone that it was handed to. */
+/** The browser that began a session, or the phone of a hand-off. */
 export type Device = 'computer' | 'phone';
 
-/** One trip of one browser to a source's own site and back. Nothing is stored for it: all is derived. */
-export interface Attempt {
+/** An authorization request of one browser to an OpenID provider. Its values are derived and not stored. */
+export interface AuthorizationRequest {
   id: string;
   device: Device;
   /** SHA-256 of the secret of its cookie. */
   binding: string;
-  /** Travels to the provider and back; only the browser that left with it can come back with it. */
+  /** `state` of the request. Only the browser that began the request can return with it. */
   state: string;
-  /** Ties the provider's ID token to this attempt. */
+  /** Binds the provider's ID token to this request. */
   nonce: string;
   /** PKCE (RFC 7636 4.1). */
   codeVerifier: string;
 }
 
-interface Traveller {
+interface Requester {
   sessionId: string;
   device: Device;
   /** The secret of its cookie. */
@@ -33,8 +33,8 @@ export function destinationOf(state: string): { sessionId: string; device: Devic
   return sessionId ? { sessionId, device: device as Device } : undefined;
 }
 
-export function createAttempts(key: Uint8Array) {
-  function derive({ sessionId, device, secret }: Traveller, id: string): Attempt {
+export function createAuthorizationRequests(key: Uint8Array) {
+  function derive({ sessionId, device, secret }: Requester, id: string): AuthorizationRequest {
     const own = Buffer.from(hmac(key, JSON.stringify(['attempt', sessionId, device, secret, id])));
     return {
       id,
@@ -47,17 +47,18 @@ export function createAttempts(key: Uint8Array) {
   }
 
   return {
-    begin: (traveller: Traveller): Attempt => derive(traveller, randomBytes(16).toString('base64url')),
+    begin: (requester: Requester): AuthorizationRequest =>
+      derive(requester, randomBytes(16).toString('base64url')),
 
     /** The id that a state names; empty where it has none. */
     idOf: (state: string): string => shape.exec(state)?.[3] ?? '',
 
     /** The attempt that a state belongs to; undefined unless this very browser began it. */
-    resume(traveller: Traveller, state: string): Attempt | undefined {
+    resume(requester: Requester, state: string): AuthorizationRequest | undefined {
       const [, , , id = ''] = shape.exec(state) ?? [];
-      const attempt = derive(traveller, id);
+      const attempt = derive(requester, id);
       return sameText(attempt.state, state) ? attempt : undefined;
     },
   };
 }
-export type Attempts = ReturnType<typeof createAttempts>;
+export type AuthorizationRequests = ReturnType<typeof createAuthorizationRequests>;

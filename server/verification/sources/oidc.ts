@@ -3,7 +3,7 @@ import type { Claims } from '../../../contracts/claims.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Attempt } from './authorization-request.ts';
+import type { AuthorizationRequest } from './authorization-request.ts';
 import { deriveClaims } from './oidc-claims.ts';
 import type { Authenticated, Failed, VerificationSource } from './source.ts';
 
@@ -80,7 +80,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   const maxAge = parameters['max_age'] === undefined ? undefined : Number(parameters['max_age']);
 
   /** Claims of the user who returned with `answer`. @throws where the answer is invalid */
-  async function ask(answer: URLSearchParams, { state, nonce, codeVerifier }: Attempt) {
+  async function ask(answer: URLSearchParams, { state, nonce, codeVerifier }: AuthorizationRequest) {
     const config = await provider();
     const tokens = await openid.authorizationCodeGrant(config, new URL(`${redirectUri}?${answer}`), {
       expectedState: state,

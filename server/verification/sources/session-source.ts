@@ -1,4 +1,4 @@
-import type { Visit } from '../browser/session-access.ts';
+import type { BrowserContext } from '../browser/session-access.ts';
 import { claimsAskedFor } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';
 import type { SourceSession, VerificationSource } from './source.ts';
@@ -15,7 +15,7 @@ export function createSourceOf(sources: ReadonlyMap<string, VerificationSource>)
 }
 
 /** A session as its source sees it. @param chosen the language that the person chose on our pages */
-export function sourceSession(session: Session, chosen?: Visit['language']): SourceSession {
+export function sourceSession(session: Session, chosen?: BrowserContext['language']): SourceSession {
   const { _id: id, partnerId, mode, carried, language } = session;
   return { id, partnerId, mode, carried, claims: claimsAskedFor(session), language: chosen ?? language };
 }

@@ -2,7 +2,7 @@ import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
 import type { WalletProfile } from '../../../contracts/wallet-sources.ts';
-import type { Attempt } from './authorization-request.ts';
+import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** What a source may know of a session. */
 export interface SourceSession {
@@ -67,9 +67,9 @@ export interface Failed {
 export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
-  begin(session: SourceSession, attempt: Attempt): Promise<Beginning>;
+  begin(session: SourceSession, attempt: AuthorizationRequest): Promise<Beginning>;
   /** For a source with a site of its own: judges what the browser brought back from there. */
-  finish?(answer: URLSearchParams, attempt: Attempt): Promise<Authenticated | Failed>;
+  finish?(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<Authenticated | Failed>;
   /**
    * Called with what the form of its own page brought; then, for a user without fresh claims, once more with no
    * input for the verification.

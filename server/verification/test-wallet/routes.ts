@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/errors.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
-import type { Answering } from '../pages/responses.ts';
+import type { Responses } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
 import { type Asked, readLink } from './asked.ts';
 import { type HolderName, holders } from './issuer.ts';
@@ -69,7 +69,7 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
  */
 export function testWalletRoutes(
   dependencies: Dependencies,
-  { languageOf }: Pick<Answering, 'languageOf'>,
+  { languageOf }: Pick<Responses, 'languageOf'>,
 ): FastifyPluginAsyncZod {
   const { wallet, statusList, baseUrl, limit } = dependencies;
   const eta = new Eta({ views: templates, cache: true });

@@ -3,10 +3,10 @@ import { ApiError, unavailable } from '../../../platform/errors.ts';
 import { sameText, sha256 } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import { isTokenOf } from '../../browser/csrf.ts';
-import type { Visit, Visits } from '../../browser/session-access.ts';
+import type { BrowserContext, SessionAccess } from '../../browser/session-access.ts';
 import type { Authentication } from '../../flow/authenticate.ts';
 import type { SessionStore } from '../../session/session-store.ts';
-import { claimsAskedFor, stageOf } from '../../session/steps.ts';
+import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { failed, type Session, type Transition } from '../../session/transitions.ts';
 import type { Device } from '../authorization-request.ts';
 import { destinationOfToken, type Handle } from './handles.ts';
@@ -17,7 +17,7 @@ import { authenticatedBy, type WalletAnswer, type WalletOutcome, type WalletSour
 interface Dependencies {
   sources: ReadonlyMap<string, WalletSource>;
   sessions: Pick<SessionStore, 'find'>;
-  visits: Visits;
+  sessionAccess: SessionAccess;
   authentication: Authentication;
   clock: { now(): number; trusted?(): boolean };
   logger: Pick<Logger, 'warn'>;
@@ -64,7 +64,7 @@ const explained = (transition: Transition, note: string): Transition => ({
 
 /** What wallets send, and how the browser comes back after it. */
 export function createWalletAnswers(dependencies: Dependencies) {
-  const { sources, sessions, visits, authentication, clock, logger } = dependencies;
+  const { sources, sessions, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
@@ -76,7 +76,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
     const { device, number } = destination;
     const binding = bindingOf(session, device);
     const isOpen =
-      stageOf(session, clock.now()) === 'authenticate' &&
+      stepOf(session, clock.now()) === 'authenticate' &&
       isAt(session, device) &&
       pendingIn(session.carried).number === number;
     if (!isOpen || binding === undefined) return undefined;
@@ -182,19 +182,19 @@ export function createWalletAnswers(dependencies: Dependencies) {
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
      */
-    async present(visit: Visit, { csrf, token, data }: DigitalAnswer): Promise<string> {
-      const { session, secret, own } = await visits.enter(visit, csrf);
+    async present(browser: BrowserContext, { csrf, token, data }: DigitalAnswer): Promise<string> {
+      const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
       if (!own) return secret;
       if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
       const open = openIn(session, token);
-      if (!open || open.handle.device !== visit.device) return secret;
+      if (!open || open.handle.device !== browser.device) return secret;
       const { moved } = await take(open, { channel: 'digital-credentials', body: data });
       const { presented, number } = pendingIn(moved?.carried);
       if (!moved || !presented) return secret;
-      const renewed = visits.renewed(visit, secret, csrf);
+      const renewed = sessionAccess.rotated(browser, secret, csrf);
       const user = userOf(moved, { presented, number });
-      const done = await authentication.authenticate({ session: moved, visit, renewed }, user);
-      return done ? renewed : (await visits.enter({ ...visit, secret }, csrf)).secret;
+      const done = await authentication.authenticate({ session: moved, browser, renewed }, user);
+      return done ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, csrf)).secret;
     },
 
     /**
@@ -203,18 +203,18 @@ export function createWalletAnswers(dependencies: Dependencies) {
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a wrong code
      */
-    async comeBack(visit: Visit, code: string): Promise<string> {
-      const { session, secret, own } = await visits.enter(visit, code);
-      if (!own || stageOf(session, clock.now()) !== 'authenticate' || !isAt(session, visit.device))
+    async comeBack(browser: BrowserContext, code: string): Promise<string> {
+      const { session, secret, own } = await sessionAccess.authorizeForm(browser, code);
+      if (!own || stepOf(session, clock.now()) !== 'authenticate' || !isAt(session, browser.device))
         return secret;
       const { presented, number } = pendingIn(session.carried);
-      const isMine = presented?.device === visit.device && sameText(presented.codeHash, sha256(code));
+      const isMine = presented?.device === browser.device && sameText(presented.codeHash, sha256(code));
       if (!presented || !isMine) throw new ApiError('cross_site_request');
       const outcome = userOf(session, { presented, number });
-      const renewed = visits.renewed(visit, secret, code);
-      const moved = await authentication.authenticate({ session, visit, renewed }, outcome);
+      const renewed = sessionAccess.rotated(browser, secret, code);
+      const moved = await authentication.authenticate({ session, browser, renewed }, outcome);
       // Where another request of this browser was faster with the same return, it set the same secret.
-      return moved ? renewed : (await visits.enter({ ...visit, secret }, code)).secret;
+      return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, code)).secret;
     },
   };
 }

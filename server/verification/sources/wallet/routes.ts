@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ApiError, generalBody } from '../../../platform/errors.ts';
 import { renderErrors } from '../../../platform/http/errors.ts';
 import { isOwnOrigin } from '../../browser/csrf.ts';
-import type { Answering } from '../../pages/responses.ts';
+import type { Responses } from '../../pages/responses.ts';
 import type { Device } from '../authorization-request.ts';
 import type { WalletAnswers } from './answers.ts';
 import { requestObjectType } from './request.ts';
@@ -14,7 +14,7 @@ const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish
 const Body = z.record(z.string(), z.unknown());
 
 /** What wallets call, to be mounted at `/verify/wallet`. No cookie counts here. */
-export function walletRoutes(answers: WalletAnswers, answering: Answering): FastifyPluginAsyncZod {
+export function walletRoutes(answers: WalletAnswers, responses: Responses): FastifyPluginAsyncZod {
   return async (app) => {
     renderErrors(app, (error: ApiError, _request, reply) => void reply.send(generalBody(error)));
 
@@ -37,7 +37,7 @@ export function walletRoutes(answers: WalletAnswers, answering: Answering): Fast
       { schema: { params: Params, body: Body } },
       async ({ params, body }, reply) => {
         const { session, device, code } = await answers.answer(params.source, params.token, body);
-        const page = `${answering.origin}${answering.path({ device, sessionId: session._id })}`;
+        const page = `${responses.origin}${responses.path({ device, sessionId: session._id })}`;
         const query = code === undefined ? '' : `/wallet?response_code=${code}`;
         return reply.send({ redirect_uri: `${page}${query}` });
       },
@@ -55,25 +55,25 @@ const Digital = z.object({
 export function walletReturnRoutes(
   device: Device,
   answers: WalletAnswers,
-  answering: Answering,
+  responses: Responses,
 ): FastifyPluginAsyncZod {
-  const { visitOf, bind, toPage, origin } = answering;
+  const { browserOf, bind, toPage, origin } = responses;
   const params = z.object({ session_id: z.string().max(64) });
   const schema = { params, querystring: z.object({ response_code: z.string().min(1).max(64) }) };
   return async (app) => {
     app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
-      const visit = visitOf(request, device, request.params.session_id);
-      const secret = await answers.comeBack(visit, request.query.response_code);
-      if (secret !== visit.secret) bind(reply, visit, secret);
-      return toPage(reply, visit);
+      const browser = browserOf(request, device, request.params.session_id);
+      const secret = await answers.comeBack(browser, request.query.response_code);
+      if (secret !== browser.secret) bind(reply, browser, secret);
+      return toPage(reply, browser);
     });
 
     app.post('/:session_id/wallet', { schema: { params, body: Digital } }, async (request, reply) => {
       if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
-      const visit = visitOf(request, device, request.params.session_id);
-      const secret = await answers.present(visit, request.body);
-      if (secret !== visit.secret) bind(reply, visit, secret);
-      return toPage(reply, visit);
+      const browser = browserOf(request, device, request.params.session_id);
+      const secret = await answers.present(browser, request.body);
+      if (secret !== browser.secret) bind(reply, browser, secret);
+      return toPage(reply, browser);
     });
   };
 }
