@@ -109,7 +109,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
   'jobs cancel': ({ job }) => [job],
   'keyring reseal': () => [],
   'keyring retire': async () => {
-    const keys = server.database.db.collection<KeyDocument>('keys');
+    const keys = server.db.collection<KeyDocument>('keys');
     const key = (await keys.findOne({ _id: 'signing-1' })) ?? expect.fail('no signing key');
     const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
     await keys.insertOne({ ...key, _id: 'signing-0', createdAt: ago(3), activeAt: ago(3) });
