@@ -194,7 +194,7 @@ describe('the permission table', () => {
       expect(await robin.auditLog.list.query(wanted)).toEqual(own);
     expect(await server.admin.auditLog.list.query({ target: partnerId })).toHaveLength(2);
     await expect(robin.auditLog.list.query({ actor: 'opr_first' })).rejects.toThrow(
-      'The role support reads what it did itself; ops or an owner may read all',
+      'The role support reads only its own entries; ops or an owner may read all',
     );
   });
 
