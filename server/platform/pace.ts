@@ -14,7 +14,7 @@ export interface Pace {
 export type Deadline = Pick<Pace, 'beginWithin' | 'answerWithin'>;
 
 /**
- * decisions.md: where the database is away, a billable endpoint answers 503 within 5 s. What was begun in time has as
+ * docs/limits-and-billing.md: where the database is away, a billable endpoint answers 503 within 5 s. What was begun in time has as
  * long to come to its end as the database may take for an answer: that of an exchange is worth more than a 503.
  */
 export const usualPace: Pace = {

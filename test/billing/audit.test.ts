@@ -259,7 +259,7 @@ const corruptions: Record<string, Corruption> = {
 };
 
 /** One wallet for all corruptions: as it was before each of them, and never audited. */
-let busy: Busy;
+let busy: Busy | undefined;
 async function untouched(): Promise<Busy> {
   busy ??= await busyPartner();
   const { walletId } = busy;

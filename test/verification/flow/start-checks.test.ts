@@ -45,7 +45,7 @@ describe('the source of a session', () => {
     ['live', undefined, /no verification source/],
     ['live', 'sandbox', /the sandbox serves test clients only/],
     ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
-    ['live', 'nobody', /nobody of this client does not exist/],
+    ['live', 'ghost', /ghost of this client does not exist/],
   ] as const)('of a %s client that names %s is refused', (mode, named, because) => {
     const verdict = judgeStart(query, facts(mode, named));
     expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });

@@ -70,7 +70,7 @@ describe('seconds in which something falls due', () => {
 describe('a lease', () => {
   const lease = (token: string) => ({ token, now: at, until: new Date(at.getTime() + 60_000) });
 
-  it('is had by one process, of a delivery that waits', async () => {
+  it('is given to one process, for a delivery that waits', async () => {
     const store = await storeWith({ key_a: { count: 2, dueIn: -1 } });
     const [ended = ''] = store.ids;
     await store.collection.updateOne({ _id: ended }, { $set: { status: 'failed' } });
