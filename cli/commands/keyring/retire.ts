@@ -14,7 +14,7 @@ function consequenceOf(id: string, key: KeyView | undefined): string {
 export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> {
   static override summary = 'Take an old signing key out of the published keys, for good.';
   static override description =
-    'Refused for the key that signs, and while a token that the key has signed may live: `keyring list` shows the time from which it is possible. Keep the published keys where partners still verify statements of that time.';
+    'Refused for the key that signs, and while a token that the key has signed may live. `keyring list` shows the time from which it is possible. Keep the published keys where partners still verify statements of that time.';
   static override examples = [
     '<%= config.bin %> keyring retire signing-1 --dry-run',
     '<%= config.bin %> keyring retire signing-1 --yes',
