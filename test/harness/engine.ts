@@ -1,4 +1,4 @@
-import { mkdtempSync, statfsSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,6 +24,25 @@ function quickestFolder(): string {
   }
 }
 
+const prefix = 'svc-test-database-';
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // Another user's process may not be asked, and is there.
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** Runs that were killed leave their databases, and take memory with them. */
+function removeAbandoned(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
+    if (pid && !isRunning(Number(pid))) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
 /**
  * One database server for the whole run: the one that MONGODB_URI names, the mongod that MONGOMS_SYSTEM_BINARY
  * names, or else the embedded engine as `npm run build` left it.
@@ -37,11 +56,13 @@ export default async function setup(project: TestProject): Promise<(() => Promis
   process.env['MONGOMS_SYSTEM_BINARY_VERSION_CHECK'] ??= 'false';
   const systemBinary =
     process.env['MONGOMS_SYSTEM_BINARY'] ?? fileURLToPath(new URL('mongod', import.meta.url));
+  const folder = quickestFolder();
+  removeAbandoned(folder);
   const server = await MongoMemoryServer.create({
     binary: { systemBinary },
     instance: {
       storageEngine: 'wiredTiger',
-      dbPath: mkdtempSync(join(quickestFolder(), 'svc-test-database-')),
+      dbPath: mkdtempSync(join(folder, `${prefix}${process.pid}-`)),
     },
   });
   project.provide('mongodbUri', server.getUri());
