@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
@@ -50,61 +51,73 @@ function startTraffic(server: ServerProcess, partner: TestPartner) {
   };
 }
 
-it('a restored backup is in order, and honours nothing that was issued after it was taken', async () => {
-  const server = await createServerProcess();
-  const backup = join(mkdtempSync(join(tmpdir(), 'svc-backup-')), 'backup');
-  onTestFinished(() => rmSync(join(backup, '..'), { recursive: true }));
-  await server.start();
-  const partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000 } });
-  const early = await exchange(server, await codeOf(server, partner));
-  const unused = await codeOf(server, partner);
-  const running = await svcGateway(server.dataDir, 'backup', backup);
-  expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
+/** Seconds of traffic after the backup, before everything is lost: a few, or as many as one asks for. */
+const age = Number(process.env['RESTORE_AGE_SECONDS'] ?? 0);
 
-  const before = startTraffic(server, partner);
-  await expect.poll(() => before.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
-  await server.end('SIGTERM');
-  await before.stop();
-  expect((await svcGateway(server.dataDir, 'backup', backup)).output).toMatch(/^Copied \d+ files to /);
+it(
+  'a restored backup is in order, and honours nothing that was issued after it was taken',
+  async () => {
+    const server = await createServerProcess();
+    const backup = join(mkdtempSync(join(tmpdir(), 'svc-backup-')), 'backup');
+    onTestFinished(() => rmSync(join(backup, '..'), { recursive: true }));
+    await server.start();
+    const most = 100_000;
+    const limits = { tokenRequestsPerMinute: most, userinfoRequestsPerMinute: most };
+    const partner = await createPartner(server, { funds: 10_000_000, client: limits });
+    const { partnerId } = partner;
+    await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: most, perHour: most });
+    const early = await exchange(server, await codeOf(server, partner));
+    const unused = await codeOf(server, partner);
+    const running = await svcGateway(server.dataDir, 'backup', backup);
+    expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
 
-  await server.start();
-  const late = await exchange(server, unused);
-  expect(late.status).toBe(200);
-  const traffic = startTraffic(server, partner);
-  await expect.poll(() => traffic.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
-  const lateCode = await codeOf(server, partner);
-  await server.end('SIGKILL');
-  await traffic.stop();
+    const before = startTraffic(server, partner);
+    await expect.poll(() => before.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    await server.end('SIGTERM');
+    await before.stop();
+    expect((await svcGateway(server.dataDir, 'backup', backup)).output).toMatch(/^Copied \d+ files to /);
 
-  const inPlace = await svcGateway(server.dataDir, 'restore', backup);
-  expect([inPlace.code, inPlace.output]).toEqual([1, expect.stringContaining('exists: stop the server')]);
-  renameSync(join(server.dataDir, 'db'), join(server.dataDir, 'lost'));
-  expect((await svcGateway(server.dataDir, 'restore', backup)).output).toMatch(
-    /^Restored the state of .* ended \d+ open sessions and [1-9]\d* codes/,
-  );
+    await server.start();
+    const late = await exchange(server, unused);
+    expect(late.status).toBe(200);
+    const traffic = startTraffic(server, partner);
+    await expect.poll(() => traffic.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    await sleep(age * 1_000);
+    const lateCode = await codeOf(server, partner);
+    await server.end('SIGKILL');
+    await traffic.stop();
 
-  await server.start();
-  const after = startTraffic(server, partner);
-  // The code was exchanged after the backup: its charge is lost, and it pays for no second token.
-  expect(await exchange(server, unused)).toMatchObject({ status: 400, error: 'invalid_grant' });
-  expect(await exchange(server, lateCode)).toMatchObject({ status: 400, error: 'invalid_grant' });
-  for (const token of [late.access_token, ...traffic.granted])
-    expect(await userinfo(server, token)).toBe(401);
-  for (const token of [early.access_token, ...before.granted])
-    expect(await userinfo(server, token)).toBe(200);
-  await expect.poll(() => after.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
-  const reports = await server.admin.wallets.audit.query({ partnerId: partner.partnerId });
-  expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
-  expect((await server.admin.auditLog.list.query({})).map(({ action }) => action)).toContain(
-    'database.restored',
-  );
-  await after.stop();
+    const inPlace = await svcGateway(server.dataDir, 'restore', backup);
+    expect([inPlace.code, inPlace.output]).toEqual([1, expect.stringContaining('exists: stop the server')]);
+    renameSync(join(server.dataDir, 'db'), join(server.dataDir, 'lost'));
+    expect((await svcGateway(server.dataDir, 'restore', backup)).output).toMatch(
+      /^Restored the state of .* ended \d+ open sessions and [1-9]\d* codes/,
+    );
 
-  appendFileSync(join(backup, 'db', 'WiredTiger.turtle'), ' ');
-  const elsewhere = join(backup, '..', 'data');
-  expect(await svcGateway(elsewhere, 'restore', backup)).toEqual({
-    code: 1,
-    output: `${join(backup, 'db', 'WiredTiger.turtle')} is not as the backup was taken\n`,
-  });
-  expect(existsSync(elsewhere)).toBe(false);
-}, 180_000);
+    await server.start();
+    const after = startTraffic(server, partner);
+    // The code was exchanged after the backup: its charge is lost, and it pays for no second token.
+    expect(await exchange(server, unused)).toMatchObject({ status: 400, error: 'invalid_grant' });
+    expect(await exchange(server, lateCode)).toMatchObject({ status: 400, error: 'invalid_grant' });
+    for (const token of [late.access_token, ...traffic.granted])
+      expect(await userinfo(server, token)).toBe(401);
+    for (const token of [early.access_token, ...before.granted])
+      expect(await userinfo(server, token)).toBe(200);
+    await expect.poll(() => after.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    const reports = await server.admin.wallets.audit.query({ partnerId });
+    expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
+    expect((await server.admin.auditLog.list.query({})).map(({ action }) => action)).toContain(
+      'database.restored',
+    );
+    await after.stop();
+
+    appendFileSync(join(backup, 'db', 'WiredTiger.turtle'), ' ');
+    const elsewhere = join(backup, '..', 'data');
+    expect(await svcGateway(elsewhere, 'restore', backup)).toEqual({
+      code: 1,
+      output: `${join(backup, 'db', 'WiredTiger.turtle')} is not as the backup was taken\n`,
+    });
+    expect(existsSync(elsewhere)).toBe(false);
+  },
+  180_000 + age * 2_000,
+);
