@@ -31,13 +31,13 @@ export abstract class CarefulCommand<T extends typeof Command> extends AdminComm
    * @throws CommandError exit 2 off a terminal without --yes, exit 1 where the person does not confirm
    */
   protected async confirmed<V>(intent: Intent, act: () => Promise<V>): Promise<V | DryRun> {
-    const { id, consequence, live, care = 'always' } = intent;
+    const { id, consequence, live, where = id, care = 'always' } = intent;
     if (this.isDryRun) {
       this.log(`Would do: ${consequence}`);
       return { dryRun: true, id, would: consequence };
     }
     const production = (await this.environment()) === 'production';
-    if (live) this.warnLive(id);
+    if (live) this.warnLive(where);
     const interactive = isInteractive();
     const yes = this.safety.yes === true;
     const step = confirmation({ care, live, yes, interactive, production });

@@ -8,6 +8,8 @@ export interface Intent {
   consequence: string;
   /** Money or traffic of live users is touched. */
   live: boolean;
+  /** What the LIVE line names; default: the id. */
+  where?: string;
   /** Without it, a question each time. */
   care?: Care;
 }

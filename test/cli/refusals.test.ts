@@ -230,6 +230,8 @@ describe('what destroys, rotates or moves live money', async () => {
     const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
     const { stdout, stderr } = await svcadmin.run(['wallets', 'show', id, '--mode', 'live']);
     expect(stderr).toBe('LIVE: live mode\n');
+    const rotated = await svcadmin.run(['keyring', 'rotate', 'code', '--yes']);
+    expect(rotated.stderr).toMatch(/^LIVE: the whole service\n/);
     expect(stdout).toContain('live');
   });
 });

@@ -17,7 +17,9 @@ export default class KeyringReseal extends CarefulCommand<typeof KeyringReseal> 
     const older = masterKeys.filter(({ state, values }) => state !== 'current' && values !== 0);
     const count = older.reduce((sum, { values }) => sum + (values ?? 0), 0);
     const consequence = `${count} secrets are sealed under the master key ${id}; no secret changes.`;
-    return this.confirmed({ id, consequence, live: true }, () => this.resealAll(api));
+    return this.confirmed({ id, consequence, live: true, where: 'the whole service' }, () =>
+      this.resealAll(api),
+    );
   }
 
   private async resealAll(api: AdminApi) {

@@ -31,7 +31,7 @@ export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> 
       id,
       keys.find((key) => key.id === id),
     );
-    return this.confirmed({ id, consequence, live: true }, async () =>
+    return this.confirmed({ id, consequence, live: true, where: 'the whole service' }, async () =>
       this.one(await api.keyring.retire.mutate({ id })),
     );
   }

@@ -34,7 +34,7 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
     const { lead } = this.flags;
     const api = await this.api();
     const consequence = consequences[use](lead ?? usualLead[use]);
-    return this.confirmed({ id: use, consequence, live: true }, async () =>
+    return this.confirmed({ id: use, consequence, live: true, where: 'the whole service' }, async () =>
       this.one(await api.keyring.rotate.mutate({ use, ...given({ lead }) })),
     );
   }

@@ -17,7 +17,9 @@ export default class SchemaFinish extends CarefulCommand<typeof SchemaFinish> {
       version < known
         ? `The database goes from schema version ${version} to ${known}. Builds that know only ${version} cannot be started again.`
         : `The database has schema version ${version} already; nothing changes.`;
-    return this.confirmed({ id: String(known), consequence, live: true }, () => this.finish(api));
+    return this.confirmed({ id: String(known), consequence, live: true, where: 'the whole service' }, () =>
+      this.finish(api),
+    );
   }
 
   private async finish(api: AdminApi) {

@@ -41,7 +41,10 @@ export default class WalletsRepair extends CarefulCommand<typeof WalletsRepair> 
       return reports;
     };
     const consequence = `What an audit finds in the ledgers of ${partner ?? 'all partners'} is mended where it can be; accesses whose grant is damaged end.`;
-    return this.confirmed({ id: partner ?? 'all', consequence, live: true }, repair);
+    return this.confirmed(
+      { id: partner ?? 'all', consequence, live: true, where: partner ?? 'all partners' },
+      repair,
+    );
   }
 
   private async repairAll(api: AdminApi): Promise<Report[]> {
