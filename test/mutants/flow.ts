@@ -94,7 +94,7 @@ export const flow = [
   ),
   ...inFile(
     'server/verification/people/enroll.ts',
-    ['verification/people/people', 'checkbox/resolve'],
+    ['verification/sharing', 'verification/people/people'],
     [["session.status === 'complete' ? claimsAskedFor(session) : []", 'claimsAskedFor(session)']],
   ),
 ];

@@ -95,6 +95,14 @@ describe('verifying on a phone', () => {
     expect((await phone.open(phone.at)).body).toContain('Go on at your computer');
   });
 
+  it('takes "yes, this is my computer" alone for a confirmation', async () => {
+    const { phone, sessionId } = await joined();
+    await phone.press({ person: 'adult' });
+    const { action, fields } = phone.form();
+    expect((await phone.request(action, { ...fields, decision: 'accept' })).status).toBe(403);
+    expect((await session(sessionId)).handoff?.state).toBe('taken');
+  });
+
   it('says what for, and in which browser it was begun, before the code is typed', async () => {
     const { link } = await offered();
     const { body, headers } = await openBrowser(hosted, iphone).open(link);
