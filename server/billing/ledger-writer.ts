@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { createBatchWindow } from '../platform/batch-window.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
@@ -70,6 +71,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   const used = new LRUCache<string, true>({ max: rememberedIds });
   const usedKey = ({ walletId, id }: Pick<Posting, 'walletId' | 'id'>) => `${walletId}/${id}`;
   let queue: Ticket[] = [];
+  const window = createBatchWindow(() => queue.length);
   let running: Promise<void> | undefined;
 
   const again = (tickets: readonly Ticket[]) => {
@@ -208,6 +210,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
+      await window.wait();
       const tickets = queue;
       queue = [];
       // A fault of this code must not leave a caller without an answer.
@@ -230,7 +233,8 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
       return new Promise((resolve, reject) => {
         queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
-        running ??= new Promise<void>((go) => setImmediate(go)).then(run);
+        window.grew();
+        running ??= run();
       });
     },
 

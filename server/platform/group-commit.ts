@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { createBatchWindow } from './batch-window.ts';
 
 interface StageSettings<Item, Result> {
   /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
@@ -16,27 +17,23 @@ export function createStage<Item, Result>(
   settings: StageSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { run, maxBatch = 256, flushAfter } = settings;
+  /** Sends each batch that waits for the one in flight. All but the last are full. */
   const waiting: (() => void)[] = [];
   let inFlight = false;
-  /** Sends the batch that is being collected. */
-  let flush: (() => void) | undefined;
-  let pending = 0;
+  /** Of the youngest batch. */
+  let size = 0;
+  const window = createBatchWindow(() => (waiting.length > 0 ? maxBatch : size), flushAfter);
 
-  function next(): void {
-    const go = waiting.shift();
-    if (!go) inFlight = false;
-    else setImmediate(go);
+  async function send(go: () => void): Promise<void> {
+    inFlight = true;
+    await window.wait();
+    go();
   }
 
-  function collect(go: () => void, ms: number): void {
-    const leave = () => {
-      clearTimeout(timer);
-      flush = undefined;
-      setImmediate(go);
-    };
-    const timer = setTimeout(leave, ms);
-    flush = leave;
-    pending = 0;
+  function sendNext(): void {
+    const go = waiting.shift();
+    if (go) void send(go);
+    else inFlight = false;
   }
 
   const loader = new DataLoader<Item, Result>(
@@ -44,26 +41,23 @@ export function createStage<Item, Result>(
       try {
         return await run(items);
       } finally {
-        next();
+        sendNext();
       }
     },
     {
       cache: false,
       maxBatchSize: maxBatch,
       batchScheduleFn(go) {
+        size = 0;
         if (inFlight) waiting.push(go);
-        else {
-          inFlight = true;
-          if (flushAfter) collect(go, flushAfter.ms);
-          else setImmediate(go);
-        }
+        else void send(go);
       },
     },
   );
   return (item) => {
     const result = loader.load(item);
-    pending += 1;
-    if (flushAfter && pending >= flushAfter.items) flush?.();
+    size += 1;
+    window.grew();
     return result;
   };
 }
