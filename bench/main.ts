@@ -44,15 +44,19 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   const cases = casesOf(options);
   if (cases.length === 0) return [];
   const crowd = options.smoke ? 5 : undefined;
-  const ours = await startOurs({ database, load, name: 'ours', processes: [1, 2], crowd });
+  const { beside } = options;
+  const common = { database, load, crowd };
+  const ours = await startOurs({ ...common, name: 'ours', processes: [1, 2] });
+  const other =
+    beside === undefined ? [] : [await startOurs({ ...common, name: 'beside', processes: [1], beside })];
   const peers = await startPeers(database);
-  const contenders = [...ours.contenders, ...peers];
+  const contenders = [...ours.contenders, ...other.flatMap((each) => each.contenders), ...peers];
   const measure = createMeasure({ load, databasePid: database.pid });
   const rounds = createRounds({ ...options, measure, progress });
   const rows: Row[] = [];
   if (!options.smoke) await rounds.warmUp(contenders);
   for (const one of cases) rows.push(...(await rounds.runCase(one, contenders)));
-  await Promise.all([ours, ...peers].map((contender) => contender.stop()));
+  await Promise.all([ours, ...other, ...peers].map((contender) => contender.stop()));
   return rows;
 }
 
@@ -69,7 +73,7 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
     ? await measureOverload({ database, load, seconds, smoke, progress })
     : undefined;
   const flows = sections.has('flows')
-    ? await measureFlows({ database, load, rounds, seconds, smoke, progress })
+    ? await measureFlows({ database, load, rounds, seconds, smoke, beside: options.beside, progress })
     : undefined;
   const fairness = sections.has('fairness')
     ? await measureFairness({ database, load, rounds, smoke, progress })

@@ -10,6 +10,8 @@ export interface Options {
   /** Aimed length of a round. */
   seconds: number;
   callers: readonly number[];
+  /** Root of another build of ours, measured beside this one. */
+  beside: string | undefined;
   /** Nothing was left out: worth keeping as RESULTS.md. */
   whole: boolean;
 }
@@ -35,6 +37,7 @@ const help = `npm run bench -- [options]
   --callers LIST     exchange with these numbers of callers (1,16,64,128)
   --rounds N         interleaved rounds, whose medians are shown (3)
   --seconds N        aimed length of a round (2)
+  --beside DIR       another checkout of this project, built: measured too, in exchanges, userinfo and flows
   --profile          profile our server under 64 callers, and nothing else
   MONGODB_URI        database server to use in place of the embedded engine
 `;
@@ -54,6 +57,7 @@ export function readOptions(args: readonly string[]): Options {
       callers: { type: 'string', default: '1,16,64,128' },
       rounds: { type: 'string', default: '3' },
       seconds: { type: 'string', default: '2' },
+      beside: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -64,7 +68,7 @@ export function readOptions(args: readonly string[]): Options {
   const wanted = values.only.split(',');
   const unknown = wanted.filter((name) => !isSection(name));
   if (unknown.length > 0) throw new Error(`--only takes ${sections.join(', ')}, not ${unknown.join(', ')}`);
-  const { smoke, profile } = values;
+  const { smoke, profile, beside } = values;
   const callers = (smoke ? '1,16' : values.callers).split(',').map(Number);
   return {
     smoke,
@@ -73,6 +77,7 @@ export function readOptions(args: readonly string[]): Options {
     rounds: smoke ? 1 : Number(values.rounds),
     seconds: Number(values.seconds),
     callers,
-    whole: !smoke && !profile && new Set(wanted).size === sections.length && callers.length === 4,
+    beside,
+    whole: !beside && !smoke && !profile && new Set(wanted).size === sections.length && callers.length === 4,
   };
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { basename, resolve } from 'node:path';
 import type { TokenResponse } from '../../contracts/oauth.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
-import { freePort, launch, type Program, temporaryDirectory } from '../processes.ts';
+import { freePort, launch, type Program, root, temporaryDirectory } from '../processes.ts';
 import { oursWith } from '../targets.ts';
 import { type Contender, partnersInCrowd, tokenRequest, userinfoRequest } from './contender.ts';
 import { checkBooks } from './our-books.ts';
@@ -22,6 +23,8 @@ interface Settings {
   crowd?: number | undefined;
   /** Where the events of the crowd's nth partner go; without it, nowhere. */
   webhook?: (n: number) => string;
+  /** Root of the build to start, where it is another one. */
+  beside?: string | undefined;
   /** Of the server, beside what it needs to start. */
   environment?: NodeJS.ProcessEnv;
 }
@@ -46,7 +49,7 @@ const answers = (url: string) =>
 /** SVC Gateway as it is installed: `dist/server/main.js`, set up through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
   const { database, load, name, nodeOptions = [], processes, crowd = partnersInCrowd } = settings;
-  const { webhook, environment = {} } = settings;
+  const { webhook, beside, environment = {} } = settings;
   const dataDir = temporaryDirectory();
   const db = database.db(name);
   const adminToken = `svc_admin_${randomBytes(24).toString('hex')}`;
@@ -78,7 +81,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       SVC_HELP_ADDRESS: 'help@bench.example',
       ...environment,
     };
-    const args = [...(n === 0 ? nodeOptions : []), 'dist/server/main.js'];
+    const args = [...(n === 0 ? nodeOptions : []), resolve(beside ?? root, 'dist/server/main.js')];
     return launch({ args, env, ready: () => answers(`http://127.0.0.1:${port}/readyz`) });
   }
 
@@ -90,7 +93,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
 
   function contender(servers: number): Contender {
     const self: Contender = {
-      name: oursWith(servers),
+      name: `${oursWith(servers)}${beside === undefined ? '' : `, ${basename(beside)}`}`,
       origins: origins.slice(0, servers),
       pids: programs.slice(0, servers).map(({ pid }) => pid),
       tokenPath: '/api/oauth/token',

@@ -8,7 +8,7 @@ import { measureJourneys } from './journeys.ts';
 import { type FlowFigures, type FlowMeasurement, type FlowRow, medianOfFlows } from './rows.ts';
 import { type FlowSubject, returningUsersOf, startSubjects, type Users } from './subjects.ts';
 
-export interface FlowContext extends Pick<Options, 'rounds' | 'seconds' | 'smoke'> {
+export interface FlowContext extends Pick<Options, 'rounds' | 'seconds' | 'smoke' | 'beside'> {
   database: DatabaseServer;
   load: Load;
   progress: (text: string) => void;

@@ -75,27 +75,35 @@ export async function startSubjects({
   database,
   load,
   smoke,
+  beside,
 }: {
   database: DatabaseServer;
   load: Load;
   smoke: boolean;
+  beside: string | undefined;
 }) {
-  const ours = await startOurs({ database, load, name: 'flows', processes: [1], crowd: partnersOf(smoke) });
+  const common = { database, load, processes: [1], crowd: partnersOf(smoke) };
+  const ours = [
+    await startOurs({ ...common, name: 'flows' }),
+    ...(beside === undefined ? [] : [await startOurs({ ...common, name: 'flows_beside', beside })]),
+  ];
   const peers = await Promise.all(startOidcProviders(database, 'oidc_flows'));
   const subjects: FlowSubject[] = [
-    ...ours.contenders.map(({ name, origins, pids }) => ({
-      ...{ name, origins, pids },
-      tokenPath: '/api/oauth/token',
-      userinfoPath: '/api/oauth/userinfo',
-      flows: ourFlows(ours.owners),
-      forget: async () => undefined,
-    })),
+    ...ours.flatMap(({ contenders, owners }) =>
+      contenders.map(({ name, origins, pids }) => ({
+        ...{ name, origins, pids },
+        tokenPath: '/api/oauth/token',
+        userinfoPath: '/api/oauth/userinfo',
+        flows: ourFlows(owners),
+        forget: async () => undefined,
+      })),
+    ),
     ...peers.map((peer) => ({ ...peer, userinfoPath: peer.userinfoPath ?? '', flows: peerFlows(smoke) })),
   ];
   return {
     subjects,
     async stop() {
-      await Promise.all([ours, ...peers].map((each) => each.stop()));
+      await Promise.all([...ours, ...peers].map((each) => each.stop()));
     },
   };
 }
