@@ -31,7 +31,7 @@ export const money = [
   ),
   ...inFile(
     'server/billing/ledger-page.ts',
-    ['billing/ledger-page', 'billing/audit'],
+    ['billing/ledger-page', 'wallets/audit'],
     [
       ['      entry.balanceAfter,\n', ''],
       ['[_id, walletId, n, version, attempt, at, previous]', '[_id, walletId, n, version, attempt, at]'],
@@ -59,8 +59,8 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/billing/statement.ts',
-    ['billing/statement'],
+    'server/wallets/statement.ts',
+    ['wallets/statement'],
     [
       ['at >= time', 'at > time'],
       ['entry.seq > after', 'entry.seq >= after'],

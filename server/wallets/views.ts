@@ -3,18 +3,21 @@ import type {
   EntryView,
   LimitsView,
   MovedView,
+  PricesView,
   StatementEntry,
   StatementView,
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
+import { BillableKind } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
+import type { Head } from '../billing/heads.ts';
+import { counterAccount, type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
+import type { Moved } from '../billing/manual-entries.ts';
+import { type PriceOverrides, priceOf } from '../billing/prices.ts';
+import { isBillable, windowAt } from '../billing/wallet-rules.ts';
 import { hour, minute } from '../platform/windows.ts';
-import type { Head } from './heads.ts';
-import { counterAccount, type LedgerEntry, walletIdOf } from './ledger-page.ts';
-import type { Moved } from './manual-entries.ts';
 import type { Statement } from './statement.ts';
-import { isBillable, windowAt } from './wallet-rules.ts';
 
 /** An entry with the wallet whose ledger it is in. */
 type WalletEntry = LedgerEntry & { walletId: string };
@@ -92,5 +95,21 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
     entries: entries.map((entry) => viewStatementEntry({ ...entry, walletId: walletIdOf(partnerId, mode) })),
     untilSeq,
     more,
+  };
+}
+
+export function viewPrices(
+  partnerId: string | null,
+  overrides: PriceOverrides,
+  standard: number,
+): PricesView {
+  const price = (kind: BillableKind) => priceOf(kind, overrides, standard);
+  return {
+    partnerId,
+    currency: 'USD',
+    token: price('token'),
+    storefront: price('storefront'),
+    checkbox: price('checkbox'),
+    overridden: BillableKind.options.filter((kind) => overrides[kind] !== undefined),
   };
 }
