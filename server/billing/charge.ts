@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import type { Access, BillableKind, Charged, PastCharge, Terms } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
-import { unavailable } from '../platform/errors.ts';
 import type { Waiting } from '../platform/http/deadline.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
@@ -29,7 +28,7 @@ export interface Order extends Cause {
 }
 
 interface Settings {
-  writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
+  writer: Pick<LedgerWriter, 'write'>;
   store: Pick<LedgerStore, 'findEntry' | 'findDurableEntry'>;
   revocations: Pick<RevocationStore, 'has' | 'add'>;
   clock: Pick<Clock, 'now'>;
@@ -56,20 +55,21 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
 
-  async function pastCharge(walletId: string, id: string): Promise<PastCharge | undefined> {
-    const [entry, revoked] = await Promise.all([
-      store.findDurableEntry({ walletId, id }),
-      revocations.has(id),
-    ]);
-    if (!entry) return undefined;
+  async function pastCharge(entry: LedgerEntry): Promise<PastCharge> {
+    const { id, at } = entry;
     const access = accessOf(entry);
-    return { id, at: entry.at, revoked, ...(access && { access }) };
+    return { id, at, revoked: await revocations.has(id), ...(access && { access }) };
+  }
+
+  async function past({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> {
+    const key = { walletId: walletIdOf(partnerId, mode), id: chargeIdOf(cause) };
+    const entry = await store.findDurableEntry(key);
+    return entry && pastCharge(entry);
   }
 
   return {
     /** The charge of a cause. */
-    past: ({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> =>
-      pastCharge(walletIdOf(partnerId, mode), chargeIdOf(cause)),
+    past,
 
     /**
      * Charges the wallet once for `order.cause` and grants the access.
@@ -82,8 +82,8 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
       const walletId = walletIdOf(order.partnerId, mode);
       const id = chargeIdOf(order.cause);
       if (mark && mode === 'test') {
-        const past = await pastCharge(walletId, id);
-        if (past) return { outcome: 'used', past };
+        const before = await past(order);
+        if (before) return { outcome: 'used', past: before };
         throw rehearse(mark, kind, clock.now());
       }
 
@@ -111,14 +111,8 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
         known.set(id, final.access);
         return { outcome: 'charged', answer: final.answer };
       }
-      if (written.outcome !== 'used') throw refusalOf(written);
-      const past = await pastCharge(walletId, id);
-      // Another process's page exists, but not yet on a majority of the members.
-      if (!past) {
-        writer.forgetUsed({ walletId, id });
-        throw unavailable(new Error(`the charge ${id} is being written by another process`));
-      }
-      return { outcome: 'used', past };
+      if (written.outcome === 'used') return { outcome: 'used', past: await pastCharge(written.entry) };
+      throw refusalOf(written);
     },
 
     /** An access that was not revoked, by the wallet that paid for it. Its expiry is for the caller to judge. */

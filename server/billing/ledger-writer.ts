@@ -10,12 +10,14 @@ import { type Draft, draftPage, type Posting } from './page-builder.ts';
 import { createPageInsert, type Fate } from './page-insert.ts';
 import type { Refusal } from './wallet-rules.ts';
 
-/** What became of a posting. */
-export type Written =
+type Outcome =
   | { outcome: 'written'; entry: LedgerEntry }
   /** An entry of this id exists. */
   | { outcome: 'used' }
   | Refusal;
+
+/** What became of a posting. `used`: an entry of this id exists, and no crash takes it back. */
+export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
 interface Options {
   /** When its caller is over, a posting leaves the queue and is not sent. */
@@ -27,12 +29,12 @@ interface Options {
 interface Ticket extends Posting, Options {
   /** When it arrived, on the clock of `uptime`. */
   since: number;
-  resolve: (written: Written) => void;
+  resolve: (outcome: Outcome) => void;
   reject: (reason: unknown) => void;
 }
 
 interface Settings {
-  store: Pick<LedgerStore, 'insert' | 'page' | 'standing'>;
+  store: Pick<LedgerStore, 'insert' | 'page' | 'standing' | 'findDurableEntry'>;
   heads: Heads;
   clock: Pick<Clock, 'now' | 'trusted'>;
   /** Called with each inserted page. */
@@ -206,6 +208,14 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     );
   }
 
+  async function usedEntry({ walletId, id }: Posting): Promise<Written> {
+    const entry = await store.findDurableEntry({ walletId, id });
+    if (entry) return { outcome: 'used', entry };
+    // Another process's page is not yet on a majority of the members, or a restored database has lost it.
+    used.delete(usedKey({ walletId, id }));
+    throw unavailable(new Error(`the entry ${id} is being written by another process`));
+  }
+
   async function run(): Promise<void> {
     while (queue.length > 0) {
       const tickets = queue;
@@ -224,18 +234,16 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     /**
      * Writes one entry, once for its id.
      * @throws ApiError not_found for a wallet that was never opened; service_unavailable where the clock is not trusted, the
-     *   caller is over, or the fate of the page could not be found out in time
+     *   caller is over, or the fate of the page or of a used entry could not be found out in time
      */
-    write(posting: Posting, options: Options): Promise<Written> {
+    async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
-      return new Promise((resolve, reject) => {
+      const result = await new Promise<Outcome>((resolve, reject) => {
         queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
         running ??= new Promise<void>((go) => setImmediate(go)).then(run);
       });
+      return result.outcome === 'used' ? usedEntry(posting) : result;
     },
-
-    /** Call this if no entry of an id is found that this process knows as used: a restored database may have lost it. */
-    forgetUsed: (posting: Pick<Posting, 'walletId' | 'id'>): void => void used.delete(usedKey(posting)),
 
     /** Resolves when nothing is under way; for a graceful stop. */
     async drain(): Promise<void> {

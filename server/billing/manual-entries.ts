@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
-import { ApiError, unavailable } from '../platform/errors.ts';
+import { ApiError } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, type Memo, opposite, refundIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -8,8 +8,8 @@ import type { Posting } from './page-builder.ts';
 import { isBillable, type WalletState } from './wallet-rules.ts';
 
 interface Settings {
-  writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
-  store: Pick<LedgerStore, 'findDurableEntry' | 'findAnywhere' | 'walletIds'>;
+  writer: Pick<LedgerWriter, 'write'>;
+  store: Pick<LedgerStore, 'findAnywhere' | 'walletIds'>;
   idKey: Uint8Array;
   uptime: () => number;
 }
@@ -43,17 +43,11 @@ export function createManualEntries({ writer, store, idKey, uptime }: Settings) 
       { ...posting, publish: posting.memo?.audit !== undefined },
       { waiting },
     );
-    const { walletId, id } = posting;
-    if (written.outcome === 'written') return { entry: { ...written.entry, walletId }, repeated: false };
-    if (written.outcome !== 'used') {
+    if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }
-    const standing = await store.findDurableEntry({ walletId, id });
-    if (!standing) {
-      writer.forgetUsed({ walletId, id });
-      throw unavailable(new Error(`the entry ${id} is being written by another process`));
-    }
-    return { entry: { ...standing, walletId }, repeated: true };
+    const { walletId } = posting;
+    return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
   function sameAmount(moved: Moved, amount: number): Moved {

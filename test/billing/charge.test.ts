@@ -17,7 +17,6 @@ function chargesThatAreWritten() {
         const entry: LedgerEntry = { id, kind, amount, balanceAfter: 0, at: new Date(now), grant };
         return { outcome: 'written', entry };
       },
-      forgetUsed: () => undefined,
     },
     store: { findEntry: async () => undefined, findDurableEntry: async () => undefined },
     revocations: { has: async () => false, add: async () => undefined },

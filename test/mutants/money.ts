@@ -55,7 +55,7 @@ export const money = [
       ['if (amount >= 0 || !isBillable(kind)) {', 'if (amount >= 0) {'],
       ["['funding', walletId, memo.reference]", "['funding', walletId, memo.reference, String(amount)]"],
       ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + uptime());'],
-      ["if (written.outcome !== 'used') {", "if (written.outcome === 'capped') {"],
+      ["written.outcome !== 'written' && written.outcome !== 'used'", "written.outcome === 'capped'"],
     ],
   ),
   ...inFile(

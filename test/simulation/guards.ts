@@ -173,7 +173,10 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'an answer to a repeat relies on a durable entry',
-    edits: [edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry(')],
+    edits: [
+      edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry('),
+      edit('ledger-writer.ts', 'store.findDurableEntry(', 'store.findEntry('),
+    ],
     plan: repeatsBeforeCrashes,
     budget: 100,
   },
