@@ -45,9 +45,6 @@ function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
   return { id, kind, at, ...access };
 }
 
-/** Whether the user's return is an event (interface section 6): `vae.resolved` comes from the token endpoint only. */
-const isVerifiedAccess = ({ kind, terms }: Order) => kind === 'token' && terms.returning;
-
 /** Charges, and the accesses that they grant. Three endpoints share them. */
 export function createCharges({ writer, store, revocations, clock, idKey }: Settings) {
   /** An access never changes, because pages do not. Its revocation is read each time. */
@@ -101,7 +98,6 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
           kind,
           amount: opposite(cents),
           grant: { terms, lifetimeSeconds },
-          publish: isVerifiedAccess(order),
           traceparent: order.waiting.traceparent,
         },
         { waiting: order.waiting, onPlaced: make },

@@ -39,10 +39,7 @@ export function createManualEntries({ writer, store, idKey, uptime }: Settings) 
     const waiting = {
       over: () => (uptime() > until ? new Error(`not written within ${writeWithin} ms`) : undefined),
     };
-    const written = await writer.write(
-      { ...posting, publish: posting.memo?.audit !== undefined },
-      { waiting },
-    );
+    const written = await writer.write(posting, { waiting });
     if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }

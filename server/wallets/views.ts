@@ -9,10 +9,10 @@ import type {
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
-import { BillableKind } from '../../contracts/charge.ts';
+import { BillableKind, type EntryKind } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { Head } from '../billing/heads.ts';
-import { counterAccount, type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
+import { type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
 import type { Moved } from '../billing/manual-entries.ts';
 import { type PriceOverrides, priceOf } from '../billing/prices.ts';
 import { isBillable, windowAt } from '../billing/wallet-rules.ts';
@@ -43,6 +43,25 @@ function viewEntry({ id, walletId, seq, kind, amount, balanceAfter, at, memo }: 
 function viewStatementEntry(entry: WalletEntry): StatementEntry {
   const { clientId = null, sessionId = null, enrollmentId = null } = entry.grant ?? {};
   return { ...viewEntry(entry), clientId, sessionId, enrollmentId };
+}
+
+/** The account on the other side of the wallet: each entry has two legs, and they add up to zero. */
+function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' | undefined {
+  switch (kind) {
+    case 'token':
+    case 'storefront':
+    case 'checkbox':
+    case 'refund':
+      return 'revenue';
+    case 'funding':
+      return 'funding';
+    case 'adjustment':
+      return 'adjustments';
+    case 'opening':
+    case 'caps':
+    case 'fence':
+      return undefined;
+  }
 }
 
 /** @param refund the refund of this entry, where there is one */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCharges, type Order } from '../../server/billing/charge.ts';
 import type { LedgerEntry } from '../../server/billing/ledger-page.ts';
-import type { Posting } from '../../server/billing/page-builder.ts';
+import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 
@@ -46,7 +46,15 @@ it('marks a charge for publication where a returning user gets a token, and nowh
   await charges.charge(order({ kind: 'checkbox' }), () => undefined);
   const first = { ...terms, returning: false, lifetimeSeconds: 3_600 };
   await charges.charge(order({ terms: first }), () => undefined);
-  expect(postings.map(({ publish }) => publish)).toEqual([true, false, false, false]);
+  const opening = openingPage('ptr_1:test', new Date(now));
+  const head = { ...opening, state: { ...opening.state, balance: 500 }, asOf: 0 };
+  const pages = postings.map((posting) => draftPage(head, [posting], now).page);
+  expect(pages.map(({ entries, unpublished }) => [entries.length, unpublished])).toEqual([
+    [1, true],
+    [1, undefined],
+    [1, undefined],
+    [1, undefined],
+  ]);
 });
 
 it('rehearses a refusal in test mode alone', async () => {

@@ -31,8 +31,9 @@ export const money = [
   ),
   ...inFile(
     'server/billing/ledger-page.ts',
-    ['billing/ledger-page', 'wallets/audit'],
+    ['billing/ledger-page', 'wallets/audit', 'billing/charge'],
     [
+      ["kind === 'token' && grant?.returning === true", "kind === 'token'"],
       ['      entry.balanceAfter,\n', ''],
       ['[_id, walletId, n, version, attempt, at, previous]', '[_id, walletId, n, version, attempt, at]'],
     ],
@@ -42,7 +43,6 @@ export const money = [
     ['billing/charge', 'billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
     [
       ['amount: opposite(cents)', 'amount: opposite(cents - 1)'],
-      ["kind === 'token' && terms.returning", "kind === 'token'"],
       ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
       ["if (mark && mode === 'test') {", "if (mark && mode === 'live') {"],
     ],
