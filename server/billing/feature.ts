@@ -23,6 +23,8 @@ interface Dependencies {
   record: (entries: readonly AuditEntry[]) => Promise<void>;
   /** Called with each page that was written. */
   onWritten?: (page: LedgerPage) => void;
+  /** Cents of a billable event, for partners without a price of their own. */
+  standardPrice: number;
   logger: Logger;
 }
 
@@ -31,7 +33,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** The ledgers of all wallets: the charges of the three billable endpoints, and the money that operators move. */
 export function createBillingFeature(dependencies: Dependencies) {
-  const { stores, clock, idKey, publish, record, logger } = dependencies;
+  const { stores, clock, idKey, publish, record, standardPrice, logger } = dependencies;
   const { ledger: store, grants, revocations } = stores;
   const publishing = createPublishing({ store, publish, record, clock, logger });
   const heads = createHeads(store, uptime);
@@ -43,7 +45,7 @@ export function createBillingFeature(dependencies: Dependencies) {
   const removal = createAccessRemoval({ grants, revocations, clock });
 
   return {
-    charges: createCharges({ writer, store, revocations, clock, idKey }),
+    charges: createCharges({ writer, store, revocations, clock, idKey, standardPrice }),
     manualEntries: createManualEntries({ writer, store, idKey, uptime }),
     publishing,
     eraseAccesses: removal.erase,

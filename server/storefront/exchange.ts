@@ -15,7 +15,7 @@ import { customerHash } from './customer-hash.ts';
 
 interface Dependencies {
   loadGrant: (code: string) => Promise<Grant | undefined>;
-  charges: Charging<Account>;
+  charges: Charging;
   /** Keeps on the enrollment whom the shop knows this user as. */
   rememberCustomer: (enrollmentId: string, customerHash: string) => Promise<void>;
   idKey: Uint8Array;
@@ -55,10 +55,7 @@ export function createStorefrontExchange({
   async function buy(request: StorefrontRequest, caller: Caller, waiting: Waiting): Promise<Access> {
     const { client, partner, fingerprint } = caller;
     const cause = sha256(request.code);
-    const [found, past] = await Promise.all([
-      loadGrant(request.code),
-      charges.past({ client, partner, cause }),
-    ]);
+    const [found, past] = await Promise.all([loadGrant(request.code), charges.past({ ...client, cause })]);
     const grant = requireOwnCode(found, client);
     if (past) return replayed(past, fingerprint);
     if (grant.expiresAt.getTime() <= clock.now()) throw new ApiError('code_not_found');
@@ -67,7 +64,8 @@ export function createStorefrontExchange({
     requireSuccess(grant, bought.claims);
     const verificationLevel = verificationLevelOf(grant.evaluatedClaims.assurance_level);
     const terms = { ...bought, lifetimeSeconds: codeLifetime, fingerprint, verificationLevel };
-    const charged = await charges.charge({ client, partner, cause, terms, waiting }, (access) => access);
+    const order = { kind: 'storefront', cause, terms, prices: partner.prices, waiting } as const;
+    const charged = await charges.charge(order, (access) => access);
     return charged.outcome === 'used' ? replayed(charged.past, fingerprint) : charged.answer;
   }
 

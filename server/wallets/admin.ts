@@ -24,12 +24,11 @@ import {
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
-import type { BillableKind } from '../../contracts/charge.ts';
+import type { BillableKind, Prices } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import { type LedgerPage, refundIdOf, walletIdOf } from '../billing/ledger-page.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { ManualEntries } from '../billing/manual-entries.ts';
-import type { PriceOverrides } from '../billing/prices.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -53,12 +52,8 @@ export interface WalletsAdmin {
   standardPrice: number;
   prices: {
     /** @throws ApiError not_found */
-    read(partnerId: string): Promise<PriceOverrides>;
-    set(
-      partnerId: string,
-      price: { kind: BillableKind; cents: number },
-      actor: Actor,
-    ): Promise<PriceOverrides>;
+    read(partnerId: string): Promise<Prices>;
+    set(partnerId: string, price: { kind: BillableKind; cents: number }, actor: Actor): Promise<Prices>;
   };
 }
 

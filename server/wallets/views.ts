@@ -9,12 +9,12 @@ import type {
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
-import { BillableKind, type EntryKind } from '../../contracts/charge.ts';
+import { BillableKind, type EntryKind, type Prices } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
+import { priceOf } from '../billing/charge.ts';
 import type { Head } from '../billing/heads.ts';
 import { type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
 import type { Moved } from '../billing/manual-entries.ts';
-import { type PriceOverrides, priceOf } from '../billing/prices.ts';
 import { isBillable, windowAt } from '../billing/wallet-rules.ts';
 import { hour, minute } from '../platform/windows.ts';
 import type { Statement } from './statement.ts';
@@ -117,11 +117,7 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
   };
 }
 
-export function viewPrices(
-  partnerId: string | null,
-  overrides: PriceOverrides,
-  standard: number,
-): PricesView {
+export function viewPrices(partnerId: string | null, overrides: Prices, standard: number): PricesView {
   const price = (kind: BillableKind) => priceOf(kind, overrides, standard);
   return {
     partnerId,

@@ -44,7 +44,6 @@ import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { checkWebhookUrl } from '../webhooks/egress/url.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
-import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
 import { migrations } from './migrations.ts';
@@ -131,6 +130,7 @@ export function createServices(foundation: Foundation) {
       wallets.touch(walletId);
     },
     record: stores.admin.audit.add,
+    standardPrice: config.priceCents,
     logger,
   });
   const { charges } = billing;
@@ -212,14 +212,14 @@ export function createServices(foundation: Foundation) {
     exchange: createTokenExchange({
       clients,
       grants: verification.grants,
-      charges: chargingOf(charges, 'token', config.priceCents),
+      charges,
       revoke,
       tokens,
       clock,
     }),
     userinfo: createUserinfo({
       tokens,
-      findAccess: accessOf(charges),
+      findAccess: charges.access,
       findClient: directory.client,
       limit,
       clock,
@@ -239,7 +239,7 @@ export function createServices(foundation: Foundation) {
     }),
     exchange: createStorefrontExchange({
       loadGrant: verification.grants.load,
-      charges: chargingOf(charges, 'storefront', config.priceCents),
+      charges,
       rememberCustomer: verification.rememberCustomer,
       idKey: keyring.id,
       clock,
@@ -259,7 +259,7 @@ export function createServices(foundation: Foundation) {
     resolve: createCheckboxResolve({
       findEnrolled: verification.enrolled,
       findClient: freshClient,
-      charges: chargingOf(charges, 'checkbox', config.priceCents),
+      charges,
       admitUnbilled,
       clock,
     }),

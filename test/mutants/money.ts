@@ -42,7 +42,7 @@ export const money = [
     'server/billing/charge.ts',
     ['billing/charge', 'billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
     [
-      ['amount: opposite(cents)', 'amount: opposite(cents - 1)'],
+      ['order.prices, standardPrice))', 'order.prices, standardPrice) - 1)'],
       ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
       ["if (mark && mode === 'test') {", "if (mark && mode === 'live') {"],
     ],
@@ -68,9 +68,9 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/billing/prices.ts',
+    'server/billing/charge.ts',
     ['billing/exchange', 'partners/partners', 'oauth/token-clients', 'contract/people'],
-    [['overrides?.[kind] ?? standard', 'standard']],
+    [['prices?.[kind] ?? standard', 'standard']],
   ),
   ...inFile(
     'server/billing/ledger-writer.ts',

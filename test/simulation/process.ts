@@ -106,7 +106,7 @@ export function startProcess(settings: Settings) {
   });
   const heads = core.createHeads(store, uptime);
   const writer = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
-  const charges = core.createCharges({ writer, store, revocations, clock, idKey });
+  const charges = core.createCharges({ writer, store, revocations, clock, idKey, standardPrice: 50 });
   const manualEntries = core.createManualEntries({ writer, store, idKey, uptime });
   const onCrash: (() => void)[] = [];
 
@@ -120,7 +120,6 @@ export function startProcess(settings: Settings) {
     /** One request of an exchange. An idempotency key that was used is answered again. */
     async exchange(code: Code, request: string, isConnected: () => boolean): Promise<Granted | 'used'> {
       const { partnerId, cause, kind, cents } = code;
-      const payer = { partnerId, mode: 'live' as const, cause };
       const granted = (access: Access, replayed = false): Granted => ({
         id: access.id,
         at: access.at,
@@ -133,9 +132,10 @@ export function startProcess(settings: Settings) {
         return late || !isConnected() ? new CallerOver('the caller is over') : undefined;
       };
       const isReplayable = kind !== 'token';
-      const past = isReplayable ? await charges.past(payer) : undefined;
+      const past = isReplayable ? await charges.past({ partnerId, mode: 'live', cause }) : undefined;
       if (past?.access) return granted(past.access, true);
-      const order = { ...payer, kind, cents, terms: termsOf(code, request), waiting: { over } };
+      const terms = termsOf(code, request);
+      const order = { kind, cause, terms, prices: { [kind]: cents }, waiting: { over } };
       const charged = await charges.charge(order, granted);
       if (charged.outcome === 'charged') return charged.answer;
       const { access } = charged.past;
