@@ -80,7 +80,10 @@ export interface Order {
   cause: string;
   terms: Terms;
   prices: Prices | undefined;
-  waiting: { over(): Error | undefined; traceparent?: string | undefined };
+  /** Once it is aborted, a charge that was not sent yet is not made. */
+  signal: Pick<AbortSignal, 'aborted' | 'reason'>;
+  /** The trace of the request; kept for the event. */
+  traceparent?: string | undefined;
 }
 
 /** The exchange core as an endpoint sees it. */

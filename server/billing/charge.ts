@@ -67,7 +67,7 @@ export function createCharges(settings: Settings) {
     past,
 
     async charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>> {
-      const { kind, cause, waiting } = order;
+      const { kind, cause, signal, traceparent } = order;
       const { lifetimeSeconds, rehearse: mark, ...terms } = order.terms;
       const { partnerId, mode } = terms;
       const id = chargeIdOf(cause);
@@ -91,9 +91,9 @@ export function createCharges(settings: Settings) {
           kind,
           amount: opposite(priceOf(kind, order.prices, standardPrice)),
           grant: { terms, lifetimeSeconds },
-          traceparent: waiting.traceparent,
+          traceparent,
         },
-        { waiting, onPlaced: make },
+        { signal, onPlaced: make },
       );
       if (written.outcome === 'written') {
         const final = made?.of === written.entry ? made : make(written.entry);

@@ -46,7 +46,7 @@ export function createBillingFeature(dependencies: Dependencies) {
 
   return {
     charges: createCharges({ writer, store, revocations, clock, idKey, standardPrice }),
-    manualEntries: createManualEntries({ writer, store, idKey, uptime }),
+    manualEntries: createManualEntries({ writer, store, idKey, timeout: AbortSignal.timeout }),
     publishing,
     eraseAccesses: removal.erase,
     sweeps: [publishing.sweep, removal.retention],

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
 import type { Head, Heads } from './heads.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -20,8 +19,8 @@ type Outcome =
 export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
 interface Options {
-  /** When its caller is over, a posting leaves the queue and is not sent. */
-  waiting: Waiting;
+  /** Once it is aborted, a posting leaves the queue and is not sent. */
+  signal: Pick<AbortSignal, 'aborted' | 'reason'>;
   /** Called while the page is on its way; again where it has to go with a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }
@@ -81,8 +80,8 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   /** Tickets that still wait and are not known as used. */
   function due(tickets: readonly Ticket[]): Ticket[] {
     return tickets.filter((ticket) => {
-      const over = ticket.waiting.over();
-      if (over) ticket.reject(unavailable(over));
+      const { signal } = ticket;
+      if (signal.aborted) ticket.reject(unavailable(signal.reason));
       else if (used.has(usedKey(ticket))) ticket.resolve({ outcome: 'used' });
       else return true;
       return false;
@@ -184,15 +183,15 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
 
   async function writeAll(tickets: readonly Ticket[]): Promise<void> {
     const wallets = await Promise.all(
-      [...groupBy(due(tickets), ({ walletId }) => walletId)].map(async ([walletId, waiting]) => ({
+      [...groupBy(due(tickets), ({ walletId }) => walletId)].map(async ([walletId, queued]) => ({
         walletId,
-        waiting,
-        head: await headFor(walletId, waiting),
+        queued,
+        head: await headFor(walletId, queued),
       })),
     );
     // Reading the heads may take seconds, and some callers may have disconnected.
     const drafts = wallets.flatMap(
-      ({ walletId, head, waiting }) => (head && draft(walletId, head, due(waiting))) ?? [],
+      ({ walletId, head, queued }) => (head && draft(walletId, head, due(queued))) ?? [],
     );
     if (drafts.length === 0) return;
     const sentAt = uptime();
@@ -234,7 +233,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     /**
      * Writes one entry, once for its id.
      * @throws ApiError not_found for a wallet that was never opened; service_unavailable where the clock is not trusted, the
-     *   caller is over, or the fate of the page or of a used entry could not be found out in time
+     *   signal is aborted, or the fate of the page or of a used entry could not be found out in time
      */
     async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));

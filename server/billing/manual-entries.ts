@@ -11,7 +11,8 @@ interface Settings {
   writer: Pick<LedgerWriter, 'write'>;
   store: Pick<LedgerStore, 'findAnywhere' | 'walletIds'>;
   idKey: Uint8Array;
-  uptime: () => number;
+  /** As `AbortSignal.timeout`. */
+  timeout: (ms: number) => Pick<AbortSignal, 'aborted' | 'reason'>;
 }
 
 /** An entry, and whether it stood before this call. */
@@ -33,13 +34,9 @@ const allWallets = 1_000_000;
  * Money that an operator moves: funding, adjustments, refunds, and changes of the spend caps. Each id follows from its cause, so
  * that a repeated command moves nothing twice.
  */
-export function createManualEntries({ writer, store, idKey, uptime }: Settings) {
+export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
   async function write(posting: Posting): Promise<Moved> {
-    const until = uptime() + writeWithin;
-    const waiting = {
-      over: () => (uptime() > until ? new Error(`not written within ${writeWithin} ms`) : undefined),
-    };
-    const written = await writer.write(posting, { waiting });
+    const written = await writer.write(posting, { signal: timeout(writeWithin) });
     if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }

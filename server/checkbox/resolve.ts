@@ -14,7 +14,7 @@ import {
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
+import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
@@ -121,7 +121,7 @@ export function createCheckboxResolve(dependencies: Dependencies) {
 
   return async (
     request: CheckboxRequest,
-    { key, partner, idempotencyKey, waiting }: Account & { idempotencyKey: string; waiting: Waiting },
+    { key, partner, idempotencyKey, context }: Account & { idempotencyKey: string; context: RequestContext },
   ): Promise<CheckboxResponse> => {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
     const cause = sha256(JSON.stringify(['checkbox', key._id, idempotencyKey]));
@@ -137,7 +137,7 @@ export function createCheckboxResolve(dependencies: Dependencies) {
       const [found, past] = await Promise.all([read(request.enrollment_id), charges.past({ ...key, cause })]);
       if (past) return replayed(past);
       const terms = { ...termsOf(request, requireOwn(found, key), key), fingerprint };
-      const order = { kind: 'checkbox', cause, terms, prices: partner.prices, waiting } as const;
+      const order = { kind: 'checkbox', cause, terms, prices: partner.prices, ...context } as const;
       const charged = await charges.charge(order, (access) => access);
       return charged.outcome === 'used' ? replayed(charged.past) : charged.answer;
     }

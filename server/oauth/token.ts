@@ -2,7 +2,7 @@ import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { type Grant, grantedScope, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
+import type { RequestContext } from '../platform/http/deadline.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
@@ -93,7 +93,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
   return async (
     request: TokenRequest,
     credentials: Credentials,
-    waiting: Waiting,
+    context: RequestContext,
   ): Promise<TokenResponse> => {
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
@@ -112,7 +112,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     const keyId = await clients.eventKey(grant.keyId, client);
     const terms = { ...termsOf(grant, client), keyId, lifetimeSeconds: accessTokenLifetime };
     const { prices } = caller.partner;
-    const charged = await charges.charge({ kind: 'token', cause, terms, prices, waiting }, respond);
+    const charged = await charges.charge({ kind: 'token', cause, terms, prices, ...context }, respond);
     if (charged.outcome === 'used') throw await usedCode(charged.past);
     return charged.answer;
   };

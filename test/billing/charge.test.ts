@@ -41,7 +41,7 @@ const terms = {
 const order = (change: Partial<Order> = {}): Order => ({
   ...{ kind: 'token', cause: 'a code', prices: undefined },
   terms: { ...terms, lifetimeSeconds: 3_600 },
-  waiting: { over: () => undefined },
+  signal: new AbortController().signal,
   ...change,
 });
 

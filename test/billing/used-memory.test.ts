@@ -43,7 +43,9 @@ it('an id that was used is written again after a restore took its entry', async 
   const clock = { now: Date.now, trusted: () => true };
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const writer = createLedgerWriter({ store, heads, clock, onWritten: () => undefined, uptime, pause });
-  const entries = createManualEntries({ writer, store, idKey: new Uint8Array(32), uptime });
+  const entries = createManualEntries({
+    ...{ writer, store, idKey: new Uint8Array(32), timeout: AbortSignal.timeout },
+  });
   const fund = () => entries.fund(walletId, 5_000, { reference: 'invoice 1', audit });
 
   expect(await fund()).toMatchObject({ repeated: false });

@@ -54,7 +54,7 @@ export const money = [
       ['if (moved.entry.amount === amount) return moved;', 'return moved;'],
       ['if (amount >= 0 || !isBillable(kind)) {', 'if (amount >= 0) {'],
       ["['funding', walletId, memo.reference]", "['funding', walletId, memo.reference, String(amount)]"],
-      ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + uptime());'],
+      ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + Math.random());'],
       ["written.outcome !== 'written' && written.outcome !== 'used'", "written.outcome === 'capped'"],
     ],
   ),

@@ -193,21 +193,19 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'a posting whose caller is over leaves the queue',
+    title: 'a posting whose signal is aborted leaves the queue',
     edits: [
       edit(
         'ledger-writer.ts',
-        'if (over) ticket.reject(unavailable(over));',
-        'if (over) { ticket.reject(unavailable(over)); return true; }',
+        'if (signal.aborted) ticket.reject(unavailable(signal.reason));',
+        'if (signal.aborted) { ticket.reject(unavailable(signal.reason)); return true; }',
       ),
     ],
     budget: 100,
   },
   {
     title: 'postings are looked at again after the heads are read',
-    edits: [
-      edit('ledger-writer.ts', 'draft(walletId, head, due(waiting))', 'draft(walletId, head, waiting)'),
-    ],
+    edits: [edit('ledger-writer.ts', 'draft(walletId, head, due(queued))', 'draft(walletId, head, queued)')],
     plan: slowHeads,
     budget: 100,
   },
