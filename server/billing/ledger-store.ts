@@ -3,7 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
 const collection = 'ledger';
@@ -30,9 +30,9 @@ export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 export type Inserted =
   | 'inserted'
   /** Another page has this number. */
-  | 'page stands'
+  | 'page exists'
   /** At least one of the page's ids has an entry already; the server does not say which. */
-  | 'entry stands'
+  | 'entry exists'
   /** The database will never take it; a fault of this build. */
   | 'refused';
 
@@ -56,7 +56,7 @@ function stored(page: LedgerPage): Document {
 
 function outcomeOf({ code, keyPattern }: NonNullable<InsertReply['writeErrors']>[number]): Inserted {
   if (code !== duplicateKey) return 'refused';
-  return keyPattern?.['_id'] === undefined ? 'entry stands' : 'page stands';
+  return keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
 }
 
 /** The pages of one wallet: their ids, in order, lie between these. '0' follows '/' in ASCII. */
@@ -116,7 +116,7 @@ export function createLedgerStore(db: Db) {
     );
   }
 
-  const findEntry = createStage<EntryKey, LedgerEntry | undefined>({
+  const findEntry = createGroupCommit<EntryKey, LedgerEntry | undefined>({
     async run(keys) {
       const found = await entriesOf(
         [...new Set(keys.map(({ walletId }) => walletId))],
@@ -206,7 +206,7 @@ export function createLedgerStore(db: Db) {
     },
 
     /** Those of `keys` that have an entry. */
-    async standing(keys: readonly EntryKey[]): Promise<Set<string>> {
+    async existing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(
         [...byWallet(keys)].map(([walletId, ids]) => entriesOf([walletId], ids)),
       );

@@ -33,7 +33,7 @@ interface Ticket extends Posting, Options {
 }
 
 interface Settings {
-  store: Pick<LedgerStore, 'insert' | 'page' | 'standing' | 'findDurableEntry'>;
+  store: Pick<LedgerStore, 'insert' | 'page' | 'existing' | 'findDurableEntry'>;
   heads: Heads;
   clock: Pick<Clock, 'now' | 'trusted'>;
   /** Called with each inserted page. */
@@ -91,9 +91,9 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   /** Refuses, unless the id was used: that comes first (docs/choices.md). */
   async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
     try {
-      const standing = await store.standing(refused.map(({ posting }) => posting));
+      const existing = await store.existing(refused.map(({ posting }) => posting));
       for (const { posting, refusal } of refused) {
-        posting.resolve(standing.has(usedKey(posting)) ? { outcome: 'used' } : refusal);
+        posting.resolve(existing.has(usedKey(posting)) ? { outcome: 'used' } : refusal);
       }
     } catch (error) {
       for (const { posting } of refused) posting.reject(error);
@@ -129,7 +129,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     return undefined;
   }
 
-  function stands({ page, placed, refused, later }: Drafted, sentAt: number): void {
+  function confirm({ page, placed, refused, later }: Drafted, sentAt: number): void {
     heads.set(page, sentAt);
     onWritten(page);
     for (const { posting, entry } of placed) {
@@ -144,10 +144,10 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
     let progress = true;
-    if (fate === 'entry stands') {
-      const standing = await store.standing(postings);
-      for (const key of standing) used.set(key, true);
-      progress = standing.size > 0;
+    if (fate === 'entry exists') {
+      const existing = await store.existing(postings);
+      for (const key of existing) used.set(key, true);
+      progress = existing.size > 0;
     } else {
       heads.delete(page.walletId);
       progress = (await heads.load(page.walletId)).n >= page.n;
@@ -160,7 +160,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   }
 
   async function finish(drafted: Drafted, fate: Fate, sentAt: number): Promise<void> {
-    if (fate === 'inserted') return stands(drafted, sentAt);
+    if (fate === 'inserted') return confirm(drafted, sentAt);
     if (typeof fate === 'string') {
       return retry(drafted, fate).catch((error: unknown) => fail(drafted, error));
     }

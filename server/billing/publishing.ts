@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
 import { isVerifiedAccess, type LedgerEntry, type LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -39,7 +39,7 @@ function eventsOf(entry: LedgerEntry): EventDraft[] {
 export function createPublishing({ store, publish, record, clock, logger }: Settings) {
   const underway = new Set<Promise<unknown>>();
 
-  const publishPage = createStage<LedgerPage, undefined>({
+  const publishPage = createGroupCommit<LedgerPage, undefined>({
     flushAfter,
     async run(pages) {
       const entries = pages.flatMap((page) => page.entries);

@@ -20,14 +20,14 @@ function memoryLedger() {
   const store = {
     async insert(inserted: readonly LedgerPage[]) {
       return inserted.map((page) => {
-        if (page.entries.some(({ id }) => find(id))) return 'entry stands' as const;
+        if (page.entries.some(({ id }) => find(id))) return 'entry exists' as const;
         pages.push(page);
         return 'inserted' as const;
       });
     },
     head: async () => pages.at(-1),
     page: async (_: string, n: number) => pages[n],
-    standing: async (keys: readonly { id: string }[]) =>
+    existing: async (keys: readonly { id: string }[]) =>
       new Set(keys.filter(({ id }) => find(id)).map(({ id }) => `${walletId}/${id}`)),
     findEntry: async ({ id }: { id: string }) => find(id),
     findDurableEntry: async ({ id }: { id: string }) => find(id),

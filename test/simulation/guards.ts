@@ -122,13 +122,13 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'after a lost reply, a standing page is its own only with the same attempt',
-    edits: [edit('page-insert.ts', 'standing.attempt === page.attempt ?', 'standing ?')],
+    title: 'after a lost reply, an existing page is its own only with the same attempt',
+    edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', 'existing ?')],
     budget: 100,
   },
   {
     title: 'after a lost reply, its own page is recognised',
-    edits: [edit('page-insert.ts', 'standing.attempt === page.attempt ?', '!standing ?')],
+    edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', '!existing ?')],
     budget: 100,
   },
   {
@@ -149,7 +149,7 @@ export const guards: readonly Guard[] = [
       edit(
         'ledger-writer.ts',
         "if (fate === 'inserted') return",
-        "if (fate === 'inserted' || fate === 'entry stands') return",
+        "if (fate === 'inserted' || fate === 'entry exists') return",
       ),
     ],
     budget: 100,
@@ -188,7 +188,7 @@ export const guards: readonly Guard[] = [
   {
     title: 'a used id is looked for before a refusal',
     edits: [
-      edit('ledger-writer.ts', "standing.has(usedKey(posting)) ? { outcome: 'used' } : refusal", 'refusal'),
+      edit('ledger-writer.ts', "existing.has(usedKey(posting)) ? { outcome: 'used' } : refusal", 'refusal'),
     ],
     budget: 100,
   },

@@ -2,7 +2,7 @@ import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
-import { backingOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
+import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import { codeAgain, codeOf } from '../session/code.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
@@ -64,7 +64,8 @@ export function createCompletion(dependencies: Dependencies) {
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
     const consents = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
-    const issue = { code, backing: backingOf(snapshot, session), returning, enrolled: returning && consents };
+    const enrolled = returning && consents;
+    const issue = { code, snapshot: codeSnapshotOf(snapshot, session), returning, enrolled };
     return { transition: completed(session, issue, at), snapshot };
   }
 
