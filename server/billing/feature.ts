@@ -1,6 +1,6 @@
 import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, monotonicTime as uptime } from '../platform/clock.ts';
 import type { Publish } from '../platform/event-draft.ts';
 import type { Logger } from '../platform/logging.ts';
 import { createAccessRemoval } from './access-removal.ts';
@@ -28,7 +28,6 @@ interface Dependencies {
   logger: Logger;
 }
 
-const uptime = () => performance.now();
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The ledgers of all wallets: the charges of the three billable endpoints, and the money that operators move. */

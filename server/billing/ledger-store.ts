@@ -3,6 +3,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
+import { groupBy } from '../platform/group-by.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
@@ -81,12 +82,6 @@ interface EntryKey {
   walletId: string;
   id: string;
 }
-
-const byWallet = (keys: readonly EntryKey[]): Map<string, string[]> => {
-  const ids = new Map<string, string[]>();
-  for (const { walletId, id } of keys) ids.set(walletId, [...(ids.get(walletId) ?? []), id]);
-  return ids;
-};
 
 const entriesAmong = (ids: readonly string[]): Document => ({
   $filter: { input: '$entries', cond: { $in: ['$$this.id', ids] } },
@@ -208,7 +203,12 @@ export function createLedgerStore(db: Db) {
     /** Those of `keys` that have an entry. */
     async existing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(
-        [...byWallet(keys)].map(([walletId, ids]) => entriesOf([walletId], ids)),
+        [...groupBy(keys, ({ walletId }) => walletId)].map(([walletId, ofWallet]) =>
+          entriesOf(
+            [walletId],
+            ofWallet.map(({ id }) => id),
+          ),
+        ),
       );
       return new Set(found.flatMap((entries) => [...entries.keys()]));
     },

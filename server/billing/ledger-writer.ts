@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
+import { groupBy } from '../platform/group-by.ts';
 import type { Head, Heads } from './heads.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -50,16 +51,6 @@ const rememberedIds = 50_000;
 /** A page of another process may exist before a majority read shows it. Milliseconds. */
 const catchUpAfter = () => 2 + Math.random() * 3;
 const tryAgainAfter = 10;
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}
 
 /**
  * Writes entries into the ledgers of all wallets. One command of this process is in flight; what arrives while it is goes with the

@@ -44,7 +44,8 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
     async run(pages) {
       const entries = pages.flatMap((page) => page.entries);
       await publish(entries.flatMap(eventsOf));
-      await record(entries.flatMap(({ memo }) => memo?.audit ?? []));
+      const acts = entries.flatMap(({ memo }) => memo?.audit ?? []);
+      if (acts.length > 0) await record(acts);
       await store.markPublished(pages);
       return pages.map(() => undefined);
     },

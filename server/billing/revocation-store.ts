@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { insertMissing } from '../platform/database/insert-missing.ts';
+import { insertMissing } from '../platform/database/write-groups.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 
 const collection = 'revocations';

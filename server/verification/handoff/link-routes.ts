@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
-import { newBrowserSecret } from '../browser/browser-binding.ts';
 import { isOwnOrigin, isTokenOf } from '../browser/csrf.ts';
+import { newBrowserSecret } from '../browser/session-access.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { Responses } from '../pages/responses.ts';

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
-import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { KnownForms } from '../../platform/database/schema.ts';
-import { insertInOrder } from '../../platform/database/write-groups.ts';
+import { insertInOrder, insertMissing } from '../../platform/database/write-groups.ts';
 import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { User } from './user.ts';
 
