@@ -15,8 +15,8 @@ import { composeDelivery, composeEvent, deliveryId, skipped } from './delivery/e
 import { createLeasing } from './delivery/leasing.ts';
 import { createSendAttempt, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
+import type { UrlRules } from './egress/destination.ts';
 import { createPost, type Post } from './egress/post.ts';
-import type { UrlRules } from './egress/url.ts';
 import { createWebhooksStores } from './store.ts';
 
 /** Parts that tests wrap. */

@@ -42,7 +42,7 @@ import { statusListTypes } from '../verification/sources/wallet/status-list.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
-import { checkWebhookUrl } from '../webhooks/egress/url.ts';
+import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';

@@ -50,8 +50,8 @@ export const liveMode = [
     [['each.name === name && each.modes.includes(mode)', 'each.name === name']],
   ),
   ...inFile(
-    'server/webhooks/egress/url.ts',
-    ['webhooks/egress/url', 'live/live'],
+    'server/webhooks/egress/destination.ts',
+    ['webhooks/egress/destination', 'live/live'],
     [
       ["if (mode === 'live') return 'a live key needs an https:// URL';", ''],
       ['if (isIP(host)) return isPublicAddress(host) ? undefined', 'if (isIP(host)) return host ? undefined'],
