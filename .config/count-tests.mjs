@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const programs = ['capacity', 'drill', 'faults', 'growth', 'journey', 'mutants', 'upgrade'];
+const programs = ['capacity', 'code-path', 'drill', 'faults', 'growth', 'journey', 'mutants', 'upgrade'];
 const most = 0.2;
 
 const kindOf = (path) => {

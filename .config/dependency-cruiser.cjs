@@ -14,7 +14,7 @@ module.exports = {
       name: 'platform-knows-no-feature',
       severity: 'error',
       from: { path: '^server/platform/' },
-      to: { path: `^server/(${features}|admin|wiring)/|^server/[a-z-]+\\.ts$` },
+      to: { path: `^server/(${features}|wallets|admin|wiring)/|^server/[a-z-]+\\.ts$` },
     },
     {
       name: 'a-feature-imports-itself-platform-and-contracts',
@@ -26,9 +26,15 @@ module.exports = {
       },
     },
     {
+      name: 'wallets-stands-on-billing',
+      severity: 'error',
+      from: { path: '^server/wallets/' },
+      to: { path: '^server/|^cli/', pathNot: '^server/(wallets|billing|platform)/' },
+    },
+    {
       name: 'only-admin-procedures-know-the-admin-api',
       severity: 'error',
-      from: { path: `^server/(${features})/`, pathNot: '/admin[a-z-]*\\.ts$' },
+      from: { path: `^server/(${features}|wallets)/`, pathNot: '/admin[a-z-]*\\.ts$' },
       to: { path: '^server/platform/admin-api/' },
     },
     {

@@ -63,17 +63,37 @@ export interface PastCharge {
 
 export type Charged<T> = { outcome: 'charged'; answer: T } | { outcome: 'used'; past: PastCharge };
 
-/** The exchange core as an endpoint sees it; kind, price and wallet are wired. `Payer` says who pays. */
-export interface Charging<Payer> {
-  /** The charge that stands for a cause: a code's hash, or a digest of an idempotency key. */
-  past(of: Payer & { cause: string }): Promise<PastCharge | undefined>;
+/** Cents per billable event where a partner's price differs from the configured one. */
+export type Prices = Partial<Record<BillableKind, number>>;
+
+/** What identifies a charge. The same cause is never charged twice in a wallet. */
+export interface Cause {
+  partnerId: string;
+  mode: Mode;
+  /** A code's hash, or a digest of an idempotency key. */
+  cause: string;
+}
+
+/** What an endpoint asks to be charged. The wallet is that of the terms: of their partner and mode. */
+export interface Order {
+  kind: BillableKind;
+  cause: string;
+  terms: Terms;
+  prices: Prices | undefined;
+  /** Once it is aborted, a charge that was not sent yet is not made. */
+  signal: Pick<AbortSignal, 'aborted' | 'reason'>;
+  /** The trace of the request; kept for the event. */
+  traceparent?: string | undefined;
+}
+
+/** The exchange core as an endpoint sees it. */
+export interface Charging {
+  /** The charge that stands for a cause. */
+  past(of: Cause): Promise<PastCharge | undefined>;
   /**
-   * Charges the payer's wallet once for `cause` and grants the access.
+   * Charges the wallet once for `order.cause` and grants the access.
    * @param answer makes the answer while the charge is on its way to the database; run again where it goes a second time
    * @throws ApiError payment_required, rate_limited, service_unavailable
    */
-  charge<T>(
-    order: Payer & { cause: string; terms: Terms; waiting: { over(): Error | undefined } },
-    answer: (access: Access) => T,
-  ): Promise<Charged<T>>;
+  charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>>;
 }

@@ -240,6 +240,7 @@ export async function startServer(
     logger.fatal(`this process takes no more work, because its build is too old for the database: ${fault}`);
     await Promise.all([sweeper.stop(), services.webhooks.stop()]);
     await services.billing.drain();
+    await services.wallets.drain();
   }
 
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
@@ -286,6 +287,7 @@ export async function startServer(
       await processes.leave().catch(() => undefined);
       await services.webhooks.stop();
       await services.billing.drain();
+      await services.wallets.drain();
       await services.admin.flush();
       clock.stop();
       await Promise.all([client.close(), patient.client.close()]);

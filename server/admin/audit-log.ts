@@ -6,7 +6,7 @@ import type { Actor, CallResult } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Sweep } from '../platform/event-draft.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
 
@@ -73,7 +73,7 @@ function endOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' 
 
 export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   /** One at a time; mutations that end during one share the next. */
-  const drain = createStage<true, null>({
+  const drain = createGroupCommit<true, null>({
     async run(calls) {
       for (const source of sources) await store.drain(source);
       return calls.map(() => null);

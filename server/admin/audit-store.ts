@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { insertMissing } from '../platform/database/insert-missing.ts';
+import { insertMissing } from '../platform/database/write-groups.ts';
 import { ApiError } from '../platform/errors.ts';
 
 /** An entry of the log. Entries are only ever added. */

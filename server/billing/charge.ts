@@ -1,9 +1,15 @@
 import { LRUCache } from 'lru-cache';
-import type { Access, BillableKind, Charged, PastCharge, Terms } from '../../contracts/charge.ts';
-import type { Mode } from '../../contracts/identifiers.ts';
+import type {
+  Access,
+  BillableKind,
+  Cause,
+  Charged,
+  Charging,
+  Order,
+  PastCharge,
+  Prices,
+} from '../../contracts/charge.ts';
 import type { Clock } from '../platform/clock.ts';
-import { unavailable } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, opposite, walletIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -12,29 +18,19 @@ import { refusalOf, rehearse } from './refusals.ts';
 import type { RevocationStore } from './revocation-store.ts';
 import { isBillable } from './wallet-rules.ts';
 
-/** Who pays, and for what. The same cause is never charged twice. */
-export interface Cause {
-  partnerId: string;
-  mode: Mode;
-  /** Identifies it among all causes of this wallet: a code's hash, or a digest of an idempotency key. */
-  cause: string;
-}
-
-export interface Order extends Cause {
-  kind: BillableKind;
-  /** Price in cents. */
-  cents: number;
-  terms: Terms;
-  waiting: Waiting;
-}
-
 interface Settings {
-  writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
+  writer: Pick<LedgerWriter, 'write'>;
   store: Pick<LedgerStore, 'findEntry' | 'findDurableEntry'>;
   revocations: Pick<RevocationStore, 'has' | 'add'>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
+  /** Cents of a billable event, for partners without a price of their own. */
+  standardPrice: number;
 }
+
+/** The price in cents that is in force for one billable event. */
+export const priceOf = (kind: BillableKind, prices: Prices | undefined, standard: number): number =>
+  prices?.[kind] ?? standard;
 
 /** Accesses that a process remembers: some 10 MB. */
 const remembered = 10_000;
@@ -46,44 +42,38 @@ function accessOf({ id, kind, at, grant }: LedgerEntry): Access | undefined {
   return { id, kind, at, ...access };
 }
 
-/** Whether the user's return is an event (interface section 6): `vae.resolved` comes from the token endpoint only. */
-const isVerifiedAccess = ({ kind, terms }: Order) => kind === 'token' && terms.returning;
-
 /** Charges, and the accesses that they grant. Three endpoints share them. */
-export function createCharges({ writer, store, revocations, clock, idKey }: Settings) {
+export function createCharges(settings: Settings) {
+  const { writer, store, revocations, clock, idKey, standardPrice } = settings;
+
   /** An access never changes, because pages do not. Its revocation is read each time. */
   const known = new LRUCache<string, Access>({ max: remembered });
 
   const chargeIdOf = (cause: string) => deriveId(idKey, 'entry', ['charge', cause]);
 
-  async function pastCharge(walletId: string, id: string): Promise<PastCharge | undefined> {
-    const [entry, revoked] = await Promise.all([
-      store.findDurableEntry({ walletId, id }),
-      revocations.has(id),
-    ]);
-    if (!entry) return undefined;
+  async function pastCharge(entry: LedgerEntry): Promise<PastCharge> {
+    const { id, at } = entry;
     const access = accessOf(entry);
-    return { id, at: entry.at, revoked, ...(access && { access }) };
+    return { id, at, revoked: await revocations.has(id), ...(access && { access }) };
   }
 
-  return {
-    /** The charge of a cause. */
-    past: ({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> =>
-      pastCharge(walletIdOf(partnerId, mode), chargeIdOf(cause)),
+  async function past({ partnerId, mode, cause }: Cause): Promise<PastCharge | undefined> {
+    const key = { walletId: walletIdOf(partnerId, mode), id: chargeIdOf(cause) };
+    const entry = await store.findDurableEntry(key);
+    return entry && pastCharge(entry);
+  }
 
-    /**
-     * Charges the wallet once for `order.cause` and grants the access.
-     * @param answer makes the answer while the charge is on its way; run again where it has to go a second time
-     * @throws ApiError payment_required, rate_limited, service_unavailable
-     */
+  const charging: Charging = {
+    past,
+
     async charge<T>(order: Order, answer: (access: Access) => T): Promise<Charged<T>> {
-      const { kind, mode, cents } = order;
+      const { kind, cause, signal, traceparent } = order;
       const { lifetimeSeconds, rehearse: mark, ...terms } = order.terms;
-      const walletId = walletIdOf(order.partnerId, mode);
-      const id = chargeIdOf(order.cause);
+      const { partnerId, mode } = terms;
+      const id = chargeIdOf(cause);
       if (mark && mode === 'test') {
-        const past = await pastCharge(walletId, id);
-        if (past) return { outcome: 'used', past };
+        const before = await past({ partnerId, mode, cause });
+        if (before) return { outcome: 'used', past: before };
         throw rehearse(mark, kind, clock.now());
       }
 
@@ -96,33 +86,31 @@ export function createCharges({ writer, store, revocations, clock, idKey }: Sett
       };
       const written = await writer.write(
         {
-          walletId,
+          walletId: walletIdOf(partnerId, mode),
           id,
           kind,
-          amount: opposite(cents),
+          amount: opposite(priceOf(kind, order.prices, standardPrice)),
           grant: { terms, lifetimeSeconds },
-          publish: isVerifiedAccess(order),
-          traceparent: order.waiting.traceparent,
+          traceparent,
         },
-        { waiting: order.waiting, onPlaced: make },
+        { signal, onPlaced: make },
       );
       if (written.outcome === 'written') {
         const final = made?.of === written.entry ? made : make(written.entry);
         known.set(id, final.access);
         return { outcome: 'charged', answer: final.answer };
       }
-      if (written.outcome !== 'used') throw refusalOf(written);
-      const past = await pastCharge(walletId, id);
-      // Another process's page exists, but not yet on a majority of the members.
-      if (!past) {
-        writer.forgetUsed({ walletId, id });
-        throw unavailable(new Error(`the charge ${id} is being written by another process`));
-      }
-      return { outcome: 'used', past };
+      if (written.outcome === 'used') return { outcome: 'used', past: await pastCharge(written.entry) };
+      throw refusalOf(written);
     },
+  };
 
-    /** An access that was not revoked, by the wallet that paid for it. Its expiry is for the caller to judge. */
-    async access(walletId: string, id: string): Promise<Access | undefined> {
+  return {
+    ...charging,
+
+    /** An access that was not revoked, by the partner and mode that paid for it. Its expiry is for the caller to judge. */
+    async access({ partnerId, mode }: Omit<Cause, 'cause'>, id: string): Promise<Access | undefined> {
+      const walletId = walletIdOf(partnerId, mode);
       const load = async () => {
         const entry = await store.findEntry({ walletId, id });
         return entry && accessOf(entry);

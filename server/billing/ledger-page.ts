@@ -74,24 +74,9 @@ export const walletIdOf = (partnerId: string, mode: Mode) => `${partnerId}:${mod
 
 export const pageIdOf = (walletId: string, n: number) => `${walletId}/${String(n).padStart(10, '0')}`;
 
-/** The account on the other side of the wallet: each entry has two legs, and they add up to zero. */
-export function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' | undefined {
-  switch (kind) {
-    case 'token':
-    case 'storefront':
-    case 'checkbox':
-    case 'refund':
-      return 'revenue';
-    case 'funding':
-      return 'funding';
-    case 'adjustment':
-      return 'adjustments';
-    case 'opening':
-    case 'caps':
-    case 'fence':
-      return undefined;
-  }
-}
+/** Interface section 6: a returning user's code was exchanged at the token endpoint. That is an event, `vae.resolved`. */
+export const isVerifiedAccess = ({ kind, grant }: LedgerEntry): boolean =>
+  kind === 'token' && grant?.returning === true;
 
 /** `-amount` without a negative zero, which would not be stored as an integer. */
 export const opposite = (amount: number) => (amount === 0 ? 0 : -amount);

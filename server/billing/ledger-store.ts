@@ -3,7 +3,8 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import { duplicateKey } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { groupBy } from '../platform/group-by.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
 const collection = 'ledger';
@@ -30,9 +31,9 @@ export const shardKey: ShardDeclaration = { collection, key: { walletId: 1 } };
 export type Inserted =
   | 'inserted'
   /** Another page has this number. */
-  | 'page stands'
+  | 'page exists'
   /** At least one of the page's ids has an entry already; the server does not say which. */
-  | 'entry stands'
+  | 'entry exists'
   /** The database will never take it; a fault of this build. */
   | 'refused';
 
@@ -56,7 +57,7 @@ function stored(page: LedgerPage): Document {
 
 function outcomeOf({ code, keyPattern }: NonNullable<InsertReply['writeErrors']>[number]): Inserted {
   if (code !== duplicateKey) return 'refused';
-  return keyPattern?.['_id'] === undefined ? 'entry stands' : 'page stands';
+  return keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
 }
 
 /** The pages of one wallet: their ids, in order, lie between these. '0' follows '/' in ASCII. */
@@ -81,12 +82,6 @@ interface EntryKey {
   walletId: string;
   id: string;
 }
-
-const byWallet = (keys: readonly EntryKey[]): Map<string, string[]> => {
-  const ids = new Map<string, string[]>();
-  for (const { walletId, id } of keys) ids.set(walletId, [...(ids.get(walletId) ?? []), id]);
-  return ids;
-};
 
 const entriesAmong = (ids: readonly string[]): Document => ({
   $filter: { input: '$entries', cond: { $in: ['$$this.id', ids] } },
@@ -116,7 +111,7 @@ export function createLedgerStore(db: Db) {
     );
   }
 
-  const findEntry = createStage<EntryKey, LedgerEntry | undefined>({
+  const findEntry = createGroupCommit<EntryKey, LedgerEntry | undefined>({
     async run(keys) {
       const found = await entriesOf(
         [...new Set(keys.map(({ walletId }) => walletId))],
@@ -206,9 +201,14 @@ export function createLedgerStore(db: Db) {
     },
 
     /** Those of `keys` that have an entry. */
-    async standing(keys: readonly EntryKey[]): Promise<Set<string>> {
+    async existing(keys: readonly EntryKey[]): Promise<Set<string>> {
       const found = await Promise.all(
-        [...byWallet(keys)].map(([walletId, ids]) => entriesOf([walletId], ids)),
+        [...groupBy(keys, ({ walletId }) => walletId)].map(([walletId, ofWallet]) =>
+          entriesOf(
+            [walletId],
+            ofWallet.map(({ id }) => id),
+          ),
+        ),
       );
       return new Set(found.flatMap((entries) => [...entries.keys()]));
     },

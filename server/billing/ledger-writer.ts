@@ -3,7 +3,7 @@ import { createBatchWindow } from '../platform/batch-window.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
+import { groupBy } from '../platform/group-by.ts';
 import type { Head, Heads } from './heads.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -11,16 +11,18 @@ import { type Draft, draftPage, type Posting } from './page-builder.ts';
 import { createPageInsert, type Fate } from './page-insert.ts';
 import type { Refusal } from './wallet-rules.ts';
 
-/** What became of a posting. */
-export type Written =
+type Outcome =
   | { outcome: 'written'; entry: LedgerEntry }
   /** An entry of this id exists. */
   | { outcome: 'used' }
   | Refusal;
 
+/** What became of a posting. `used`: an entry of this id exists, and no crash takes it back. */
+export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
+
 interface Options {
-  /** When its caller is over, a posting leaves the queue and is not sent. */
-  waiting: Waiting;
+  /** Once it is aborted, a posting leaves the queue and is not sent. */
+  signal: Pick<AbortSignal, 'aborted' | 'reason'>;
   /** Called while the page is on its way; again where it has to go with a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }
@@ -28,12 +30,12 @@ interface Options {
 interface Ticket extends Posting, Options {
   /** When it arrived, on the clock of `uptime`. */
   since: number;
-  resolve: (written: Written) => void;
+  resolve: (outcome: Outcome) => void;
   reject: (reason: unknown) => void;
 }
 
 interface Settings {
-  store: Pick<LedgerStore, 'insert' | 'page' | 'standing'>;
+  store: Pick<LedgerStore, 'insert' | 'page' | 'existing' | 'findDurableEntry'>;
   heads: Heads;
   clock: Pick<Clock, 'now' | 'trusted'>;
   /** Called with each inserted page. */
@@ -50,16 +52,6 @@ const rememberedIds = 50_000;
 /** A page of another process may exist before a majority read shows it. Milliseconds. */
 const catchUpAfter = () => 2 + Math.random() * 3;
 const tryAgainAfter = 10;
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}
 
 /**
  * Writes entries into the ledgers of all wallets. One command of this process is in flight; what arrives while it is goes with the
@@ -81,8 +73,8 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   /** Tickets that still wait and are not known as used. */
   function due(tickets: readonly Ticket[]): Ticket[] {
     return tickets.filter((ticket) => {
-      const over = ticket.waiting.over();
-      if (over) ticket.reject(unavailable(over));
+      const { signal } = ticket;
+      if (signal.aborted) ticket.reject(unavailable(signal.reason));
       else if (used.has(usedKey(ticket))) ticket.resolve({ outcome: 'used' });
       else return true;
       return false;
@@ -92,9 +84,9 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   /** Refuses, unless the id was used: that comes first (docs/choices.md). */
   async function refuse(refused: Draft<Ticket>['refused']): Promise<void> {
     try {
-      const standing = await store.standing(refused.map(({ posting }) => posting));
+      const existing = await store.existing(refused.map(({ posting }) => posting));
       for (const { posting, refusal } of refused) {
-        posting.resolve(standing.has(usedKey(posting)) ? { outcome: 'used' } : refusal);
+        posting.resolve(existing.has(usedKey(posting)) ? { outcome: 'used' } : refusal);
       }
     } catch (error) {
       for (const { posting } of refused) posting.reject(error);
@@ -130,7 +122,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     return undefined;
   }
 
-  function stands({ page, placed, refused, later }: Drafted, sentAt: number): void {
+  function confirm({ page, placed, refused, later }: Drafted, sentAt: number): void {
     heads.set(page, sentAt);
     onWritten(page);
     for (const { posting, entry } of placed) {
@@ -145,10 +137,10 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   async function retry({ page, placed, refused, later }: Drafted, fate: Fate): Promise<void> {
     const postings = placed.map(({ posting }) => posting);
     let progress = true;
-    if (fate === 'entry stands') {
-      const standing = await store.standing(postings);
-      for (const key of standing) used.set(key, true);
-      progress = standing.size > 0;
+    if (fate === 'entry exists') {
+      const existing = await store.existing(postings);
+      for (const key of existing) used.set(key, true);
+      progress = existing.size > 0;
     } else {
       heads.delete(page.walletId);
       progress = (await heads.load(page.walletId)).n >= page.n;
@@ -161,7 +153,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   }
 
   async function finish(drafted: Drafted, fate: Fate, sentAt: number): Promise<void> {
-    if (fate === 'inserted') return stands(drafted, sentAt);
+    if (fate === 'inserted') return confirm(drafted, sentAt);
     if (typeof fate === 'string') {
       return retry(drafted, fate).catch((error: unknown) => fail(drafted, error));
     }
@@ -184,15 +176,15 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
 
   async function writeAll(tickets: readonly Ticket[]): Promise<void> {
     const wallets = await Promise.all(
-      [...groupBy(due(tickets), ({ walletId }) => walletId)].map(async ([walletId, waiting]) => ({
+      [...groupBy(due(tickets), ({ walletId }) => walletId)].map(async ([walletId, queued]) => ({
         walletId,
-        waiting,
-        head: await headFor(walletId, waiting),
+        queued,
+        head: await headFor(walletId, queued),
       })),
     );
     // Reading the heads may take seconds, and some callers may have disconnected.
     const drafts = wallets.flatMap(
-      ({ walletId, head, waiting }) => (head && draft(walletId, head, due(waiting))) ?? [],
+      ({ walletId, head, queued }) => (head && draft(walletId, head, due(queued))) ?? [],
     );
     if (drafts.length === 0) return;
     const sentAt = uptime();
@@ -206,6 +198,14 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
         finish(drafted, fates[n] ?? new Error('the result of a page is unknown'), sentAt),
       ),
     );
+  }
+
+  async function usedEntry({ walletId, id }: Posting): Promise<Written> {
+    const entry = await store.findDurableEntry({ walletId, id });
+    if (entry) return { outcome: 'used', entry };
+    // Another process's page is not yet on a majority of the members, or a restored database has lost it.
+    used.delete(usedKey({ walletId, id }));
+    throw unavailable(new Error(`the entry ${id} is being written by another process`));
   }
 
   async function run(): Promise<void> {
@@ -227,19 +227,17 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     /**
      * Writes one entry, once for its id.
      * @throws ApiError not_found for a wallet that was never opened; service_unavailable where the clock is not trusted, the
-     *   caller is over, or the fate of the page could not be found out in time
+     *   signal is aborted, or the fate of the page or of a used entry could not be found out in time
      */
-    write(posting: Posting, options: Options): Promise<Written> {
+    async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
-      return new Promise((resolve, reject) => {
+      const result = await new Promise<Outcome>((resolve, reject) => {
         queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
         window.grew();
         running ??= run();
       });
+      return result.outcome === 'used' ? usedEntry(posting) : result;
     },
-
-    /** Call this if no entry of an id is found that this process knows as used: a restored database may have lost it. */
-    forgetUsed: (posting: Pick<Posting, 'walletId' | 'id'>): void => void used.delete(usedKey(posting)),
 
     /** Resolves when nothing is under way; for a graceful stop. */
     async drain(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
-import { ApiError, unavailable } from '../platform/errors.ts';
+import { ApiError } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, type Memo, opposite, refundIdOf } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -8,10 +8,11 @@ import type { Posting } from './page-builder.ts';
 import { isBillable, type WalletState } from './wallet-rules.ts';
 
 interface Settings {
-  writer: Pick<LedgerWriter, 'write' | 'forgetUsed'>;
-  store: Pick<LedgerStore, 'findDurableEntry' | 'findAnywhere' | 'walletIds'>;
+  writer: Pick<LedgerWriter, 'write'>;
+  store: Pick<LedgerStore, 'findAnywhere' | 'walletIds'>;
   idKey: Uint8Array;
-  uptime: () => number;
+  /** As `AbortSignal.timeout`. */
+  timeout: (ms: number) => Pick<AbortSignal, 'aborted' | 'reason'>;
 }
 
 /** An entry, and whether it stood before this call. */
@@ -33,27 +34,14 @@ const allWallets = 1_000_000;
  * Money that an operator moves: funding, adjustments, refunds, and changes of the spend caps. Each id follows from its cause, so
  * that a repeated command moves nothing twice.
  */
-export function createManualEntries({ writer, store, idKey, uptime }: Settings) {
+export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
   async function write(posting: Posting): Promise<Moved> {
-    const until = uptime() + writeWithin;
-    const waiting = {
-      over: () => (uptime() > until ? new Error(`not written within ${writeWithin} ms`) : undefined),
-    };
-    const written = await writer.write(
-      { ...posting, publish: posting.memo?.audit !== undefined },
-      { waiting },
-    );
-    const { walletId, id } = posting;
-    if (written.outcome === 'written') return { entry: { ...written.entry, walletId }, repeated: false };
-    if (written.outcome !== 'used') {
+    const written = await writer.write(posting, { signal: timeout(writeWithin) });
+    if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }
-    const standing = await store.findDurableEntry({ walletId, id });
-    if (!standing) {
-      writer.forgetUsed({ walletId, id });
-      throw unavailable(new Error(`the entry ${id} is being written by another process`));
-    }
-    return { entry: { ...standing, walletId }, repeated: true };
+    const { walletId } = posting;
+    return { entry: { ...written.entry, walletId }, repeated: written.outcome === 'used' };
   }
 
   function sameAmount(moved: Moved, amount: number): Moved {

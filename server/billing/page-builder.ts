@@ -3,6 +3,7 @@ import type { AccessTerms, EntryKind } from '../../contracts/charge.ts';
 import type { Head } from './heads.ts';
 import {
   digestOf,
+  isVerifiedAccess,
   type LedgerEntry,
   type LedgerPage,
   largestPage,
@@ -23,8 +24,6 @@ export interface Posting {
   memo?: Memo | undefined;
   /** What a charge grants. */
   grant?: { terms: AccessTerms; lifetimeSeconds: number } | undefined;
-  /** Whether an event or an audit entry must follow. */
-  publish?: boolean | undefined;
   /** The trace of the request; kept for the event. */
   traceparent?: string | undefined;
 }
@@ -112,7 +111,7 @@ export function draftPage<P extends Posting>(head: Head, postings: readonly P[],
   }
   const { walletId = '' } = postings[0] ?? {};
   const page = pageAfter(head, walletId, { at, entries: draft.placed.map(({ entry }) => entry), state });
-  if (draft.placed.some(({ posting }) => posting.publish)) page.unpublished = true;
-  if (draft.placed.some(({ entry }) => entry.grant)) page.purgeGrantsAt = new Date(time + keepGrantsFor);
+  if (page.entries.some((entry) => entry.memo?.audit || isVerifiedAccess(entry))) page.unpublished = true;
+  if (page.entries.some(({ grant }) => grant)) page.purgeGrantsAt = new Date(time + keepGrantsFor);
   return { page, ...draft };
 }

@@ -39,10 +39,10 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
   async function fateOf({ page }: Draft, result: Inserted, fenced: boolean): Promise<Fate | 'unknown'> {
     if (result === 'inserted') return fenced ? 'fenced' : 'inserted';
     if (result === 'refused') return refused();
-    const standing = await store.page(page.walletId, page.n);
+    const existing = await store.page(page.walletId, page.n);
     // It may exist without a majority.
-    if (!standing) return 'unknown';
-    return standing.attempt === page.attempt ? 'inserted' : 'page stands';
+    if (!existing) return 'unknown';
+    return existing.attempt === page.attempt ? 'inserted' : 'page exists';
   }
 
   async function findOut(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
@@ -63,7 +63,7 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
           tried.map(async ({ n, draft, fenced }, k) => {
             const result = results[k] ?? 'refused';
             fates[n] = await fateOf(draft, result, fenced);
-            if (result === 'entry stands') hopeless.add(n);
+            if (result === 'entry exists') hopeless.add(n);
           }),
         );
       } catch {

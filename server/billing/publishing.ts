@@ -1,9 +1,9 @@
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
+import { isVerifiedAccess, type LedgerEntry, type LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
 interface Settings {
@@ -21,9 +21,10 @@ const perSweep = 500;
 /** Pages are published together: the first of a batch waits this long for others. */
 const flushAfter = { ms: 50, items: 32 };
 
-/** `vae.resolved`: a returning user's code was exchanged at the token endpoint (interface section 6). Erased users get no event. */
-function eventsOf({ id, kind, at, grant, traceparent }: LedgerEntry): EventDraft[] {
-  if (kind !== 'token' || !grant?.returning) return [];
+/** Erased users get no event. */
+function eventsOf(entry: LedgerEntry): EventDraft[] {
+  const { id, at, grant, traceparent } = entry;
+  if (!grant || !isVerifiedAccess(entry)) return [];
   const { partnerId, mode, keyId, sub, claims, sessionId, enrollmentId } = grant;
   const about = { sessionId, enrollmentId, sub };
   const fields = { user_id: sub, claims, resolved_at: at.toISOString() };
@@ -38,12 +39,13 @@ function eventsOf({ id, kind, at, grant, traceparent }: LedgerEntry): EventDraft
 export function createPublishing({ store, publish, record, clock, logger }: Settings) {
   const underway = new Set<Promise<unknown>>();
 
-  const publishPage = createStage<LedgerPage, undefined>({
+  const publishPage = createGroupCommit<LedgerPage, undefined>({
     flushAfter,
     async run(pages) {
       const entries = pages.flatMap((page) => page.entries);
       await publish(entries.flatMap(eventsOf));
-      await record(entries.flatMap(({ memo }) => memo?.audit ?? []));
+      const acts = entries.flatMap(({ memo }) => memo?.audit ?? []);
+      if (acts.length > 0) await record(acts);
       await store.markPublished(pages);
       return pages.map(() => undefined);
     },

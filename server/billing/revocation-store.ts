@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { insertMissing } from '../platform/database/insert-missing.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { insertMissing } from '../platform/database/write-groups.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 
 const collection = 'revocations';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
@@ -21,7 +21,7 @@ export function createRevocationStore(db: Db) {
 
   return {
     /** Whether an access was revoked. Concurrent look-ups share one read. Never from a cache. */
-    has: createStage<string, boolean>({
+    has: createGroupCommit<string, boolean>({
       async run(ids) {
         const found = await revocations
           .find({ _id: { $in: [...new Set(ids)] } }, { projection: { _id: 1 } })

@@ -14,7 +14,7 @@ import {
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
+import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
@@ -48,16 +48,10 @@ interface Facts {
   client: Client;
 }
 
-/** Whose mode decides which wallet of the partner pays. */
-interface Payer {
-  client: Account['key'];
-  partner: Account['partner'];
-}
-
 interface Dependencies {
   findEnrolled: (enrollmentId: string) => Promise<Enrolled | undefined>;
   findClient: (clientId: string) => Promise<{ client: Client } | undefined>;
-  charges: Charging<Payer>;
+  charges: Charging;
   /** @throws ApiError rate_limited */
   admitUnbilled: AdmitUnbilled;
   clock: { now(): number };
@@ -127,11 +121,10 @@ export function createCheckboxResolve(dependencies: Dependencies) {
 
   return async (
     request: CheckboxRequest,
-    { key, partner, idempotencyKey, waiting }: Account & { idempotencyKey: string; waiting: Waiting },
+    { key, partner, idempotencyKey, context }: Account & { idempotencyKey: string; context: RequestContext },
   ): Promise<CheckboxResponse> => {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
     const cause = sha256(JSON.stringify(['checkbox', key._id, idempotencyKey]));
-    const payer = { client: key, partner, cause };
 
     /** An answer that was stored is not billed, and limited for that. */
     async function replayed(past: PastCharge): Promise<Access> {
@@ -141,10 +134,11 @@ export function createCheckboxResolve(dependencies: Dependencies) {
     }
 
     async function buy(): Promise<Access> {
-      const [found, past] = await Promise.all([read(request.enrollment_id), charges.past(payer)]);
+      const [found, past] = await Promise.all([read(request.enrollment_id), charges.past({ ...key, cause })]);
       if (past) return replayed(past);
       const terms = { ...termsOf(request, requireOwn(found, key), key), fingerprint };
-      const charged = await charges.charge({ ...payer, terms, waiting }, (access) => access);
+      const order = { kind: 'checkbox', cause, terms, prices: partner.prices, ...context } as const;
+      const charged = await charges.charge(order, (access) => access);
       return charged.outcome === 'used' ? replayed(charged.past) : charged.answer;
     }
 

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
-import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
+import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
 import type { Deadline } from '../platform/pace.ts';
 import type { Account } from './resolve.ts';
@@ -15,7 +15,7 @@ interface Dependencies {
   admitUnbilled: AdmitUnbilled;
   resolve: (
     request: CheckboxRequest,
-    caller: Account & { idempotencyKey: string; waiting: Waiting },
+    caller: Account & { idempotencyKey: string; context: RequestContext },
   ) => Promise<CheckboxResponse>;
   pace: Deadline;
 }
@@ -63,7 +63,7 @@ export function checkboxRoutes({
       },
       async (request) => {
         const idempotencyKey = request.headers['idempotency-key'];
-        return resolve(request.body, { ...accountOf(request), idempotencyKey, waiting: waitingFor(request) });
+        return resolve(request.body, { ...accountOf(request), idempotencyKey, context: contextOf(request) });
       },
     );
   };

@@ -6,7 +6,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../platform/errors.ts';
 import { renderErrors } from '../platform/http/errors.ts';
-import { acceptForms } from '../platform/http/forms.ts';
+import { acceptForms } from '../platform/http/parameters.ts';
 import type { DemoAccount } from './account.ts';
 import { assets, type createPages, wallets } from './pages.ts';
 import type { Visit, Visits } from './verification-client.ts';

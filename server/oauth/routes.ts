@@ -12,7 +12,7 @@ import {
 } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
-import { answerInTime, waitingFor } from '../platform/http/deadline.ts';
+import { answerInTime, contextOf } from '../platform/http/deadline.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Deadline } from '../platform/pace.ts';
@@ -95,7 +95,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies):
           response: { 200: TokenResponse, ...errors(400, 401, 402, 403, 429, 500, 503) },
         },
       },
-      async (request) => exchange(request.body, credentials.read(request, request.body), waitingFor(request)),
+      async (request) => exchange(request.body, credentials.read(request, request.body), contextOf(request)),
     );
 
     scope.get(

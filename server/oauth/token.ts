@@ -2,15 +2,14 @@ import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { type Grant, grantedScope, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
-import { sha256 } from '../platform/ids.ts';
+import type { RequestContext } from '../platform/http/deadline.ts';
+import { sameText, sha256 } from '../platform/ids.ts';
 import type { AccessTokens } from './access-token.ts';
-import type { Authenticated, ClientAuthentication, Credentials } from './client-authentication.ts';
-import { codeFault, largestWrongVerifiers, requireOwnCode } from './grant.ts';
+import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
 
 interface Dependencies {
   clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted' | 'eventKey'>;
-  charges: Charging<Authenticated>;
+  charges: Charging;
   grants: {
     load(code: string): Promise<Grant | undefined>;
     /** Resolves to the number of wrong verifiers, this one included. */
@@ -24,21 +23,64 @@ interface Dependencies {
 /** A code used again later than this after its first use has its token revoked (RFC 6749 4.1.2); milliseconds. */
 const raceWindow = 10_000;
 
+/** Five wrong verifiers invalidate a code. */
+const largestWrongVerifiers = 5;
+
+const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
+
+/** Interface 7.4: unknown, another client's, dead or expired codes. */
+function requireOwnCode(grant: Grant | undefined, client: OAuthClient): Grant {
+  if (!grant || grant.clientId !== client._id)
+    throw invalidGrant('Unknown authorization code for this client');
+  if (client.kind !== 'oauth') {
+    throw invalidGrant('Codes of a storefront client are exchanged at the storefront endpoint');
+  }
+  return grant;
+}
+
+/** RFC 7636 4.6, S256. */
+function verifierMatches(grant: Grant, request: TokenRequest): boolean {
+  return sameText(sha256(request.code_verifier), grant.codeChallenge);
+}
+
+/**
+ * The fault of an unused code, in the order of docs/tokens-and-claims.md; undefined where it may be exchanged.
+ * @param client as it is now: it may have lost a claim since the start
+ * @param now milliseconds
+ */
+function codeFault(
+  grant: Grant,
+  request: TokenRequest,
+  { client, now }: { client: OAuthClient; now: number },
+): ApiError | 'wrong verifier' | undefined {
+  if (grant.wrongVerifiers >= largestWrongVerifiers)
+    return invalidGrant('Too many wrong code_verifiers for this code');
+  if (grant.expiresAt.getTime() <= now) return invalidGrant('The authorization code has expired');
+  // Byte for byte, including a trailing slash (interface 2.2).
+  if (grant.redirectUri !== request.redirect_uri) return new ApiError('invalid_redirect_uri');
+  if (!verifierMatches(grant, request)) return 'wrong verifier';
+  const lost = grantedScope(grant).filter((name) => !client.claims.includes(name));
+  if (lost.length > 0) {
+    return new ApiError('invalid_scope', {
+      description: `This client may no longer ask for ${lost.join(', ')}`,
+    });
+  }
+  return grant.enrollment.status === 'active' ? undefined : new ApiError('access_denied');
+}
+
 /** `POST /api/oauth/token` (interface 4.2): exchanges a code for a charge and a token. The checks are in the order of docs/tokens-and-claims.md. */
 export function createTokenExchange({ clients, charges, grants, revoke, tokens, clock }: Dependencies) {
   /** Two workers of one partner may race; a replay later than that may be a thief's. */
   async function usedCode({ id, at }: PastCharge): Promise<ApiError> {
     if (clock.now() - at.getTime() > raceWindow) await revoke(id);
-    return new ApiError('invalid_grant', {
-      description: `Authorization code already used at ${at.toISOString()}; charge ${id}`,
-    });
+    return invalidGrant(`Authorization code already used at ${at.toISOString()}; charge ${id}`);
   }
 
   async function wrongVerifier({ sessionId }: Grant): Promise<ApiError> {
     const left = largestWrongVerifiers - (await grants.countWrongVerifier(sessionId));
-    return new ApiError('invalid_grant', {
-      description: `code_verifier does not match the code_challenge; ${Math.max(0, left)} tries are left for this code`,
-    });
+    return invalidGrant(
+      `code_verifier does not match the code_challenge; ${Math.max(0, left)} tries are left for this code`,
+    );
   }
 
   const respond = (access: Access): TokenResponse => ({
@@ -51,7 +93,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
   return async (
     request: TokenRequest,
     credentials: Credentials,
-    waiting: Waiting,
+    context: RequestContext,
   ): Promise<TokenResponse> => {
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
@@ -62,14 +104,15 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     const fault = codeFault(grant, request, { client, now: clock.now() });
     if (fault) {
       // That a code was used comes before everything else about it.
-      const past = await charges.past({ ...caller, cause });
+      const past = await charges.past({ ...caller.client, cause });
       if (past) throw await usedCode(past);
       throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault;
     }
 
     const keyId = await clients.eventKey(grant.keyId, client);
     const terms = { ...termsOf(grant, client), keyId, lifetimeSeconds: accessTokenLifetime };
-    const charged = await charges.charge({ ...caller, cause, terms, waiting }, respond);
+    const { prices } = caller.partner;
+    const charged = await charges.charge({ kind: 'token', cause, terms, prices, ...context }, respond);
     if (charged.outcome === 'used') throw await usedCode(charged.past);
     return charged.answer;
   };

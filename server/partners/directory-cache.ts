@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { monotonicTime } from '../platform/clock.ts';
 
 /** Milliseconds for which a record is cached. */
 const lifetime = 2_000;
@@ -19,7 +20,7 @@ export interface DirectoryCache<T> {
  */
 export function createDirectoryCache<T>(
   load: (id: string) => Promise<T | undefined>,
-  uptime: () => number = () => performance.now(),
+  uptime = monotonicTime,
 ): DirectoryCache<T> {
   const entries = new LRUCache<string, { value: T; since: number; renewed?: boolean }>({ max: mostEntries });
   let changes = 0;

@@ -1,4 +1,4 @@
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { Client, ClientStore } from './client-store.ts';
 import { createDirectoryCache } from './directory-cache.ts';
@@ -47,10 +47,10 @@ interface Dependencies {
 
 export function createDirectory({ partners, keys, clients }: Dependencies): Directory {
   const partnerCache = createDirectoryCache(
-    createStage({ run: (ids: readonly string[]) => partners.findAll(ids) }),
+    createGroupCommit({ run: (ids: readonly string[]) => partners.findAll(ids) }),
   );
   const clientCache = createDirectoryCache(
-    createStage({ run: (ids: readonly string[]) => clients.findAll(ids) }),
+    createGroupCommit({ run: (ids: readonly string[]) => clients.findAll(ids) }),
   );
   async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
     const client = await clientCache.read(clientId, fresh);
@@ -58,9 +58,9 @@ export function createDirectory({ partners, keys, clients }: Dependencies): Dire
     return partner && { client, partner };
   }
 
-  const readKey = createStage({ run: (ids: readonly string[]) => keys.findAll(ids) });
-  const readStatus = createStage({ run: (ids: readonly string[]) => keys.statuses(ids) });
-  const readKeyByHash = createStage({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
+  const readKey = createGroupCommit({ run: (ids: readonly string[]) => keys.findAll(ids) });
+  const readStatus = createGroupCommit({ run: (ids: readonly string[]) => keys.statuses(ids) });
+  const readKeyByHash = createGroupCommit({ run: (hashes: readonly string[]) => keys.findByHashes(hashes) });
 
   return {
     client: (clientId, options = {}) => reading((fresh) => readClient(clientId, fresh), options),

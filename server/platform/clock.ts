@@ -1,3 +1,6 @@
+/** Milliseconds that only go forward. */
+export const monotonicTime = () => performance.now();
+
 /** Where the time comes from. `now()` is in milliseconds since the epoch. */
 export interface Clock {
   now(): number;
@@ -37,7 +40,7 @@ const oldestMeasurement = 120_000;
 export function createDatabaseClock({
   readServerTime,
   localTime = Date.now,
-  uptime = () => performance.now(),
+  uptime = monotonicTime,
 }: Settings): DatabaseClock {
   /** The last measurement, by each of the three clocks. */
   let measured = { server: localTime(), local: localTime(), uptime: Number.NEGATIVE_INFINITY };

@@ -2,7 +2,7 @@ import type { EventType } from '../../contracts/events.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 
 /**
- * An event that a change of state owes, written into the changed document with the change itself. What
+ * An event that follows from a change of state, written into the changed document with the change itself. What
  * follows (the event and its delivery) is an idempotent step: `cause` leads to the same event id always.
  */
 export interface EventDraft {

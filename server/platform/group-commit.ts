@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import { createBatchWindow } from './batch-window.ts';
 
-interface StageSettings<Item, Result> {
+interface GroupCommitSettings<Item, Result> {
   /** Carries a batch out; answers in the order of `items`, an Error where one item alone failed. */
   run: (items: readonly Item[]) => Promise<ArrayLike<Result | Error>>;
   maxBatch?: number;
@@ -13,8 +13,8 @@ interface StageSettings<Item, Result> {
  * Group commit: at most one operation in flight; what arrives during it goes out together in the next.
  * A lone caller waits for its own operation only, or for `flushAfter`. With `maxBatch`, whole batches go one after another.
  */
-export function createStage<Item, Result>(
-  settings: StageSettings<Item, Result>,
+export function createGroupCommit<Item, Result>(
+  settings: GroupCommitSettings<Item, Result>,
 ): (item: Item) => Promise<Result> {
   const { run, maxBatch = 256, flushAfter } = settings;
   /** Sends each batch that waits for the one in flight. All but the last are full. */

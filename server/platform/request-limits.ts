@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
-import { createStage } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { keyed } from './ids.ts';
 import { minute, secondsUntilRollover, windowStart } from './windows.ts';
 
@@ -116,12 +116,12 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     });
   }
 
-  /** A stage for each name, so that the counters of one do not wait for another's. */
-  const stages = new Map<string, (counter: Counter) => Promise<number>>();
+  /** A group commit for each name, so that the counters of one do not wait for another's. */
+  const commits = new Map<string, (counter: Counter) => Promise<number>>();
   function count(name: string, counter: Counter): Promise<number> {
-    const stage = stages.get(name) ?? createStage<Counter, number>({ run: countAll });
-    stages.set(name, stage);
-    return stage(counter);
+    const commit = commits.get(name) ?? createGroupCommit<Counter, number>({ run: countAll });
+    commits.set(name, commit);
+    return commit(counter);
   }
 
   /** The state of a counter in the minute of `now`. */

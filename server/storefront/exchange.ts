@@ -8,14 +8,14 @@ import {
 } from '../../contracts/storefront.ts';
 import { codeLifetime } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Waiting } from '../platform/http/deadline.ts';
+import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import type { Account, Caller } from './caller.ts';
 import { customerHash } from './customer-hash.ts';
 
 interface Dependencies {
   loadGrant: (code: string) => Promise<Grant | undefined>;
-  charges: Charging<Account>;
+  charges: Charging;
   /** Keeps on the enrollment whom the shop knows this user as. */
   rememberCustomer: (enrollmentId: string, customerHash: string) => Promise<void>;
   idKey: Uint8Array;
@@ -52,13 +52,10 @@ export function createStorefrontExchange({
     });
   }
 
-  async function buy(request: StorefrontRequest, caller: Caller, waiting: Waiting): Promise<Access> {
+  async function buy(request: StorefrontRequest, caller: Caller, context: RequestContext): Promise<Access> {
     const { client, partner, fingerprint } = caller;
     const cause = sha256(request.code);
-    const [found, past] = await Promise.all([
-      loadGrant(request.code),
-      charges.past({ client, partner, cause }),
-    ]);
+    const [found, past] = await Promise.all([loadGrant(request.code), charges.past({ ...client, cause })]);
     const grant = requireOwnCode(found, client);
     if (past) return replayed(past, fingerprint);
     if (grant.expiresAt.getTime() <= clock.now()) throw new ApiError('code_not_found');
@@ -67,19 +64,20 @@ export function createStorefrontExchange({
     requireSuccess(grant, bought.claims);
     const verificationLevel = verificationLevelOf(grant.evaluatedClaims.assurance_level);
     const terms = { ...bought, lifetimeSeconds: codeLifetime, fingerprint, verificationLevel };
-    const charged = await charges.charge({ client, partner, cause, terms, waiting }, (access) => access);
+    const order = { kind: 'storefront', cause, terms, prices: partner.prices, ...context } as const;
+    const charged = await charges.charge(order, (access) => access);
     return charged.outcome === 'used' ? replayed(charged.past, fingerprint) : charged.answer;
   }
 
   return async (
     request: StorefrontRequest,
     caller: Caller,
-    waiting: Waiting,
+    context: RequestContext,
   ): Promise<StorefrontResponse> => {
     const { integration, client } = caller;
     const shop = request.shop_domain.toLowerCase();
     if (!integration.shops.includes(shop)) throw new ApiError('shop_not_found');
-    const { enrollmentId, claims, verificationLevel = 'basic' } = await buy(request, caller, waiting);
+    const { enrollmentId, claims, verificationLevel = 'basic' } = await buy(request, caller, context);
     const customer = { clientId: client._id, shop, customerId: request.customer_id };
     await rememberCustomer(enrollmentId, customerHash(idKey, customer));
     return { verified: true, claims, verification_level: verificationLevel, enrollment_id: enrollmentId };

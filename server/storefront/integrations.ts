@@ -1,7 +1,7 @@
 import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/sealing.ts';
 import type { Integration, IntegrationStore } from './integration-store.ts';
@@ -101,7 +101,7 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
       }),
 
     /** Read together with those of other requests. */
-    find: createStage({ run: (ids: readonly string[]) => store.findAll(ids) }),
+    find: createGroupCommit({ run: (ids: readonly string[]) => store.findAll(ids) }),
 
     /** Whether some integration exchanges the codes of this client. */
     async exist(clientId: string): Promise<boolean> {

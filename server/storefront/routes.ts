@@ -4,13 +4,17 @@ import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../con
 import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
-import { answerInTime, type Waiting, waitingFor } from '../platform/http/deadline.ts';
+import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import type { Deadline } from '../platform/pace.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {
   authenticate: (headers: unknown, raw: Uint8Array) => Promise<Caller>;
-  exchange: (request: StorefrontRequest, caller: Caller, waiting: Waiting) => Promise<StorefrontResponse>;
+  exchange: (
+    request: StorefrontRequest,
+    caller: Caller,
+    context: RequestContext,
+  ) => Promise<StorefrontResponse>;
   pace: Deadline;
 }
 
@@ -65,7 +69,7 @@ export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies)
           response: { 200: StorefrontResponse, '4xx': GeneralError, '5xx': GeneralError },
         },
       },
-      async (request) => exchange(request.body, callerOf(request), waitingFor(request)),
+      async (request) => exchange(request.body, callerOf(request), contextOf(request)),
     );
   };
 }

@@ -14,7 +14,7 @@ import { createFlow } from './flow/flow.ts';
 import { createGrants, type Grants } from './flow/grants.ts';
 import { type ClientDirectory, createStart } from './flow/start.ts';
 import { createVerify } from './flow/verify.ts';
-import { createJoining } from './handoff/pairing.ts';
+import { createPairing } from './handoff/pairing.ts';
 import { createPages } from './pages/pages.ts';
 import { createBlocking } from './people/blocking.ts';
 import { createSnapshots } from './people/claims-snapshot.ts';
@@ -24,7 +24,7 @@ import { createErasure, type Erased, type Traces } from './people/erasure.ts';
 import { createEnrolledUsers } from './people/find-enrolled.ts';
 import { createForgetting } from './people/forgetting.ts';
 import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
-import { createRevising } from './people/snapshot-invalidation.ts';
+import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
 import { pageRoutes } from './routes.ts';
 import { createOutbox } from './session/outbox.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.ts';
@@ -119,10 +119,10 @@ export function createVerification(dependencies: Dependencies): Verification {
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
   const findSnapshot = createSnapshots({ users, enrollments });
-  const revise = createRevising({ sessions, users, enrollments, clock, logger });
-  const block = createBlocking({ enrollments, revise, clock });
+  const invalidate = createSnapshotInvalidation({ sessions, users, enrollments, clock, logger });
+  const block = createBlocking({ enrollments, invalidate, clock });
   const { eraseElsewhere } = dependencies;
-  const erasure = createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock });
+  const erasure = createErasure({ users, enrollments, sessions, invalidate, eraseElsewhere, clock });
   const sessionAccess = createSessionAccess({ sessions, keyring });
   const enrolling = createEnrolling({ users, enrollments, sessions, findSnapshot, keyring, clock });
   const outbox = createOutbox({ sessions, enrolling, publish, clock, logger });
@@ -133,7 +133,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     authorizationRequests: createAuthorizationRequests(keyring.id),
     sourceOf: createSourceOf(sources),
     enrolling,
-    verify: createVerify({ findSnapshot, enrol: enrolling.enrol, users, revise, block, isFresh, clock }),
+    verify: createVerify({ findSnapshot, enrol: enrolling.enrol, users, invalidate, block, isFresh, clock }),
     completion: createCompletion({
       directory,
       keyring,
@@ -162,7 +162,7 @@ export function createVerification(dependencies: Dependencies): Verification {
         logger,
       }),
       testWallet: { ...wallets.testWallet, baseUrl, limit },
-      joining: createJoining({ sessions, authentication, keyring, clock }),
+      pairing: createPairing({ sessions, authentication, keyring, clock }),
       pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
       findLogo: dependencies.findLogo ?? (async () => undefined),
       findSession: sessions.find,
@@ -175,9 +175,9 @@ export function createVerification(dependencies: Dependencies): Verification {
     sweep: {
       name: 'verification events',
       async sweep() {
-        await revise.sweep();
+        await invalidate.sweep();
         await forgetOldClaims();
-        await sessions.forgetBacking(new Date(clock.now()));
+        await sessions.forgetCodeSnapshots(new Date(clock.now()));
         await outbox.sweep();
       },
     },

@@ -14,7 +14,7 @@ import type { createStart } from './flow/start.ts';
 import { decisions } from './flow/submit.ts';
 import { deviceName } from './handoff/devices.ts';
 import { linkRoutes } from './handoff/link-routes.ts';
-import type { Joining } from './handoff/pairing.ts';
+import type { Pairing } from './handoff/pairing.ts';
 import { assetRoutes } from './pages/assets.ts';
 import { followChoice } from './pages/language-choice.ts';
 import { logoRoutes } from './pages/logo-routes.ts';
@@ -30,7 +30,7 @@ import { testWalletRoutes } from './test-wallet/routes.ts';
 export interface PageDependencies {
   start: ReturnType<typeof createStart>;
   flow: ReturnType<typeof createFlow>;
-  joining: Joining;
+  pairing: Pairing;
   wallets: WalletAnswers;
   testWallet: Parameters<typeof testWalletRoutes>[0];
   pages: Pages;
@@ -131,7 +131,7 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
  * `p/{link}` and `phone/{id}`, for wallets `wallet/{source}/{token}`, `test-wallet`, and `assets/…`. Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
-  const { start, flow, joining, pages, findLogo, wallets, testWallet } = dependencies;
+  const { start, flow, pairing, pages, findLogo, wallets, testWallet } = dependencies;
   const responses = createResponses(dependencies);
   const { secure, path, bind, sendError } = responses;
 
@@ -158,7 +158,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(walletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });
     await app.register(walletRoutes(wallets, responses), { prefix: '/wallet' });
     await app.register(testWalletRoutes(testWallet, responses), { prefix: '/test-wallet' });
-    await app.register(linkRoutes({ joining, pages, responses }), { prefix: '/p' });
+    await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
 
     app.get(
       '/start',

@@ -2,7 +2,7 @@ import type { SkipReason } from '../../contracts/webhooks.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
-import { createStage } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/group-commit.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Scheduler } from '../platform/scheduler.ts';
 import type { Limits } from './delivery/concurrency-limits.ts';
@@ -15,8 +15,8 @@ import { composeDelivery, composeEvent, deliveryId, skipped } from './delivery/e
 import { createLeasing } from './delivery/leasing.ts';
 import { createSendAttempt, type ReadEndpoint } from './delivery/send-attempt.ts';
 import type { Route } from './egress/connector.ts';
+import type { UrlRules } from './egress/destination.ts';
 import { createPost, type Post } from './egress/post.ts';
-import type { UrlRules } from './egress/url.ts';
 import { createWebhooksStores } from './store.ts';
 
 /** Parts that tests wrap. */
@@ -85,7 +85,7 @@ export function createWebhooks(settings: WebhookSettings) {
   const dueJobs = createDueJobs({ scheduler, clock, nextDue: deliveries.nextDue });
   const ended = new AbortController();
   const leasing = createLeasing({ deliveries, clock, leaseTime });
-  const scheduled = createStage<Date, undefined>({
+  const scheduled = createGroupCommit<Date, undefined>({
     run: async (dates) => {
       const seconds = new Set(dates.map((date) => dueBucket(date).getTime()));
       await Promise.all([...seconds].map((second) => dueJobs.at(new Date(second))));
@@ -106,7 +106,7 @@ export function createWebhooks(settings: WebhookSettings) {
   });
 
   /** Concurrent calls share one query. */
-  const dispatchDue = createStage<'due', undefined>({
+  const dispatchDue = createGroupCommit<'due', undefined>({
     run: async (asked) => {
       const keyIds = await deliveries.dueKeys(now());
       for (const keyId of keyIds) leasing.invalidate(keyId);

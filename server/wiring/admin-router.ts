@@ -4,17 +4,17 @@ import type { createOperatorProcedures } from '../admin/operators.ts';
 import type { createRequestProcedures } from '../admin/request-queries.ts';
 import type { createSchemaProcedures } from '../admin/schema.ts';
 import type { createStatusProcedure } from '../admin/status.ts';
-import type { createBillingProcedures } from '../billing/admin.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
 import type { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
+import type { createWalletsProcedures } from '../wallets/admin.ts';
 import type { createWebhookProcedures } from '../webhooks/admin.ts';
 
 /** The routers that features built, each from its own `admin.ts`. */
 export interface AdminParts {
   partners: ReturnType<typeof createPartnersProcedures>;
-  billing: ReturnType<typeof createBillingProcedures>;
+  wallets: ReturnType<typeof createWalletsProcedures>;
   verification: ReturnType<typeof createVerificationProcedures>;
   storefront: ReturnType<typeof createStorefrontProcedures>;
   webhooks: ReturnType<typeof createWebhookProcedures>;
@@ -27,7 +27,7 @@ export interface AdminParts {
 }
 
 /** The whole admin API, on one screen: `partners.create` is `svcadmin partners create`. */
-export function createAdminRouter({ partners, billing, verification, ...parts }: AdminParts) {
+export function createAdminRouter({ partners, wallets, verification, ...parts }: AdminParts) {
   const { webhooks, storefront } = parts;
   return router({
     partners: partners.partners,
@@ -35,9 +35,9 @@ export function createAdminRouter({ partners, billing, verification, ...parts }:
     clients: partners.clients,
     webhooks: mergeRouters(partners.webhooks, webhooks.webhooks),
     integrations: storefront.integrations,
-    wallets: billing.wallets,
-    limits: billing.limits,
-    prices: billing.prices,
+    wallets: wallets.wallets,
+    limits: wallets.limits,
+    prices: wallets.prices,
     sources: verification.sources,
     sessions: verification.sessions,
     enrollments: verification.enrollments,

@@ -7,6 +7,7 @@ import { indexes as requestLimits } from '../platform/request-limits.ts';
 import { indexes as scheduler } from '../platform/scheduler.ts';
 import { indexes as storefront } from '../storefront/store.ts';
 import { indexes as verification } from '../verification/store.ts';
+import { indexes as wallets } from '../wallets/store.ts';
 import { indexes as webhooks } from '../webhooks/store.ts';
 
 /** The indexes of all stores. They are created at start, and a test compares them with the database. */
@@ -14,6 +15,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...partners,
   ...verification,
   ...billing,
+  ...wallets,
   ...storefront,
   ...webhooks,
   ...admin,

@@ -1,6 +1,6 @@
 import { Client } from 'undici';
-import { isPublicAddress } from '../webhooks/egress/addresses.ts';
 import { createDial, createResolve } from '../webhooks/egress/connector.ts';
+import { isPublicAddress } from '../webhooks/egress/destination.ts';
 
 /** Milliseconds for name, connection, TLS and body, together. */
 const timeout = 5_000;

@@ -1,7 +1,6 @@
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
-import { createStatementSigner } from '../billing/signed-statement.ts';
 import { createCheckboxResolve } from '../checkbox/resolve.ts';
 import { checkboxRoutes } from '../checkbox/routes.ts';
 import { createUnbilledLimit } from '../checkbox/unbilled.ts';
@@ -40,10 +39,11 @@ import { authenticateKey } from '../verification/session/session-query.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { testWalletModes } from '../verification/sources/wallet/feature.ts';
 import { statusListTypes } from '../verification/sources/wallet/status-list.ts';
+import { createWalletsFeature } from '../wallets/feature.ts';
+import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
-import { checkWebhookUrl } from '../webhooks/egress/url.ts';
+import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
-import { accessOf, chargingOf } from './charging.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
 import { migrations } from './migrations.ts';
@@ -119,22 +119,19 @@ export function createServices(foundation: Foundation) {
     ...tracedWebhooks(foundation.webhooks, tracing),
   });
 
+  const billingStores = tracedStores(stores.billing, tracing);
   const billing = createBillingFeature({
-    stores: tracedStores(stores.billing, tracing),
+    stores: billingStores,
     clock,
     idKey: keyring.id,
     publish: webhooks.publish,
-    written: (entries) => metrics.batch('ledger_page', entries),
-    record: stores.admin.audit.add,
-    partnerNames,
-    logger,
-    standardPrice: config.priceCents,
-    prices: {
-      read: async (partnerId) => (await partners.partners.show(partnerId)).prices ?? {},
-      set: async (partnerId, price, actor) =>
-        (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
+    onWritten({ walletId, entries }) {
+      metrics.batch('ledger_page', entries.length);
+      wallets.touch(walletId);
     },
-    signStatement: createStatementSigner({ keyring, issuer: config.baseUrl, clock }),
+    record: stores.admin.audit.add,
+    standardPrice: config.priceCents,
+    logger,
   });
   const { charges } = billing;
 
@@ -147,6 +144,23 @@ export function createServices(foundation: Foundation) {
     sources: [sandboxSource, ...testWalletModes, ...config.oidcSources, ...config.walletSources],
   });
   const { directory, clientSecrets } = partners;
+
+  const wallets = createWalletsFeature({
+    stores: { ...billingStores, ...stores.wallets },
+    billing,
+    clock,
+    key: keyring.id,
+    record: stores.admin.audit.add,
+    partnerNames,
+    standardPrice: config.priceCents,
+    prices: {
+      read: async (partnerId) => (await partners.partners.show(partnerId)).prices ?? {},
+      set: async (partnerId, price, actor) =>
+        (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
+    },
+    signStatement: createStatementSigner({ keyring, issuer: config.baseUrl, clock }),
+  });
+
   const freshClient = (clientId: string) => directory.client(clientId, { fresh: true });
   const integrations = createIntegrations({
     store: stores.storefront.integrations,
@@ -198,14 +212,14 @@ export function createServices(foundation: Foundation) {
     exchange: createTokenExchange({
       clients,
       grants: verification.grants,
-      charges: chargingOf(charges, 'token', config.priceCents),
+      charges,
       revoke,
       tokens,
       clock,
     }),
     userinfo: createUserinfo({
       tokens,
-      findAccess: accessOf(charges),
+      findAccess: charges.access,
       findClient: directory.client,
       limit,
       clock,
@@ -225,7 +239,7 @@ export function createServices(foundation: Foundation) {
     }),
     exchange: createStorefrontExchange({
       loadGrant: verification.grants.load,
-      charges: chargingOf(charges, 'storefront', config.priceCents),
+      charges,
       rememberCustomer: verification.rememberCustomer,
       idKey: keyring.id,
       clock,
@@ -245,7 +259,7 @@ export function createServices(foundation: Foundation) {
     resolve: createCheckboxResolve({
       findEnrolled: verification.enrolled,
       findClient: freshClient,
-      charges: chargingOf(charges, 'checkbox', config.priceCents),
+      charges,
       admitUnbilled,
       clock,
     }),
@@ -272,7 +286,7 @@ export function createServices(foundation: Foundation) {
     shards: () => reportShards(db),
     features: {
       partners: partners.procedures,
-      billing: billing.procedures,
+      wallets: wallets.procedures,
       verification: verification.procedures,
       storefront: createStorefrontProcedures(integrations),
       webhooks: createWebhookProcedures({
@@ -294,10 +308,12 @@ export function createServices(foundation: Foundation) {
     verification,
     admin,
     billing,
+    wallets,
     partners,
     webhooks,
     sweeps: [
       ...billing.sweeps,
+      ...wallets.sweeps,
       upgrade.sweep,
       verification.sweep,
       verification.erasureSweep,

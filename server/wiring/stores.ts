@@ -5,6 +5,7 @@ import type { Database } from '../platform/database/connect.ts';
 import type { KnownForms } from '../platform/database/schema.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
+import { createWalletsStores } from '../wallets/store.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
 
 interface Settings {
@@ -17,10 +18,11 @@ interface Settings {
 export function createStores(db: Database['db'], { patient = db, forms }: Settings = {}) {
   return {
     admin: createAdminStores(db),
-    billing: createBillingStores(db, patient),
+    billing: createBillingStores(db),
     partners: createPartnersStores(db),
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db, forms),
+    wallets: createWalletsStores(db, patient),
     webhooks: createWebhooksStores(db),
   };
 }

@@ -1,13 +1,15 @@
 import { expect, it } from 'vitest';
-import { createCharges, type Order } from '../../server/billing/charge.ts';
+import type { Order } from '../../contracts/charge.ts';
+import { createCharges } from '../../server/billing/charge.ts';
 import type { LedgerEntry } from '../../server/billing/ledger-page.ts';
-import type { Posting } from '../../server/billing/page-builder.ts';
+import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
 
 const now = Date.UTC(2026, 0, 5, 12);
 
 /** Charges whose postings are kept, and written at once. */
 function chargesThatAreWritten() {
   const postings: Posting[] = [];
+  const asked: string[] = [];
   const charges = createCharges({
     writer: {
       async write(posting) {
@@ -17,14 +19,17 @@ function chargesThatAreWritten() {
         const entry: LedgerEntry = { id, kind, amount, balanceAfter: 0, at: new Date(now), grant };
         return { outcome: 'written', entry };
       },
-      forgetUsed: () => undefined,
     },
-    store: { findEntry: async () => undefined, findDurableEntry: async () => undefined },
+    store: {
+      findEntry: async ({ walletId }) => void asked.push(walletId),
+      findDurableEntry: async ({ walletId }) => void asked.push(walletId),
+    },
     revocations: { has: async () => false, add: async () => undefined },
     clock: { now: () => now },
     idKey: new Uint8Array(32),
+    standardPrice: 50,
   });
-  return { charges, postings };
+  return { charges, postings, asked };
 }
 
 const terms = {
@@ -34,9 +39,9 @@ const terms = {
 };
 
 const order = (change: Partial<Order> = {}): Order => ({
-  ...{ partnerId: 'ptr_1', mode: 'test', cause: 'a code', kind: 'token', cents: 50 },
+  ...{ kind: 'token', cause: 'a code', prices: undefined },
   terms: { ...terms, lifetimeSeconds: 3_600 },
-  waiting: { over: () => undefined },
+  signal: new AbortController().signal,
   ...change,
 });
 
@@ -47,7 +52,15 @@ it('marks a charge for publication where a returning user gets a token, and nowh
   await charges.charge(order({ kind: 'checkbox' }), () => undefined);
   const first = { ...terms, returning: false, lifetimeSeconds: 3_600 };
   await charges.charge(order({ terms: first }), () => undefined);
-  expect(postings.map(({ publish }) => publish)).toEqual([true, false, false, false]);
+  const opening = openingPage('ptr_1:test', new Date(now));
+  const head = { ...opening, state: { ...opening.state, balance: 500 }, asOf: 0 };
+  const pages = postings.map((posting) => draftPage(head, [posting], now).page);
+  expect(pages.map(({ entries, unpublished }) => [entries.length, unpublished])).toEqual([
+    [1, true],
+    [1, undefined],
+    [1, undefined],
+    [1, undefined],
+  ]);
 });
 
 it('rehearses a refusal in test mode alone', async () => {
@@ -57,6 +70,22 @@ it('rehearses a refusal in test mode alone', async () => {
     code: 'payment_required',
   });
   expect(postings).toEqual([]);
-  const live = await charges.charge(order({ terms: rehearsing, mode: 'live' }), () => 'an answer');
+  const live = await charges.charge(order({ terms: { ...rehearsing, mode: 'live' } }), () => 'an answer');
   expect(live).toEqual({ outcome: 'charged', answer: 'an answer' });
+});
+
+it.each(['test', 'live'] as const)('%s: the wallet of that mode is asked and charged', async (mode) => {
+  const { charges, postings, asked } = chargesThatAreWritten();
+  await charges.past({ partnerId: 'ptr_1', mode, cause: 'a code' });
+  await charges.access({ partnerId: 'ptr_1', mode }, 'txn_1');
+  await charges.charge(order({ terms: { ...terms, mode, lifetimeSeconds: 60 } }), () => undefined);
+  expect([...asked, ...postings.map(({ walletId }) => walletId)]).toEqual(Array(3).fill(`ptr_1:${mode}`));
+});
+
+it("charges a partner's own price for what it is of, and else the standard one", async () => {
+  const { charges, postings } = chargesThatAreWritten();
+  await charges.charge(order(), () => undefined);
+  await charges.charge(order({ prices: { token: 20 } }), () => undefined);
+  await charges.charge(order({ kind: 'checkbox', prices: { token: 20 } }), () => undefined);
+  expect(postings.map(({ amount }) => amount)).toEqual([-50, -20, -50]);
 });

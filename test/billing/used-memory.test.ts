@@ -20,14 +20,14 @@ function memoryLedger() {
   const store = {
     async insert(inserted: readonly LedgerPage[]) {
       return inserted.map((page) => {
-        if (page.entries.some(({ id }) => find(id))) return 'entry stands' as const;
+        if (page.entries.some(({ id }) => find(id))) return 'entry exists' as const;
         pages.push(page);
         return 'inserted' as const;
       });
     },
     head: async () => pages.at(-1),
     page: async (_: string, n: number) => pages[n],
-    standing: async (keys: readonly { id: string }[]) =>
+    existing: async (keys: readonly { id: string }[]) =>
       new Set(keys.filter(({ id }) => find(id)).map(({ id }) => `${walletId}/${id}`)),
     findEntry: async ({ id }: { id: string }) => find(id),
     findDurableEntry: async ({ id }: { id: string }) => find(id),
@@ -43,7 +43,9 @@ it('an id that was used is written again after a restore took its entry', async 
   const clock = { now: Date.now, trusted: () => true };
   const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
   const writer = createLedgerWriter({ store, heads, clock, onWritten: () => undefined, uptime, pause });
-  const entries = createManualEntries({ writer, store, idKey: new Uint8Array(32), uptime });
+  const entries = createManualEntries({
+    ...{ writer, store, idKey: new Uint8Array(32), timeout: AbortSignal.timeout },
+  });
   const fund = () => entries.fund(walletId, 5_000, { reference: 'invoice 1', audit });
 
   expect(await fund()).toMatchObject({ repeated: false });

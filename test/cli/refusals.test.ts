@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Checkpoint } from '../../server/billing/audit/checkpoint-store.ts';
 import type { KeyDocument } from '../../server/platform/keyring.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
+import type { Checkpoint } from '../../server/wallets/audit/checkpoint-store.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { carefulSince } from './careful-cases.ts';
 import { chargedEntry } from './charged-entry.ts';

@@ -68,7 +68,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'resend-blind',
     title: 'a page is sent again, and the one that stands is taken for it without looking',
-    edits: [{ file: insert, find: 'standing.attempt === page.attempt ?', replace: 'standing ?' }],
+    edits: [{ file: insert, find: 'existing.attempt === page.attempt ?', replace: 'existing ?' }],
   },
   {
     name: 'not-writable-forgotten',

@@ -52,10 +52,10 @@ function sessionOf(
     expiresAt: new Date(createdAt.getTime() + lifetime),
   };
   // One exchange reads the session alone, the other looks the user and the enrollment up.
-  const backing = returning ? { claims: { age_18_plus: true } } : undefined;
-  const issue = { code: { hash: sha256(code), keyId: 'none' }, backing, returning, enrolled: !unpublished };
-  const { set, entry, owes } = completed(session, issue, createdAt);
-  const outbox = unpublished && owes ? { outbox: [owes], outboxAt: createdAt } : { outbox: [] };
+  const snapshot = returning ? { claims: { age_18_plus: true } } : undefined;
+  const issue = { code: { hash: sha256(code), keyId: 'none' }, snapshot, returning, enrolled: !unpublished };
+  const { set, entry, event } = completed(session, issue, createdAt);
+  const outbox = unpublished && event ? { outbox: [event], outboxAt: createdAt } : { outbox: [] };
   return { ...session, ...set, timeline: [entry], ...outbox };
 }
 

@@ -82,7 +82,7 @@ export function wrapVerification(
     sessions: {
       ...sessions,
       findByCodes: around(at, 'session', { call: sessions.findByCodes, is: some }),
-      owing: earlier(sessions.owing, sweptEarlier),
+      unpublished: earlier(sessions.unpublished, sweptEarlier),
       dueForEnrollment: earlier(sessions.dueForEnrollment, sweptEarlier),
     },
     enrollments,

@@ -3,7 +3,7 @@ import { inFile } from './mutation.ts';
 /** Codes, clients, tokens, keys, signed calls, operators. */
 export const authentication = [
   ...inFile(
-    'server/oauth/grant.ts',
+    'server/oauth/token.ts',
     ['oauth/token-order', 'oauth/token-code', 'oauth/token'],
     [
       ['!grant || grant.clientId !== client._id', '!grant'],

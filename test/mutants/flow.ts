@@ -30,7 +30,7 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/browser/browser-binding.ts',
+    'server/verification/browser/session-access.ts',
     ['verification/flow/flow', 'verification/handoff/cookies'],
     [
       [
@@ -60,7 +60,7 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/flow/redirect.ts',
+    'server/verification/flow/complete.ts',
     ['verification/flow/redirect'],
     [
       ['encodeURIComponent(value)', 'value'],

@@ -3,17 +3,20 @@ import { inFile } from './mutation.ts';
 /** Test and live mode, and two partners, stay apart. */
 export const liveMode = [
   ...inFile(
-    'server/wiring/charging.ts',
-    ['wiring/charging', 'live/live'],
+    'server/billing/charge.ts',
+    ['billing/charge', 'live/live'],
     [
       [
-        'cause }) => charges.past({ partnerId: partner._id, mode: client.mode, cause })',
-        "cause }) => charges.past({ partnerId: partner._id, mode: client.mode === 'live' ? 'test' : 'live', cause })",
+        'const key = { walletId: walletIdOf(partnerId, mode)',
+        "const key = { walletId: walletIdOf(partnerId, mode && 'test')",
       ],
-      ['          mode: client.mode,\n', "          mode: 'test',\n"],
       [
-        'charges.access(walletIdOf(partnerId, mode), id)',
-        "charges.access(walletIdOf(partnerId, mode && 'test'), id)",
+        '          walletId: walletIdOf(partnerId, mode),',
+        "          walletId: walletIdOf(partnerId, mode && 'test'),",
+      ],
+      [
+        'const walletId = walletIdOf(partnerId, mode);',
+        "const walletId = walletIdOf(partnerId, mode && 'test');",
       ],
     ],
   ),
@@ -47,8 +50,8 @@ export const liveMode = [
     [['each.name === name && each.modes.includes(mode)', 'each.name === name']],
   ),
   ...inFile(
-    'server/webhooks/egress/url.ts',
-    ['webhooks/egress/url', 'live/live'],
+    'server/webhooks/egress/destination.ts',
+    ['webhooks/egress/destination', 'live/live'],
     [
       ["if (mode === 'live') return 'a live key needs an https:// URL';", ''],
       ['if (isIP(host)) return isPublicAddress(host) ? undefined', 'if (isIP(host)) return host ? undefined'],

@@ -31,8 +31,9 @@ export const money = [
   ),
   ...inFile(
     'server/billing/ledger-page.ts',
-    ['billing/ledger-page', 'billing/audit'],
+    ['billing/ledger-page', 'wallets/audit', 'billing/charge'],
     [
+      ["kind === 'token' && grant?.returning === true", "kind === 'token'"],
       ['      entry.balanceAfter,\n', ''],
       ['[_id, walletId, n, version, attempt, at, previous]', '[_id, walletId, n, version, attempt, at]'],
     ],
@@ -41,8 +42,7 @@ export const money = [
     'server/billing/charge.ts',
     ['billing/charge', 'billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
     [
-      ['amount: opposite(cents)', 'amount: opposite(cents - 1)'],
-      ["kind === 'token' && terms.returning", "kind === 'token'"],
+      ['order.prices, standardPrice))', 'order.prices, standardPrice) - 1)'],
       ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
       ["if (mark && mode === 'test') {", "if (mark && mode === 'live') {"],
     ],
@@ -54,13 +54,13 @@ export const money = [
       ['if (moved.entry.amount === amount) return moved;', 'return moved;'],
       ['if (amount >= 0 || !isBillable(kind)) {', 'if (amount >= 0) {'],
       ["['funding', walletId, memo.reference]", "['funding', walletId, memo.reference, String(amount)]"],
-      ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + uptime());'],
-      ["if (written.outcome !== 'used') {", "if (written.outcome === 'capped') {"],
+      ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + Math.random());'],
+      ["written.outcome !== 'written' && written.outcome !== 'used'", "written.outcome === 'capped'"],
     ],
   ),
   ...inFile(
-    'server/billing/statement.ts',
-    ['billing/statement'],
+    'server/wallets/statement.ts',
+    ['wallets/statement'],
     [
       ['at >= time', 'at > time'],
       ['entry.seq > after', 'entry.seq >= after'],
@@ -68,9 +68,9 @@ export const money = [
     ],
   ),
   ...inFile(
-    'server/billing/prices.ts',
+    'server/billing/charge.ts',
     ['billing/exchange', 'partners/partners', 'oauth/token-clients', 'contract/people'],
-    [['overrides?.[kind] ?? standard', 'standard']],
+    [['prices?.[kind] ?? standard', 'standard']],
   ),
   ...inFile(
     'server/billing/ledger-writer.ts',

@@ -22,7 +22,7 @@ export const webhooks = [
     ],
   ),
   ...inFile(
-    'server/webhooks/egress/addresses.ts',
+    'server/webhooks/egress/destination.ts',
     ['webhooks/egress/connector'],
     [
       ["parsed?.range() !== 'unicast'", '!parsed'],

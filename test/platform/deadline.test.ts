@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { answerInTime, type Waiting, waitingFor } from '../../server/platform/http/deadline.ts';
+import { answerInTime, contextOf } from '../../server/platform/http/deadline.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 
 let app: HttpServer;
 let url: string;
-let callers: Waiting[];
+let signals: AbortSignal[];
 let finish: () => void;
 
 beforeEach(async () => {
-  callers = [];
+  signals = [];
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
@@ -17,7 +17,7 @@ beforeEach(async () => {
   await app.register(async (scope) => {
     answerInTime(scope, { beginWithin: 200, answerWithin: 500 });
     scope.post('/slow', async (request) => {
-      callers.push(waitingFor(request));
+      signals.push(contextOf(request).signal);
       await finished;
       return { done: true };
     });
@@ -41,23 +41,23 @@ it('answers 503 when the time is up, and says so to the work', async () => {
   const response = await call();
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await response.json()).toMatchObject({ success: false });
-  expect(callers.map((caller) => caller.over()?.message)).toEqual([expect.stringContaining('unavailable')]);
+  expect(signals.map(({ reason }) => reason.message)).toEqual(['not begun within 200 ms']);
 });
 
 it('tells the work that its caller is gone', async () => {
   const caller = new AbortController();
   const gone = expect(call(caller.signal)).rejects.toThrow('aborted');
-  await expect.poll(() => callers.length).toBe(1);
-  expect(callers[0]?.over()).toBeUndefined();
+  await expect.poll(() => signals.length).toBe(1);
+  expect(signals[0]?.aborted).toBe(false);
   caller.abort();
   await gone;
-  await expect.poll(() => callers[0]?.over()?.message).toBe('the caller is gone');
+  await expect.poll(() => signals[0]?.reason?.message).toBe('the caller is gone');
 });
 
 it('lets work that is in time alone', async () => {
   const answer = call();
-  await expect.poll(() => callers.length).toBe(1);
+  await expect.poll(() => signals.length).toBe(1);
   finish();
   expect(await (await answer).json()).toEqual({ done: true });
-  expect(callers[0]?.over()).toBeUndefined();
+  expect(signals[0]?.aborted).toBe(false);
 });

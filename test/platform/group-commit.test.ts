@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createStage } from '../../server/platform/group-commit.ts';
+import { createGroupCommit } from '../../server/platform/group-commit.ts';
 
-/** A stage whose batches end when the test lets them. */
+/** A group commit whose batches end when the test lets them. */
 function controlled(maxBatch?: number) {
   const batches: string[][] = [];
   const finish: ((error?: Error) => void)[] = [];
-  const call = createStage<string, string>({
+  const call = createGroupCommit<string, string>({
     run: (items) =>
       new Promise((resolve, reject) => {
         batches.push([...items]);
@@ -21,7 +21,7 @@ async function turns(count = 4): Promise<void> {
   for (let n = 0; n < count; n += 1) await nextTurn();
 }
 
-describe('a stage', () => {
+describe('a group commit', () => {
   it('carries out what one tick asks for in one batch, and answers each its own', async () => {
     const { batches, finish, call } = controlled();
     const answers = Promise.all(['a', 'b', 'a'].map(call));
@@ -56,7 +56,7 @@ describe('a stage', () => {
         batches.push([...items]);
         return items;
       };
-      return { batches, call: createStage<string, string>({ run, flushAfter }) };
+      return { batches, call: createGroupCommit<string, string>({ run, flushAfter }) };
     }
 
     it('waits its time for company', async () => {
@@ -96,7 +96,7 @@ describe('a stage', () => {
   });
 
   it('fails one caller alone where the answer of its item is an error', async () => {
-    const call = createStage<number, number>({
+    const call = createGroupCommit<number, number>({
       run: async (items) => items.map((item) => (item < 0 ? new Error('negative') : item * 2)),
     });
     const answers = await Promise.allSettled([1, -1, 3].map(call));
@@ -105,7 +105,7 @@ describe('a stage', () => {
 
   it('fails its callers, and goes on, where a batch throws at once or answers too little', async () => {
     let wrong = 0;
-    const call = createStage<number, number>({
+    const call = createGroupCommit<number, number>({
       run: (items) => {
         wrong += 1;
         if (wrong === 1) throw new Error('at once');
@@ -131,7 +131,7 @@ describe('a stage', () => {
 
   it('remembers nothing: the same item is asked for again', async () => {
     let runs = 0;
-    const call = createStage<string, number>({
+    const call = createGroupCommit<string, number>({
       run: async (items) => {
         runs += 1;
         return items.map(() => runs);

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ApiError } from '../../server/platform/errors.ts';
-import { acceptForms } from '../../server/platform/http/forms.ts';
+import { acceptForms } from '../../server/platform/http/parameters.ts';
 import {
   type ArrivalTimes,
   arrivalTimes,

@@ -4,7 +4,7 @@ import { TokenRequest } from '../../contracts/oauth.ts';
 import { SigningHeaders } from '../../contracts/storefront.ts';
 import { StartQuery } from '../../contracts/verification.ts';
 import { presentCredentials } from '../../server/oauth/basic-credentials.ts';
-import { parseForm } from '../../server/platform/http/forms.ts';
+import { parseForm } from '../../server/platform/http/parameters.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
 import { isTokenOf } from '../../server/verification/browser/csrf.ts';
 import { deviceName, isPhone } from '../../server/verification/handoff/devices.ts';

@@ -10,6 +10,7 @@ import type * as manualEntries from '../../server/billing/manual-entries.ts';
 import type * as publishing from '../../server/billing/publishing.ts';
 import * as connect from '../../server/platform/database/connect.ts';
 import * as errors from '../../server/platform/errors.ts';
+import * as grouping from '../../server/platform/group-by.ts';
 import * as groupCommit from '../../server/platform/group-commit.ts';
 import * as ids from '../../server/platform/ids.ts';
 import * as windows from '../../server/platform/windows.ts';
@@ -37,6 +38,7 @@ const others: Record<string, unknown> = {
   '../platform/database/connect.ts': connect,
   '../platform/errors.ts': errors,
   '../platform/ids.ts': ids,
+  '../platform/group-by.ts': grouping,
   '../platform/group-commit.ts': groupCommit,
   '../platform/windows.ts': windows,
 };

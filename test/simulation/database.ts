@@ -112,9 +112,9 @@ export function createDatabase(settings: DatabaseSettings) {
 
   function insertPage(page: LedgerPage): Inserted {
     const { _id, walletId } = page;
-    if (pages.has(_id)) return 'page stands';
+    if (pages.has(_id)) return 'page exists';
     const keys = page.entries.map(({ id }) => keyOf(walletId, id));
-    if (!settings.withoutEntryIndex && keys.some((key) => entries.has(key))) return 'entry stands';
+    if (!settings.withoutEntryIndex && keys.some((key) => entries.has(key))) return 'entry exists';
     const stored: StoredPage = { page, position: changes.length + 1, appliedAt: schedule.now() };
     pages.set(_id, stored);
     const chain = chains.get(walletId) ?? [];

@@ -122,13 +122,13 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
-    title: 'after a lost reply, a standing page is its own only with the same attempt',
-    edits: [edit('page-insert.ts', 'standing.attempt === page.attempt ?', 'standing ?')],
+    title: 'after a lost reply, an existing page is its own only with the same attempt',
+    edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', 'existing ?')],
     budget: 100,
   },
   {
     title: 'after a lost reply, its own page is recognised',
-    edits: [edit('page-insert.ts', 'standing.attempt === page.attempt ?', '!standing ?')],
+    edits: [edit('page-insert.ts', 'existing.attempt === page.attempt ?', '!existing ?')],
     budget: 100,
   },
   {
@@ -149,7 +149,7 @@ export const guards: readonly Guard[] = [
       edit(
         'ledger-writer.ts',
         "if (fate === 'inserted') return",
-        "if (fate === 'inserted' || fate === 'entry stands') return",
+        "if (fate === 'inserted' || fate === 'entry exists') return",
       ),
     ],
     budget: 100,
@@ -173,7 +173,10 @@ export const guards: readonly Guard[] = [
   },
   {
     title: 'an answer to a repeat relies on a durable entry',
-    edits: [edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry(')],
+    edits: [
+      edit('charge.ts', 'store.findDurableEntry(', 'store.findEntry('),
+      edit('ledger-writer.ts', 'store.findDurableEntry(', 'store.findEntry('),
+    ],
     plan: repeatsBeforeCrashes,
     budget: 100,
   },
@@ -185,26 +188,24 @@ export const guards: readonly Guard[] = [
   {
     title: 'a used id is looked for before a refusal',
     edits: [
-      edit('ledger-writer.ts', "standing.has(usedKey(posting)) ? { outcome: 'used' } : refusal", 'refusal'),
+      edit('ledger-writer.ts', "existing.has(usedKey(posting)) ? { outcome: 'used' } : refusal", 'refusal'),
     ],
     budget: 100,
   },
   {
-    title: 'a posting whose caller is over leaves the queue',
+    title: 'a posting whose signal is aborted leaves the queue',
     edits: [
       edit(
         'ledger-writer.ts',
-        'if (over) ticket.reject(unavailable(over));',
-        'if (over) { ticket.reject(unavailable(over)); return true; }',
+        'if (signal.aborted) ticket.reject(unavailable(signal.reason));',
+        'if (signal.aborted) { ticket.reject(unavailable(signal.reason)); return true; }',
       ),
     ],
     budget: 100,
   },
   {
     title: 'postings are looked at again after the heads are read',
-    edits: [
-      edit('ledger-writer.ts', 'draft(walletId, head, due(waiting))', 'draft(walletId, head, waiting)'),
-    ],
+    edits: [edit('ledger-writer.ts', 'draft(walletId, head, due(queued))', 'draft(walletId, head, queued)')],
     plan: slowHeads,
     budget: 100,
   },

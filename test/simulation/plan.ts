@@ -85,7 +85,7 @@ function mixed(random: Random): Plan {
   };
 }
 
-const calls = ['insert', 'head', 'page', 'standing', 'mark', 'publish', 'entry'] as const;
+const calls = ['insert', 'head', 'page', 'existing', 'mark', 'publish', 'entry'] as const;
 
 /** Draws a plan: a mixture, or one that concentrates on one kind of trouble. */
 export function drawPlan(random: Random): Plan {

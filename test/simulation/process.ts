@@ -79,6 +79,15 @@ export function startProcess(settings: Settings) {
   const clock = { now: () => Math.round(now()), trusted: () => true };
   const startedAt = schedule.now();
   const uptime = () => schedule.now() - startedAt;
+  const timeout = (ms: number) => {
+    const until = uptime() + ms;
+    return {
+      reason: new Error(`not within ${ms} ms`),
+      get aborted() {
+        return uptime() > until;
+      },
+    };
+  };
   const pause = (ms: number) => schedule.sleep(ms, actor);
 
   /** Adds what is not there yet, as a write of its own. */
@@ -106,8 +115,8 @@ export function startProcess(settings: Settings) {
   });
   const heads = core.createHeads(store, uptime);
   const writer = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
-  const charges = core.createCharges({ writer, store, revocations, clock, idKey });
-  const manualEntries = core.createManualEntries({ writer, store, idKey, uptime });
+  const charges = core.createCharges({ writer, store, revocations, clock, idKey, standardPrice: 50 });
+  const manualEntries = core.createManualEntries({ writer, store, idKey, timeout });
   const onCrash: (() => void)[] = [];
 
   return {
@@ -120,7 +129,6 @@ export function startProcess(settings: Settings) {
     /** One request of an exchange. An idempotency key that was used is answered again. */
     async exchange(code: Code, request: string, isConnected: () => boolean): Promise<Granted | 'used'> {
       const { partnerId, cause, kind, cents } = code;
-      const payer = { partnerId, mode: 'live' as const, cause };
       const granted = (access: Access, replayed = false): Granted => ({
         id: access.id,
         at: access.at,
@@ -128,14 +136,17 @@ export function startProcess(settings: Settings) {
         replayed,
       });
       const since = schedule.now();
-      const over = () => {
-        const late = schedule.now() - since > beginWithin;
-        return late || !isConnected() ? new CallerOver('the caller is over') : undefined;
+      const signal = {
+        reason: new CallerOver('the caller is over'),
+        get aborted() {
+          return schedule.now() - since > beginWithin || !isConnected();
+        },
       };
       const isReplayable = kind !== 'token';
-      const past = isReplayable ? await charges.past(payer) : undefined;
+      const past = isReplayable ? await charges.past({ partnerId, mode: 'live', cause }) : undefined;
       if (past?.access) return granted(past.access, true);
-      const order = { ...payer, kind, cents, terms: termsOf(code, request), waiting: { over } };
+      const terms = termsOf(code, request);
+      const order = { kind, cause, terms, prices: { [kind]: cents }, signal };
       const charged = await charges.charge(order, granted);
       if (charged.outcome === 'charged') return charged.answer;
       const { access } = charged.past;

@@ -11,7 +11,7 @@ export type Ledger = Pick<
   | 'insert'
   | 'head'
   | 'page'
-  | 'standing'
+  | 'existing'
   | 'findEntry'
   | 'findDurableEntry'
   | 'findAnywhere'
@@ -63,9 +63,9 @@ export function connect(
           () => `page ${walletId}/${n}`,
           () => database.page(pageIdOf(walletId, n)),
         ),
-      standing: (keys) =>
+      existing: (keys) =>
         read(
-          () => `standing ${keys.map(({ id }) => id.slice(0, 10)).join(' ')}`,
+          () => `existing ${keys.map(({ id }) => id.slice(0, 10)).join(' ')}`,
           () =>
             new Set(
               keys

@@ -7,7 +7,7 @@ import { createDirectory } from '../../server/partners/directory.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import type { AuditEntry } from '../../server/platform/audit-entry.ts';
 import type { EventDraft } from '../../server/platform/event-draft.ts';
-import { acceptForms } from '../../server/platform/http/forms.ts';
+import { acceptForms } from '../../server/platform/http/parameters.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
 import { loadKeyring } from '../../server/platform/keyring.ts';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { ConfigError } from '../config.ts';
+import { groupBy } from '../group-by.ts';
 
 /** An index that a store needs, in the order of its `key`'s fields. */
 export type IndexDeclaration = {
@@ -59,13 +60,8 @@ export const dropIndex = async (db: Db, collection: string, name: string): Promi
   }
 };
 
-const groupByCollection = (declarations: readonly IndexDeclaration[]): Map<string, IndexDeclaration[]> => {
-  const groups = new Map<string, IndexDeclaration[]>();
-  for (const index of declarations) {
-    groups.set(index.collection, [...(groups.get(index.collection) ?? []), index]);
-  }
-  return groups;
-};
+const groupByCollection = (declarations: readonly IndexDeclaration[]) =>
+  groupBy(declarations, ({ collection }) => collection);
 
 const hasSameKey = (declared: IndexDeclaration, { key }: ReportedIndex): boolean =>
   isDeepStrictEqual(Object.entries(key), Object.entries(declared.key));

@@ -58,6 +58,16 @@ export async function insertEach<D extends Document & { _id: string }>(
   });
 }
 
+/** Inserts the documents whose `_id` does not exist yet. Idempotent. */
+export async function insertMissing<T extends { _id: string }>(
+  into: Collection<T>,
+  documents: readonly T[],
+): Promise<void> {
+  if (documents.length === 0) return;
+  const refusal = (await insertEach(into, documents)).find((result) => result instanceof MongoServerError);
+  if (refusal) throw refusal;
+}
+
 /**
  * Inserts documents one after another, in one command, up to the first one that stands already.
  * @returns how many were inserted. After a lost reply it is 0: those of the first command stand already

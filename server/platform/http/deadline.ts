@@ -3,42 +3,46 @@ import { unavailable } from '../errors.ts';
 import type { Deadline } from '../pace.ts';
 import { readTraceparent } from '../trace-context.ts';
 
-/** The caller of a request, who waits for its answer. */
-export interface Waiting {
-  /** Why nothing that costs money is begun any more: it is too late, or they are gone. Undefined while it may be. */
-  over(): Error | undefined;
+/** What work for a request has to know of it. */
+export interface RequestContext {
+  /** Aborted when nothing that costs money may be begun any more: it is too late, or the caller has disconnected. */
+  signal: AbortSignal;
   /** The trace that the request is part of (W3C Trace Context). */
   traceparent?: string | undefined;
 }
 
-const waiting = new WeakMap<FastifyRequest, Waiting>();
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** In a scope of `answerInTime` only. */
+    deadline: AbortSignal | null;
+  }
+}
 
 /**
  * Routes of this scope answer 503 when their time is up, however many steps were each still within theirs.
- * (Fastify's own `handlerTimeout` ends with the request's body, before the handler has begun.)
+ * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler has begun.)
  */
 export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {
+  scope.decorateRequest('deadline', null);
   scope.addHook('onRequest', (request, reply, done) => {
-    const since = performance.now();
-    const late = () => unavailable(new Error(`no answer within ${answerWithin} ms`));
-    const timer = setTimeout(() => {
-      if (!reply.sent) void reply.send(late());
-    }, answerWithin);
-    reply.raw.once('close', () => clearTimeout(timer));
-    waiting.set(request, {
-      traceparent: readTraceparent(request.headers['traceparent'])?.traceparent,
-      over() {
-        if (request.raw.socket.destroyed) return new Error('the caller is gone');
-        return performance.now() - since > beginWithin ? late() : undefined;
-      },
+    const deadline = new AbortController();
+    const end = () => {
+      if (!reply.sent) void reply.send(unavailable(new Error(`no answer within ${answerWithin} ms`)));
+    };
+    let timer = setTimeout(() => {
+      deadline.abort(new Error(`not begun within ${beginWithin} ms`));
+      timer = setTimeout(end, answerWithin - beginWithin);
+    }, beginWithin);
+    reply.raw.once('close', () => {
+      clearTimeout(timer);
+      if (!reply.raw.writableFinished) deadline.abort(new Error('the caller is gone'));
     });
+    request.deadline = deadline.signal;
     done();
   });
 }
 
-/** Who waits for the answer to this request. */
-export function waitingFor(request: FastifyRequest): Waiting {
-  const caller = waiting.get(request);
-  if (!caller) throw new Error('this route is not in a scope that answers in time');
-  return caller;
+export function contextOf({ deadline, headers }: FastifyRequest): RequestContext {
+  if (!deadline) throw new Error('this route is not in a scope that answers in time');
+  return { signal: deadline, traceparent: readTraceparent(headers['traceparent'])?.traceparent };
 }

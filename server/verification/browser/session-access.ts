@@ -1,10 +1,42 @@
+import { randomBytes } from 'node:crypto';
 import { ApiError } from '../../platform/errors.ts';
+import { hmac, sameText, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keyring.ts';
 import type { Language } from '../pages/languages.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
 import type { Device } from '../sources/authorization-request.ts';
-import { confirmedSecret, isBound, rotatedSecret } from './browser-binding.ts';
+
+/** 256 random bits: what the cookie holds. */
+export function newBrowserSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+interface Submission {
+  sessionId: string;
+  /** The secret that came with the form. */
+  secret: string;
+  /** The form's own token, which only the page that was shown to this browser has held. */
+  token: string;
+}
+
+/**
+ * The secret that replaces `secret` at authentication: an attacker who planted the old cookie loses access. It is
+ * derived, so that the same form sent twice (a double click, a lost answer) gets the same new cookie.
+ */
+function rotatedSecret(key: Uint8Array, { sessionId, secret, token }: Submission): string {
+  return hmac(key, JSON.stringify(['browser', sessionId, secret, token]));
+}
+
+/** The secret that a phone's confirmation puts into the computer's cookie, when that computer comes next. */
+function confirmedSecret(key: Uint8Array, about: { sessionId: string; phoneHash: string }): string {
+  return hmac(key, JSON.stringify(['browser confirmed', about.sessionId, about.phoneHash]));
+}
+
+/** Whether the cookie's secret is the session's. */
+function isBound(browserHash: string, secret: string | undefined): boolean {
+  return secret !== undefined && sameText(sha256(secret), browserHash);
+}
 
 /** The session and device of a request from a browser, with the secret of its cookie. */
 export interface BrowserContext {

@@ -1,5 +1,5 @@
 import type { Grant } from '../../../contracts/grant.ts';
-import { createStage } from '../../platform/group-commit.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
 import { claimsOf, type FindSnapshot } from '../people/claims-snapshot.ts';
 import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';
@@ -21,9 +21,9 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
   async function evaluated(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
-    const { backing, enrollmentId: id } = session;
-    if (backing && id) {
-      const { claims, rehearse } = backing;
+    const { backing: snapshot, enrollmentId: id } = session;
+    if (snapshot && id) {
+      const { claims, rehearse } = snapshot;
       return { evaluatedClaims: claims, enrollment: { id, status: 'active', rehearse } };
     }
     const { user, enrollment } = (await findSnapshot(session)) ?? {};
@@ -51,7 +51,7 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
     return { ...asked, expiresAt, wrongVerifiers, sub, returning, ...found };
   }
 
-  const load = createStage<string, Grant | undefined>({
+  const load = createGroupCommit<string, Grant | undefined>({
     async run(codes) {
       const distinct = [...new Set(codes)];
       const found = await sessions.findByCodes(distinct.map(presentedCode));

@@ -3,7 +3,7 @@ import { sessionLifetime } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { networkOf } from '../../platform/http/client-network.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
-import { newBrowserSecret } from '../browser/browser-binding.ts';
+import { newBrowserSecret } from '../browser/session-access.ts';
 import { languageAsked } from '../pages/languages.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';

@@ -2,7 +2,7 @@ import type { Block } from '../people/blocking.ts';
 import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { IsFresh } from '../people/freshness.ts';
-import type { Revising } from '../people/snapshot-invalidation.ts';
+import type { SnapshotInvalidation } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
 import { claimsAskedFor } from '../session/steps.ts';
 import { failed, type Session, type Transition, verified } from '../session/transitions.ts';
@@ -13,7 +13,7 @@ interface Dependencies {
   findSnapshot: FindSnapshot;
   enrol: Enrolling['enrol'];
   users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
-  revise: Pick<Revising, 'user'>;
+  invalidate: Pick<SnapshotInvalidation, 'user'>;
   block: Block;
   isFresh: IsFresh;
   clock: { now(): number };
@@ -27,7 +27,7 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
  * blocks the enrollment, and the flow goes on: the exchange refuses it (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
-  const { findSnapshot, enrol, users, revise, block, isFresh, clock } = dependencies;
+  const { findSnapshot, enrol, users, invalidate, block, isFresh, clock } = dependencies;
 
   /** An operator who has unblocked the enrollment has decided otherwise. */
   async function blockDuplicate(session: Session, snapshot: Snapshot, decided: boolean): Promise<void> {
@@ -54,7 +54,7 @@ export function createVerify(dependencies: Dependencies): Verify {
     const hasNone = Object.keys(user.claims).length === 0;
     if (!(hasNone && (await users.keepFirstClaims(user._id, outcome, now)))) {
       await users.keepClaims(user._id, outcome, now);
-      await revise.user({ _id: user._id, reviseAt: now });
+      await invalidate.user({ _id: user._id, reviseAt: now });
     }
     return verified('by the source', now);
   };

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
-import { newBrowserSecret } from '../browser/browser-binding.ts';
 import { isOwnOrigin, isTokenOf } from '../browser/csrf.ts';
+import { newBrowserSecret } from '../browser/session-access.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import type { Pages } from '../pages/pages.ts';
 import type { Responses } from '../pages/responses.ts';
 import { deviceName } from './devices.ts';
-import type { Joining } from './pairing.ts';
+import type { Pairing } from './pairing.ts';
 
 interface Dependencies {
-  joining: Joining;
+  pairing: Pairing;
   pages: Pages;
   responses: Responses;
 }
@@ -22,13 +22,13 @@ const Form = z.object({ csrf: z.string().max(256), code: z.string().max(32) });
 const cookie = 'svc_link';
 
 /** The link that a phone opens, to be mounted at `/verify/p`. */
-export function linkRoutes({ joining, pages, responses }: Dependencies): FastifyPluginAsyncZod {
+export function linkRoutes({ pairing, pages, responses }: Dependencies): FastifyPluginAsyncZod {
   const { origin, root, bind, languageOf, sendPage, setCookie, toPage } = responses;
 
   return async (app) => {
     app.get('/:token', { schema: { params: Params }, exposeHeadRoute: false }, async (request, reply) => {
       const { token } = request.params;
-      const link = await joining.look(token);
+      const link = await pairing.look(token);
       const secret = newBrowserSecret();
       setCookie(reply, { name: cookie, value: secret, at: `${root}/p` });
       const page = await pages.link(link, {
@@ -48,7 +48,7 @@ export function linkRoutes({ joining, pages, responses }: Dependencies): Fastify
       if (!own) throw new ApiError('cross_site_request');
       const phone = deviceName(headers['user-agent']);
       const form = { secret, csrf: body.csrf };
-      const joined = await joining.join(params.token, { code: body.code, phone, form });
+      const joined = await pairing.join(params.token, { code: body.code, phone, form });
       if (!joined) return reply.redirect(`${origin}${root}/p/${params.token}?wrong`, 303);
       const browser = { device: 'phone', sessionId: joined.sessionId, secret: joined.secret } as const;
       bind(reply, browser, joined.secret);

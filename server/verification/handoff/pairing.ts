@@ -30,7 +30,7 @@ interface Guess {
 }
 
 /** How a phone joins a session: by the link, and by the code that only the computer's screen shows. */
-export function createJoining({ sessions, authentication, keyring, clock }: Dependencies) {
+export function createPairing({ sessions, authentication, keyring, clock }: Dependencies) {
   /** @throws ApiError `session_not_found` for a link that does not work, never did, or no longer does */
   async function look(token: string): Promise<OpenLink> {
     const session = await sessions.findByLink(presentedLink(token));
@@ -81,4 +81,4 @@ export function createJoining({ sessions, authentication, keyring, clock }: Depe
     },
   };
 }
-export type Joining = ReturnType<typeof createJoining>;
+export type Pairing = ReturnType<typeof createPairing>;

@@ -1,19 +1,19 @@
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
-import type { Revising } from './snapshot-invalidation.ts';
+import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
 
 interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'block'>;
-  revise: Pick<Revising, 'enrollment'>;
+  invalidate: Pick<SnapshotInvalidation, 'enrollment'>;
   clock: { now(): number };
 }
 
 /** Blocks an enrollment, and with it the codes that are out. Idempotent; `entry` where an operator does it. */
-export function createBlocking({ enrollments, revise, clock }: Dependencies) {
+export function createBlocking({ enrollments, invalidate, clock }: Dependencies) {
   return async function block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment> {
     const reviseAt = new Date(clock.now());
     const blocked = await enrollments.block(id, { reason, at: reviseAt, entry });
-    await revise.enrollment({ ...blocked, reviseAt });
+    await invalidate.enrollment({ ...blocked, reviseAt });
     return blocked;
   };
 }

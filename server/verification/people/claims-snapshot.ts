@@ -1,6 +1,6 @@
 import type { Claims } from '../../../contracts/claims.ts';
-import { createStage } from '../../platform/group-commit.ts';
-import type { Backing, Session } from '../session/transitions.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
+import type { CodeSnapshot, Session } from '../session/transitions.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { User, UserStore } from './user-store.ts';
 
@@ -16,10 +16,10 @@ export function claimsOf({ claims }: User): Claims {
 }
 
 /** What a session keeps for its code; nothing where the enrollment is blocked, which every exchange looks at again. */
-export function backingOf(
+export function codeSnapshotOf(
   { user, enrollment }: Snapshot,
   { mode, rehearse: mark }: Session,
-): Omit<Backing, 'until'> | undefined {
+): Omit<CodeSnapshot, 'until'> | undefined {
   const ofNew = mode === 'test' ? mark : undefined;
   const { status, rehearse } = enrollment ?? { status: 'active', rehearse: ofNew };
   if (status !== 'active') return undefined;
@@ -42,7 +42,7 @@ export const distinct = (values: readonly (string | undefined)[]) => [
 
 /** Reads the users and enrollments of sessions, those of one tick together; undefined where the user was erased. */
 export function createSnapshots({ users, enrollments }: Dependencies) {
-  return createStage<Behind, Snapshot | undefined>({
+  return createGroupCommit<Behind, Snapshot | undefined>({
     async run(sessions) {
       const [foundUsers, foundEnrollments] = await Promise.all([
         users.findAll(distinct(sessions.map(({ userId }) => userId))).then(byId),

@@ -8,11 +8,16 @@ import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { createStage } from '../../platform/group-commit.ts';
-import { type Revisable, type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
+import {
+  type Invalidations,
+  invalidationIndex,
+  invalidationsOf,
+  type SnapshotOwner,
+} from './invalidation-store.ts';
 
 /** A user's relation to one client: made when they first authenticate there (interface 2.10). */
-export interface Enrollment extends Revisable {
+export interface Enrollment extends SnapshotOwner {
   partnerId: string;
   clientId: string;
   keyId: string;
@@ -45,7 +50,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { customerHash: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
-  revisionIndex(collection),
+  invalidationIndex(collection),
 ];
 /** The id is derived from client and user, so that it is the one unique rule. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
@@ -59,7 +64,7 @@ export interface EnrollmentStore {
   find(id: string): Promise<Enrollment | undefined>;
   /** Those of `ids` that are there. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
-  revisions: Revisions<Enrollment>;
+  invalidations: Invalidations<Enrollment>;
   /** Newest first, those after `after`. */
   list(
     filter: { partnerId: string; sub?: string },
@@ -107,7 +112,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
   }
 
   /** Resolves to whether the enrollment was inserted. */
-  const insert = createStage<Enrollment, boolean>({
+  const insert = createGroupCommit<Enrollment, boolean>({
     async run(batch) {
       const results = await insertEach(enrollments, batch);
       return results.map((result) => (result instanceof Error ? result : result === 'inserted'));
@@ -129,7 +134,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     findAll: (ids) => enrollments.find({ _id: { $in: [...ids] } }).toArray(),
 
-    revisions: revisionsOf(enrollments),
+    invalidations: invalidationsOf(enrollments),
 
     list(filter, { limit, after }) {
       const beyond: Filter<Enrollment> = after

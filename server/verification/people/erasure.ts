@@ -4,7 +4,7 @@ import type { CodeOfSession, SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
 import { distinct } from './claims-snapshot.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
-import type { Revising } from './snapshot-invalidation.ts';
+import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
 import type { UserStore } from './user-store.ts';
 
 /** What other features keep of a user, by the names under which they know them. */
@@ -30,7 +30,7 @@ interface Dependencies {
   users: Pick<UserStore, 'erase' | 'erasedBefore' | 'remove'>;
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
   sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
-  revise: Pick<Revising, 'user'>;
+  invalidate: Pick<SnapshotInvalidation, 'user'>;
   /** Empties what other features keep. Idempotent. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
   clock: { now(): number };
@@ -45,7 +45,14 @@ const perSweep = 100;
  * names charges, never people, and stays. The sweep looks a second time for what was under way at the first,
  * then cuts the last links; a crash in between is finished there too.
  */
-export function createErasure({ users, enrollments, sessions, revise, eraseElsewhere, clock }: Dependencies) {
+export function createErasure({
+  users,
+  enrollments,
+  sessions,
+  invalidate,
+  eraseElsewhere,
+  clock,
+}: Dependencies) {
   async function empty(userId: string): Promise<Erased> {
     const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const elsewhere = await eraseElsewhere({
@@ -87,7 +94,7 @@ export function createErasure({ users, enrollments, sessions, revise, eraseElsew
       const at = new Date(clock.now());
       const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
       if (!(await users.erase(userId, at, entry))) return undefined;
-      await revise.user({ _id: userId, reviseAt: at, erasedAt: at });
+      await invalidate.user({ _id: userId, reviseAt: at, erasedAt: at });
       return empty(userId);
     },
   };

@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
-import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { KnownForms } from '../../platform/database/schema.ts';
-import { insertInOrder } from '../../platform/database/write-groups.ts';
-import { createStage } from '../../platform/group-commit.ts';
+import { insertInOrder, insertMissing } from '../../platform/database/write-groups.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { User } from './user.ts';
 
 /**
@@ -68,7 +67,7 @@ export async function keepIdentities(db: Db, userIds: readonly string[]): Promis
 export function createIdentities(db: Db, forms: KnownForms) {
   const documents = collectionOf(db);
 
-  const find = createStage<string, Met>({
+  const find = createGroupCommit<string, Met>({
     async run(hashes) {
       const distinct = [...new Set(hashes)];
       const own = { _id: { $in: distinct.map(idOf) } };
@@ -87,7 +86,7 @@ export function createIdentities(db: Db, forms: KnownForms) {
   });
 
   /** Resolves to whether the user was inserted. The identity comes first: where it stands already, no user is made. */
-  const insert = createStage<User, boolean>({
+  const insert = createGroupCommit<User, boolean>({
     async run(batch) {
       const one = new Map(batch.map((user) => [user.identity, user]));
       const groups = [...one.values()].map((user) => (forms() === 'old' ? [user] : [identityOf(user), user]));

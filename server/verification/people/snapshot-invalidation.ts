@@ -1,16 +1,16 @@
 import type { Logger } from '../../platform/logging.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
-import type { Revisable } from './revision-store.ts';
+import type { SnapshotOwner } from './invalidation-store.ts';
 import type { UserStore } from './user-store.ts';
 
-type ChangedUser = Required<Revisable> & { erasedAt?: Date };
-type ChangedEnrollment = Required<Revisable> & { userId: string };
+type ChangedUser = Required<SnapshotOwner> & { erasedAt?: Date };
+type ChangedEnrollment = Required<SnapshotOwner> & { userId: string };
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'revise'>;
-  users: Pick<UserStore, 'revisions'>;
-  enrollments: Pick<EnrollmentStore, 'revisions'>;
+  sessions: Pick<SessionStore, 'invalidateSnapshots'>;
+  users: Pick<UserStore, 'invalidations'>;
+  enrollments: Pick<EnrollmentStore, 'invalidations'>;
   clock: { now(): number };
   logger: Pick<Logger, 'warn'>;
 }
@@ -23,17 +23,17 @@ const perSweep = 200;
  * Invalidates the claims snapshots of a user's sessions after a change of the user or an enrollment. The sweep resumes
  * interrupted invalidations. Idempotent.
  */
-export function createRevising({ sessions, users, enrollments, clock, logger }: Dependencies) {
+export function createSnapshotInvalidation({ sessions, users, enrollments, clock, logger }: Dependencies) {
   async function user(changed: ChangedUser): Promise<void> {
     const { _id: userId, reviseAt, erasedAt } = changed;
-    await sessions.revise({ userId }, reviseAt, erasedAt ? 'user erased' : 'claims changed');
-    await users.revisions.done(changed);
+    await sessions.invalidateSnapshots({ userId }, reviseAt, erasedAt ? 'user erased' : 'claims changed');
+    await users.invalidations.done(changed);
   }
 
   async function enrollment(changed: ChangedEnrollment): Promise<void> {
     const { _id: enrollmentId, userId, reviseAt } = changed;
-    await sessions.revise({ userId, enrollmentId }, reviseAt, 'enrollment blocked');
-    await enrollments.revisions.done(changed);
+    await sessions.invalidateSnapshots({ userId, enrollmentId }, reviseAt, 'enrollment blocked');
+    await enrollments.invalidations.done(changed);
   }
 
   return {
@@ -43,8 +43,8 @@ export function createRevising({ sessions, users, enrollments, clock, logger }: 
     async sweep(): Promise<void> {
       const before = new Date(clock.now() - gracePeriodMs);
       const [changedUsers, changedEnrollments] = await Promise.all([
-        users.revisions.due(before, perSweep),
-        enrollments.revisions.due(before, perSweep),
+        users.invalidations.due(before, perSweep),
+        enrollments.invalidations.due(before, perSweep),
       ]);
       const results = await Promise.allSettled([
         ...changedUsers.map(user),
@@ -56,4 +56,4 @@ export function createRevising({ sessions, users, enrollments, clock, logger }: 
     },
   };
 }
-export type Revising = ReturnType<typeof createRevising>;
+export type SnapshotInvalidation = ReturnType<typeof createSnapshotInvalidation>;

@@ -7,7 +7,7 @@ import { unavailable } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
 import type { Verified } from '../sources/source.ts';
 import { createIdentities, forgetIdentity } from './identity-store.ts';
-import { type Revisions, revisionIndex, revisionsOf } from './revision-store.ts';
+import { type Invalidations, invalidationIndex, invalidationsOf } from './invalidation-store.ts';
 import type { User } from './user.ts';
 
 export type { User };
@@ -19,7 +19,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { keptSince: 1 }, sparse: true },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
-  revisionIndex(collection),
+  invalidationIndex(collection),
 ];
 /** Identities are documents of their own, so that `_id` is the one unique rule. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
@@ -35,7 +35,7 @@ export interface UserStore {
   find(id: string): Promise<User | undefined>;
   /** Those of `ids` that are there and not erased. */
   findAll(ids: readonly string[]): Promise<User[]>;
-  revisions: Revisions<User>;
+  invalidations: Invalidations<User>;
   /**
    * Keeps claims of a user who has none: no session has a snapshot of any.
    * @returns false where the user has some, or was erased
@@ -89,7 +89,7 @@ export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore 
 
     findAll: (ids) => users.find({ _id: { $in: [...ids] }, ...notErased }).toArray(),
 
-    revisions: revisionsOf(users),
+    invalidations: invalidationsOf(users),
 
     async keepFirstClaims(id, { claims, duplicate }, evaluatedAt) {
       const kept = { claims: keptClaims(claims, evaluatedAt), keptSince: evaluatedAt, duplicate };

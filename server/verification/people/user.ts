@@ -2,10 +2,10 @@ import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import type { KeptClaim } from './freshness.ts';
-import type { Revisable } from './revision-store.ts';
+import type { SnapshotOwner } from './invalidation-store.ts';
 
 /** A person as far as this service keeps them: derived claims and nothing else. */
-export interface User extends Revisable {
+export interface User extends SnapshotOwner {
   mode: Mode;
   /** Keyed hash of who the verification source says this is. An `Identity` has it as its id. */
   identity: string;

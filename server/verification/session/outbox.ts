@@ -1,5 +1,5 @@
 import type { EventDraft, Publish } from '../../platform/event-draft.ts';
-import { createStage } from '../../platform/group-commit.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
@@ -7,7 +7,7 @@ import type { SessionStore } from './session-store.ts';
 import type { Session } from './transitions.ts';
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'owing' | 'dueForEnrollment' | 'settle'>;
+  sessions: Pick<SessionStore, 'unpublished' | 'dueForEnrollment' | 'markPublished'>;
   enrolling: Pick<Enrolling, 'follow'>;
   publish: Publish;
   clock: { now(): number };
@@ -26,10 +26,10 @@ const gracePeriod = 5_000;
 
 /** What follows from a session: its enrollment, then its events. The sweep finishes what was cut short. */
 export function createOutbox({ sessions, enrolling, publish, clock, logger }: Dependencies) {
-  const publishAll = createStage<Unpublished, undefined>({
+  const publishAll = createGroupCommit<Unpublished, undefined>({
     async run(batch) {
       await publish(batch.flatMap(({ drafts }) => drafts));
-      await sessions.settle(batch.map(({ session }) => session));
+      await sessions.markPublished(batch.map(({ session }) => session));
       return batch.map(() => undefined);
     },
   });
@@ -39,24 +39,24 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     return { session, drafts: [...enrolled, ...session.outbox] };
   }
 
-  const settle = async (session: Session) => publishAll(await follow(session));
+  const finishOne = async (session: Session) => publishAll(await follow(session));
 
   function inBackground(work: Promise<unknown>, { _id: of }: Session): void {
     work.catch((err: unknown) => logger.warn({ err, of }, 'events left to the sweep'));
   }
 
-  /** One that cannot be published must not keep the others waiting. @returns whether all are settled */
-  async function settleEach(due: readonly Session[]): Promise<boolean> {
-    const together = await Promise.allSettled(due.map(settle));
+  /** One that cannot be published must not keep the others waiting. @returns whether all are published */
+  async function finishEach(due: readonly Session[]): Promise<boolean> {
+    const together = await Promise.allSettled(due.map(finishOne));
     const failed = due.filter((_, index) => together[index]?.status === 'rejected');
-    let allSettled = true;
+    let allFinished = true;
     for (const session of failed) {
-      await settle(session).catch((err: unknown) => {
-        allSettled = false;
+      await finishOne(session).catch((err: unknown) => {
+        allFinished = false;
         logger.error({ err, of: session._id }, 'events could not be published');
       });
     }
-    return allSettled;
+    return allFinished;
   }
 
   return {
@@ -69,14 +69,14 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     },
 
     /** As `finish`, for a session whose answer waits for nothing. */
-    drain: (session: Session): void => inBackground(settle(session), session),
+    drain: (session: Session): void => inBackground(finishOne(session), session),
 
     async sweep(): Promise<void> {
       const before = new Date(clock.now() - gracePeriod);
-      for (const find of [sessions.owing, sessions.dueForEnrollment]) {
+      for (const find of [sessions.unpublished, sessions.dueForEnrollment]) {
         for (;;) {
           const due = await find(before, perSweep);
-          if (!(await settleEach(due)) || due.length < perSweep) break;
+          if (!(await finishEach(due)) || due.length < perSweep) break;
         }
       }
     },

@@ -5,7 +5,7 @@ import type { Found } from '../../platform/database/look-through.ts';
 import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
-import { createStage } from '../../platform/group-commit.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
 import { sameText } from '../../platform/ids.ts';
 import type { Presented } from './code.ts';
 import { listSessions, type SessionSearch } from './session-list-store.ts';
@@ -79,12 +79,12 @@ export interface SessionStore {
   /** For operators, newest first. */
   list(search: SessionSearch): Promise<Found<Session>>;
   /**
-   * Takes away what stood behind codes. To be called after the user or the enrollment has changed: a session that is just
+   * Removes the claims snapshots of codes. To be called after the user or the enrollment has changed: a session that is just
    * being completed with what was read before then starts that step over.
    */
-  revise(whose: Whose, at: Date, note: string): Promise<void>;
-  /** Takes away what stood behind codes that have expired. */
-  forgetBacking(now: Date): Promise<void>;
+  invalidateSnapshots(whose: Whose, at: Date, note: string): Promise<void>;
+  /** Removes the claims snapshots of codes that have expired. */
+  forgetCodeSnapshots(now: Date): Promise<void>;
   /** Takes away what sources have said of a user and no session has used yet. */
   forgetCarried(userId: string): Promise<void>;
   /** Sessions whose enrollments do not have yet what follows from them. */
@@ -94,9 +94,9 @@ export interface SessionStore {
   /** Takes out of the sessions of a user who the user is. */
   forgetUser(userId: string): Promise<void>;
   /** Sessions with events that are not published yet. */
-  owing(before: Date, limit: number): Promise<Session[]>;
+  unpublished(before: Date, limit: number): Promise<Session[]>;
   /** The events of these sessions are published, and their enrollments have what followed from them as they were read. */
-  settle(sessions: readonly Session[]): Promise<void>;
+  markPublished(sessions: readonly Session[]): Promise<void>;
 }
 
 /** One move of a group. The nonce names it among all moves of its session. */
@@ -108,18 +108,18 @@ interface Move {
 }
 
 function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
-  const { set, entry, earlier, carried, owes, enrolled } = transition;
+  const { set, entry, earlier, carried, event, enrolled } = transition;
   const unset = {
-    ...(owes ? { purgeAt: '' as const } : {}),
+    ...(event ? { purgeAt: '' as const } : {}),
     ...(carried === null ? { carried: '' as const } : {}),
     ...(enrolled ? { enrollmentDueAt: '' as const } : {}),
   };
   return {
-    $set: { ...set, ...(carried ? { carried } : {}), ...(owes ? { outboxAt: entry.at } : {}) },
+    $set: { ...set, ...(carried ? { carried } : {}), ...(event ? { outboxAt: entry.at } : {}) },
     ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
     $push: {
       timeline: { $each: [...(earlier ? [earlier] : []), { ...entry, nonce }] },
-      ...(owes ? { outbox: owes } : {}),
+      ...(event ? { outbox: event } : {}),
     },
   };
 }
@@ -132,12 +132,7 @@ function toStatement(move: Move): AnyBulkWriteOperation<Session> {
 }
 
 /** Each mark goes only if it is the one that was read. */
-function toSettlement({
-  _id,
-  outboxAt,
-  enrollmentDueAt,
-  expiresAt,
-}: Session): AnyBulkWriteOperation<Session> {
+function toPublished({ _id, outboxAt, enrollmentDueAt, expiresAt }: Session): AnyBulkWriteOperation<Session> {
   const marks = { ...(outboxAt ? { outboxAt } : {}), ...(enrollmentDueAt ? { enrollmentDueAt } : {}) };
   const emptied = { outbox: [], purgeAt: new Date(expiresAt.getTime() + keepFinished) };
   const gone = Object.fromEntries(Object.keys(marks).map((name) => [name, '' as const]));
@@ -153,7 +148,7 @@ function toSettlement({
 export function createSessionStore(db: Db, forms: KnownForms = onlyNew): SessionStore {
   const sessions = db.collection<Session>(collection);
 
-  const insert = createStage<Session, undefined>({
+  const insert = createGroupCommit<Session, undefined>({
     async run(batch) {
       const purgeable = batch.map((session) => ({
         ...session,
@@ -183,7 +178,7 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
     return new Map(found.map((session) => [session._id, session]));
   }
 
-  const find = createStage<string, Session | undefined>({
+  const find = createGroupCommit<string, Session | undefined>({
     async run(ids) {
       const found = await findAll(ids);
       return ids.map((id) => found.get(id));
@@ -191,7 +186,7 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
   });
 
   /** The database says only how many of a group matched. Where some did not, their nonces tell which. */
-  const move = createStage<Move, Session | undefined>({
+  const move = createGroupCommit<Move, Session | undefined>({
     async run(moves) {
       const { allMatched, refused } = await updateEach(sessions, moves.map(toStatement));
       if (allMatched) return moves.map(applied);
@@ -244,14 +239,14 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
 
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 
-    async revise(whose, at, note) {
+    async invalidateSnapshots(whose, at, note) {
       const completing = { status: 'verified' as const, failure: { $exists: false } };
       const affected: Filter<Session> = { ...whose, $or: [completing, { backing: { $exists: true } }] };
       const entry = { at, event: 'revised' as const, note };
       await sessions.updateMany(affected, { $unset: { backing: '' }, $push: { timeline: entry } });
     },
 
-    async forgetBacking(now) {
+    async forgetCodeSnapshots(now) {
       await sessions.updateMany({ 'backing.until': { $lte: now } }, { $unset: { backing: '' } });
     },
 
@@ -283,16 +278,16 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
       await sessions.updateMany({ userId }, { $unset: links });
     },
 
-    owing: (before, limit) =>
+    unpublished: (before, limit) =>
       sessions
         .find({ outboxAt: { $lte: before } })
         .sort({ outboxAt: 1 })
         .limit(limit)
         .toArray(),
 
-    async settle(settled) {
-      const marked = settled.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);
-      if (marked.length > 0) await sessions.bulkWrite(marked.map(toSettlement), { ordered: false });
+    async markPublished(published) {
+      const marked = published.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);
+      if (marked.length > 0) await sessions.bulkWrite(marked.map(toPublished), { ordered: false });
     },
   };
 }

@@ -22,7 +22,7 @@ interface TimelineEntry {
     | 'verified'
     | 'completed'
     | 'failed'
-    /** What stood behind its code has changed: the user or the enrollment. */
+    /** The claims snapshot of its code was invalidated: the user or the enrollment has changed. */
     | 'revised'
     | `handoff_${'offered' | 'mistyped' | 'taken' | 'authenticated' | 'confirmed' | 'withdrawn'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
@@ -41,11 +41,11 @@ export interface IssuedCode {
 }
 
 /**
- * What stood behind a code when it was issued: all that is known of the user, and an active enrollment. Its exchange
- * reads nothing else. A later change of one of these removes it (`SessionStore.revise`), and the exchange looks
+ * The claims snapshot of a code: all that was known of the user when it was issued, with an active enrollment. Its exchange
+ * reads nothing else. A later change of one of these removes it (`SessionStore.invalidateSnapshots`), and the exchange looks
  * them up.
  */
-export interface Backing {
+export interface CodeSnapshot {
   claims: Claims;
   rehearse?: Rehearsal;
   /** When the code expires: no longer than that are claims kept here. */
@@ -116,9 +116,10 @@ export interface Session {
   enrollmentDueAt?: Date;
   failure?: { reason: FailureReason; at: Date };
   code?: IssuedCode;
-  backing?: Backing;
+  /** Its name in the database is older than that of its type: builds that run side by side have to remove it. */
+  backing?: CodeSnapshot;
   timeline: TimelineEntry[];
-  /** Events that the last transition owes; `outboxAt` is there while any is left. */
+  /** Events that are not published yet; `outboxAt` is there while any is left. */
   outbox: EventDraft[];
   outboxAt?: Date;
   createdAt: Date;
@@ -136,14 +137,14 @@ export interface Transition {
   earlier?: TimelineEntry;
   /** Undefined leaves it, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
-  owes?: EventDraft;
+  event?: EventDraft;
   /** Whether the enrollment is complete for this session. */
   enrolled?: boolean;
 }
 
 /** The session after a transition. */
 export function applied({ session, transition }: { session: Session; transition: Transition }): Session {
-  const { set, entry, earlier, carried, owes, enrolled } = transition;
+  const { set, entry, earlier, carried, event, enrolled } = transition;
   const { carried: before, outboxAt, purgeAt, enrollmentDueAt, ...rest } = session;
   const kept = carried === undefined ? before : carried;
   return {
@@ -151,9 +152,9 @@ export function applied({ session, transition }: { session: Session; transition:
     ...(kept ? { carried: kept } : {}),
     ...(enrollmentDueAt && !enrolled ? { enrollmentDueAt } : {}),
     ...(outboxAt ? { outboxAt } : {}),
-    ...(owes ? { outboxAt: entry.at } : purgeAt && { purgeAt }),
+    ...(event ? { outboxAt: entry.at } : purgeAt && { purgeAt }),
     ...set,
-    outbox: [...session.outbox, ...(owes ? [owes] : [])],
+    outbox: [...session.outbox, ...(event ? [event] : [])],
     timeline: [...session.timeline, ...(earlier ? [earlier] : []), entry],
   };
 }
@@ -222,7 +223,7 @@ function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'
 interface Issue {
   code: Pick<IssuedCode, 'hash' | 'keyId'>;
   /** Undefined where the exchange has to look for itself, as for a blocked enrollment. */
-  backing?: Omit<Backing, 'until'> | undefined;
+  snapshot?: Omit<CodeSnapshot, 'until'> | undefined;
   /** Whether an earlier session has enrolled this user with this client. */
   returning: boolean;
   /** Whether the enrollment has everything already: it is an earlier session's, with all claims of this one. */
@@ -232,7 +233,7 @@ interface Issue {
 /** `verified` → `complete`: the one step that issues a code. */
 export function completed(
   session: Session,
-  { code, backing, returning, enrolled }: Issue,
+  { code, snapshot, returning, enrolled }: Issue,
   at: Date,
 ): Transition {
   const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
@@ -242,14 +243,14 @@ export function completed(
       status: 'complete',
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
-      ...(backing ? { backing: { ...backing, until: expiresAt } } : {}),
+      ...(snapshot ? { backing: { ...snapshot, until: expiresAt } } : {}),
       ...(computerHash ? { handoff: handoff as Handoff } : {}),
       returning,
       ...(enrolled ? {} : { enrollmentDueAt: at }),
     },
     enrolled,
     entry: { at, event: 'completed' },
-    owes: {
+    event: {
       type: 'verification.session.completed',
       ...draftOf(session, at),
       fields: {
@@ -269,7 +270,7 @@ export function failed(session: Session, reason: FailureReason, at: Date): Trans
     set: { failure: { reason, at } },
     carried: null,
     entry: { at, event: 'failed', note: reason },
-    owes: {
+    event: {
       type: 'verification.session.failed',
       ...draftOf(session, at),
       fields: { session_id: session._id, failure_reason: reason, failed_at: at.toISOString() },

@@ -1,8 +1,8 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter } from 'mongodb';
 import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
-import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
+import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
 import type { Verdict } from './retry-schedule.ts';
 

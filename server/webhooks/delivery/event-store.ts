@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
-import { insertMissing } from '../../platform/database/insert-missing.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
+import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { StoredEvent } from './delivery.ts';
 
 const collection = 'events';

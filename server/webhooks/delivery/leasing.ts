@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../platform/clock.ts';
-import { createStage } from '../../platform/group-commit.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Capacity } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
@@ -19,7 +19,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   const now = () => new Date(clock.now());
   const dueCache = createDueCache((keyId, lane, limit) => deliveries.due(keyId, lane, { now: now(), limit }));
 
-  const leaseAll = createStage<readonly string[], Leased[]>({
+  const leaseAll = createGroupCommit<readonly string[], Leased[]>({
     run: async (wanted) => {
       const at = now();
       const lease = {
@@ -32,7 +32,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
       return wanted.map((ids) => ids.flatMap((id) => byId.get(id) ?? []));
     },
   });
-  const record = createStage<Ending, undefined>({
+  const record = createGroupCommit<Ending, undefined>({
     run: async (endings) => {
       await deliveries.record(endings);
       return endings.map(() => undefined);

@@ -2,7 +2,6 @@ import { errors } from 'undici';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { type AttemptError, attemptBudget } from '../../../contracts/webhooks.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
-import { isLoopbackAddress, isPublicAddress } from './addresses.ts';
 import {
   BlockedAddressError,
   createDial,
@@ -11,8 +10,14 @@ import {
   type Route,
   resolveLocalhost,
 } from './connector.ts';
+import {
+  checkWebhookUrl,
+  isLocalhost,
+  isLoopbackAddress,
+  isPublicAddress,
+  type UrlRules,
+} from './destination.ts';
 import { exchange, firstBytes, timedOut } from './request.ts';
-import { checkWebhookUrl, isLocalhost, type UrlRules } from './url.ts';
 
 export interface PostRequest {
   url: string;

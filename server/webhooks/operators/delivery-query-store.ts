@@ -1,6 +1,6 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { EventType } from '../../../contracts/events.ts';
-import { insertMissing } from '../../platform/database/insert-missing.ts';
+import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
 import { newer, older } from '../delivery/event-store.ts';

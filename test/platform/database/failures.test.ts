@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import { MongoBulkWriteError } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { connect, isDuplicateKey, isUnavailable } from '../../../server/platform/database/connect.ts';
-import { insertMissing } from '../../../server/platform/database/insert-missing.ts';
-import { insertEach } from '../../../server/platform/database/write-groups.ts';
+import { insertEach, insertMissing } from '../../../server/platform/database/write-groups.ts';
 import { freshDatabase } from '../../harness/database.ts';
 
 interface Row {

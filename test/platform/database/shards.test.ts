@@ -26,7 +26,7 @@ const broadcast = new Set([
   'enrollments find purgeAt', // the same
   'enrollments find reviseAt', // snapshots whose invalidation was cut short
   'enrollments find auditAt', // audit entries to copy
-  'sessions find outboxAt', // events that a process which ended still owes
+  'sessions find outboxAt', // events that a process has not published before it ended
   'sessions find enrollmentDueAt', // enrollments that are to be brought up to date
   'sessions update backing.until', // claims of codes that have expired
   'sessions find purgeAt', // expired documents, where the database does not delete them
@@ -35,7 +35,7 @@ const broadcast = new Set([
   'users find keptSince', // claims that hold no more
   'users find erasedAt', // erased users, for the second look
   'users find auditAt', // audit entries to copy
-  'ledger find at,unpublished', // events that a process which ended still owes
+  'ledger find at,unpublished', // events that a process has not published before it ended
   'ledger find purgeGrantsAt', // grants that have expired
   'ledger find n,walletId', // wallets in turn, for their summaries
 ]);

@@ -6,7 +6,7 @@ import {
   errorRedirect,
   redirectTarget,
   successRedirect,
-} from '../../../server/verification/flow/redirect.ts';
+} from '../../../server/verification/flow/complete.ts';
 
 const issuer = 'https://verify.example';
 const uris = fc.constantFrom(

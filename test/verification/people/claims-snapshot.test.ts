@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { createLogger } from '../../../server/platform/logging.ts';
 import { createBlocking } from '../../../server/verification/people/blocking.ts';
 import { createErasure } from '../../../server/verification/people/erasure.ts';
-import { createRevising } from '../../../server/verification/people/snapshot-invalidation.ts';
+import { createSnapshotInvalidation } from '../../../server/verification/people/snapshot-invalidation.ts';
 import { adult } from '../../harness/claims.ts';
 import { verifyAs } from '../browser.ts';
 import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
@@ -20,12 +20,17 @@ const operator = { operatorId: 'opr_1', operatorName: 'Ada', requestId: 'req_1',
 function operators({ cutShort = false } = {}) {
   const { stores, clock } = hosted;
   const sessions = cutShort
-    ? { ...stores.sessions, revise: () => Promise.reject(new Error('cut short')) }
+    ? { ...stores.sessions, invalidateSnapshots: () => Promise.reject(new Error('cut short')) }
     : stores.sessions;
-  const revise = createRevising({ ...stores, sessions, clock, logger: createLogger('silent') });
-  const block = createBlocking({ enrollments: stores.enrollments, revise, clock });
+  const invalidate = createSnapshotInvalidation({
+    ...stores,
+    sessions,
+    clock,
+    logger: createLogger('silent'),
+  });
+  const block = createBlocking({ enrollments: stores.enrollments, invalidate, clock });
   const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
-  const { erase } = createErasure({ ...stores, revise, eraseElsewhere, clock });
+  const { erase } = createErasure({ ...stores, invalidate, eraseElsewhere, clock });
   return {
     block: (enrollmentId: string) => block(enrollmentId, 'fraud'),
     erase: (userId: string) => erase(userId, { ...operator, action: 'users.erase' }),

@@ -16,11 +16,15 @@ beforeAll(async () => {
       foundation({ db }) {
         const stores = createStores(db);
         const { sessions } = stores.verification;
-        const revise: typeof sessions.revise = async (...given) => {
+        const invalidateSnapshots: typeof sessions.invalidateSnapshots = async (...given) => {
           if (away) throw new MongoNetworkError('away for a moment');
-          return sessions.revise(...given);
+          return sessions.invalidateSnapshots(...given);
         };
-        return { stores: { verification: { ...stores.verification, sessions: { ...sessions, revise } } } };
+        return {
+          stores: {
+            verification: { ...stores.verification, sessions: { ...sessions, invalidateSnapshots } },
+          },
+        };
       },
     },
   });

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../../server/webhooks/egress/addresses.ts';
 import { createResolve } from '../../../server/webhooks/egress/connector.ts';
+import { isPublicAddress } from '../../../server/webhooks/egress/destination.ts';
 import { createPost } from '../../../server/webhooks/egress/post.ts';
 import { createReceiver } from '../../harness/receiver.ts';
 import { createNameServer } from '../name-server.ts';

@@ -2,9 +2,9 @@ import { Long } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf, type LedgerPage } from '../../server/billing/ledger-page.ts';
 import { draftPage } from '../../server/billing/page-builder.ts';
+import { readLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { readLedger } from './ledger-snapshot.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 5, 10, 30));
 let server: TestServer;

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isLoopbackAddress, isPublicAddress } from '../../../server/webhooks/egress/addresses.ts';
-import { checkWebhookUrl } from '../../../server/webhooks/egress/url.ts';
+import {
+  checkWebhookUrl,
+  isLoopbackAddress,
+  isPublicAddress,
+} from '../../../server/webhooks/egress/destination.ts';
 import { allowedUrls, forbiddenAddresses, forbiddenUrls, publicAddresses } from '../vectors.ts';
 
 const rules = { localhostAllowed: true, ownPorts: () => [8080, 27017] };

@@ -3,18 +3,21 @@ import type {
   EntryView,
   LimitsView,
   MovedView,
+  PricesView,
   StatementEntry,
   StatementView,
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
+import { BillableKind, type EntryKind, type Prices } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
+import { priceOf } from '../billing/charge.ts';
+import type { Head } from '../billing/heads.ts';
+import { type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
+import type { Moved } from '../billing/manual-entries.ts';
+import { isBillable, windowAt } from '../billing/wallet-rules.ts';
 import { hour, minute } from '../platform/windows.ts';
-import type { Head } from './heads.ts';
-import { counterAccount, type LedgerEntry, walletIdOf } from './ledger-page.ts';
-import type { Moved } from './manual-entries.ts';
 import type { Statement } from './statement.ts';
-import { isBillable, windowAt } from './wallet-rules.ts';
 
 /** An entry with the wallet whose ledger it is in. */
 type WalletEntry = LedgerEntry & { walletId: string };
@@ -40,6 +43,25 @@ function viewEntry({ id, walletId, seq, kind, amount, balanceAfter, at, memo }: 
 function viewStatementEntry(entry: WalletEntry): StatementEntry {
   const { clientId = null, sessionId = null, enrollmentId = null } = entry.grant ?? {};
   return { ...viewEntry(entry), clientId, sessionId, enrollmentId };
+}
+
+/** The account on the other side of the wallet: each entry has two legs, and they add up to zero. */
+function counterAccount(kind: EntryKind): 'revenue' | 'funding' | 'adjustments' | undefined {
+  switch (kind) {
+    case 'token':
+    case 'storefront':
+    case 'checkbox':
+    case 'refund':
+      return 'revenue';
+    case 'funding':
+      return 'funding';
+    case 'adjustment':
+      return 'adjustments';
+    case 'opening':
+    case 'caps':
+    case 'fence':
+      return undefined;
+  }
 }
 
 /** @param refund the refund of this entry, where there is one */
@@ -92,5 +114,17 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
     entries: entries.map((entry) => viewStatementEntry({ ...entry, walletId: walletIdOf(partnerId, mode) })),
     untilSeq,
     more,
+  };
+}
+
+export function viewPrices(partnerId: string | null, overrides: Prices, standard: number): PricesView {
+  const price = (kind: BillableKind) => priceOf(kind, overrides, standard);
+  return {
+    partnerId,
+    currency: 'USD',
+    token: price('token'),
+    storefront: price('storefront'),
+    checkbox: price('checkbox'),
+    overridden: BillableKind.options.filter((kind) => overrides[kind] !== undefined),
   };
 }

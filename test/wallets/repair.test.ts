@@ -1,9 +1,9 @@
 import { Long } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import { readLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { readLedger } from './ledger-snapshot.ts';
 
 const clock = manualClock();
 let server: TestServer;

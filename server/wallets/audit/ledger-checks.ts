@@ -9,8 +9,15 @@ import {
   pageVersion,
   refundIdOf,
   walletIdOf,
-} from '../ledger-page.ts';
-import { admit, countingOf, isBillable, judge, newWallet, type WalletState } from '../wallet-rules.ts';
+} from '../../billing/ledger-page.ts';
+import {
+  admit,
+  countingOf,
+  isBillable,
+  judge,
+  newWallet,
+  type WalletState,
+} from '../../billing/wallet-rules.ts';
 
 /** How a repair mends a finding: see repair-wallet.ts. */
 export type Mend = 'publish' | 'endAccess' | 'forgetCheckpoint';

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { walletIdOf } from '../../server/billing/ledger-page.ts';
 import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
-import { createBillingStores, indexes } from '../../server/billing/store.ts';
-import { createWalletSummaries } from '../../server/billing/wallet-summaries.ts';
-import type { WalletSummary } from '../../server/billing/wallet-summary-store.ts';
+import { createBillingStores, indexes as ledgerIndexes } from '../../server/billing/store.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { createWalletsStores, indexes } from '../../server/wallets/store.ts';
+import { createWalletSummaries } from '../../server/wallets/wallet-summaries.ts';
+import type { WalletSummary } from '../../server/wallets/wallet-summary-store.ts';
 import { freshDatabase } from '../harness/database.ts';
 
 const now = Date.UTC(2026, 5, 30, 12, 0, 30);
@@ -14,8 +15,9 @@ const b = walletIdOf('ptr_b', 'live');
 /** A ledger that is written without a word to the summaries: `process` makes the summaries of one process over it. */
 async function ledgerOf(walletIds: readonly string[]) {
   const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
-  const { ledger, use, summaries: store } = createBillingStores(db);
+  await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
+  const { ledger } = createBillingStores(db);
+  const { use, summaries: store } = createWalletsStores(db);
   const heads = new Map(walletIds.map((id) => [id, openingPage(id, new Date(now - 1_000))]));
   await ledger.insert([...heads.values()]);
 

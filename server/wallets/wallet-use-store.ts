@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
+import { type LedgerPage, pageIdOf } from '../billing/ledger-page.ts';
+import type { WalletState } from '../billing/wallet-rules.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { type LedgerPage, pageIdOf } from './ledger-page.ts';
-import type { WalletState } from './wallet-rules.ts';
 import type { ManualMove, Sample } from './wallet-use.ts';
 
 const collection = 'ledger';

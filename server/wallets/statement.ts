@@ -1,6 +1,6 @@
-import type { Head } from './heads.ts';
-import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import type { Head } from '../billing/heads.ts';
+import type { LedgerEntry, LedgerPage } from '../billing/ledger-page.ts';
+import type { LedgerStore } from '../billing/ledger-store.ts';
 
 interface Range {
   /** Entries from this time on; from the first where undefined. */

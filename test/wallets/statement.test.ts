@@ -1,8 +1,8 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { readLedger } from './ledger-snapshot.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 31, 23, 59, 50));
 let server: TestServer;

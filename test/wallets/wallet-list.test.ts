@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { ListWallets } from '../../contracts/admin/wallets.ts';
 import { walletIdOf } from '../../server/billing/ledger-page.ts';
 import { draftPage, openingPage, type Posting } from '../../server/billing/page-builder.ts';
-import { createBillingStores, indexes } from '../../server/billing/store.ts';
-import { createWalletList } from '../../server/billing/wallet-list.ts';
-import { createWalletSummaries } from '../../server/billing/wallet-summaries.ts';
-import { baselineOf, sampledPages, spentPerDay } from '../../server/billing/wallet-use.ts';
+import { createBillingStores, indexes as ledgerIndexes } from '../../server/billing/store.ts';
 import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { createWalletsStores, indexes } from '../../server/wallets/store.ts';
+import { createWalletList } from '../../server/wallets/wallet-list.ts';
+import { createWalletSummaries } from '../../server/wallets/wallet-summaries.ts';
+import { baselineOf, sampledPages, spentPerDay } from '../../server/wallets/wallet-use.ts';
 import { freshDatabase } from '../harness/database.ts';
 
 const day = 86_400_000;
@@ -60,8 +61,8 @@ const steady = (days: number, cents: number) =>
 
 async function walletsWith(wallets: readonly Steps[]) {
   const { db } = await freshDatabase();
-  await ensureIndexes(db, indexes);
-  const stores = createBillingStores(db);
+  await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
+  const stores = { ...createBillingStores(db), ...createWalletsStores(db) };
   for (const { name, steps } of wallets) {
     const walletId = walletIdOf(name.split(':')[0] ?? '', name.endsWith(':test') ? 'test' : 'live');
     const opening = openingPage(walletId, ago(60));

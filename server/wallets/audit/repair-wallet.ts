@@ -1,9 +1,9 @@
+import type { GrantStore } from '../../billing/grant-store.ts';
+import type { LedgerStore } from '../../billing/ledger-store.ts';
+import type { Publishing } from '../../billing/publishing.ts';
+import type { RevocationStore } from '../../billing/revocation-store.ts';
 import type { AuditEntry } from '../../platform/audit-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { GrantStore } from '../grant-store.ts';
-import type { LedgerStore } from '../ledger-store.ts';
-import type { Publishing } from '../publishing.ts';
-import type { RevocationStore } from '../revocation-store.ts';
 import type { AuditReport, WalletAudit } from './audit-wallet.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
 import type { Finding, Mend } from './ledger-checks.ts';

@@ -1,8 +1,8 @@
 import type { ListWallets, WalletListing } from '../../contracts/admin/wallets.ts';
 import { Mode } from '../../contracts/identifiers.ts';
+import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { LedgerStore } from './ledger-store.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
 

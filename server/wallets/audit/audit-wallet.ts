@@ -1,6 +1,6 @@
+import type { LedgerStore } from '../../billing/ledger-store.ts';
+import type { RevocationStore } from '../../billing/revocation-store.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { LedgerStore } from '../ledger-store.ts';
-import type { RevocationStore } from '../revocation-store.ts';
 import type { CheckpointStore } from './checkpoint-store.ts';
 import { type Checked, createLedgerChecks, type Finding } from './ledger-checks.ts';
 

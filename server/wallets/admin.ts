@@ -24,8 +24,11 @@ import {
   WalletReference,
   WalletView,
 } from '../../contracts/admin/wallets.ts';
-import type { BillableKind } from '../../contracts/charge.ts';
+import type { BillableKind, Prices } from '../../contracts/charge.ts';
 import { Mode } from '../../contracts/identifiers.ts';
+import { type LedgerPage, refundIdOf, walletIdOf } from '../billing/ledger-page.ts';
+import type { LedgerStore } from '../billing/ledger-store.ts';
+import type { ManualEntries } from '../billing/manual-entries.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -33,15 +36,11 @@ import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';
 import type { WalletRepair } from './audit/repair-wallet.ts';
-import { type LedgerPage, refundIdOf, walletIdOf } from './ledger-page.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import type { ManualEntries } from './manual-entries.ts';
-import { type PriceOverrides, viewPrices } from './prices.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement } from './statement.ts';
-import { viewEntryDetail, viewLimits, viewMoved, viewStatement, viewWallet } from './views.ts';
+import { viewEntryDetail, viewLimits, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
 
-export interface BillingAdmin {
+export interface WalletsAdmin {
   store: Pick<LedgerStore, 'head' | 'summary' | 'pages' | 'findEntry' | 'walletIds'>;
   audit: WalletAudit;
   repair: WalletRepair;
@@ -53,12 +52,8 @@ export interface BillingAdmin {
   standardPrice: number;
   prices: {
     /** @throws ApiError not_found */
-    read(partnerId: string): Promise<PriceOverrides>;
-    set(
-      partnerId: string,
-      price: { kind: BillableKind; cents: number },
-      actor: Actor,
-    ): Promise<PriceOverrides>;
+    read(partnerId: string): Promise<Prices>;
+    set(partnerId: string, price: { kind: BillableKind; cents: number }, actor: Actor): Promise<Prices>;
   };
 }
 
@@ -73,7 +68,7 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 });
 
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
-export function createBillingProcedures(dependencies: BillingAdmin) {
+export function createWalletsProcedures(dependencies: WalletsAdmin) {
   const { store, audit, repair, manualEntries, listWallets, signStatement, clock } = dependencies;
   const { standardPrice, prices } = dependencies;
 

@@ -1,0 +1,62 @@
+import type { Billing } from '../billing/feature.ts';
+import type { BillingStores } from '../billing/store.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
+import { createWalletAudit } from './audit/audit-wallet.ts';
+import { createWalletRepair } from './audit/repair-wallet.ts';
+import type { WalletsStores } from './store.ts';
+import { createWalletList } from './wallet-list.ts';
+import { createWalletSummaries } from './wallet-summaries.ts';
+
+interface Dependencies extends Pick<WalletsAdmin, 'prices' | 'standardPrice' | 'signStatement'> {
+  stores: WalletsStores & BillingStores;
+  billing: Pick<Billing, 'manualEntries' | 'publishing'>;
+  clock: Clock;
+  /** Seals the checkpoints of audits. */
+  key: Uint8Array;
+  /** Adds entries to the audit log. Idempotent. */
+  record: (entries: readonly AuditEntry[]) => Promise<void>;
+  /** What partners are called, by their ids. */
+  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** What staff and partners see of wallets: balances, statements, limits, prices and audits. The ledger is billing's. */
+export function createWalletsFeature(dependencies: Dependencies) {
+  const { stores, billing, clock, key, record, partnerNames } = dependencies;
+  const { signStatement, prices, standardPrice } = dependencies;
+  const { ledger, grants, revocations, checkpoints, use } = stores;
+  const { manualEntries, publishing } = billing;
+  const summaries = createWalletSummaries({ store: stores.summaries, ledger, use, clock });
+  const audit = createWalletAudit({ store: ledger, revocations, checkpoints, key, clock });
+
+  return {
+    procedures: createWalletsProcedures({
+      store: ledger,
+      audit,
+      repair: createWalletRepair({
+        audit,
+        store: ledger,
+        grants,
+        revocations,
+        checkpoints,
+        publishing,
+        record,
+        clock,
+      }),
+      manualEntries,
+      listWallets: createWalletList({ store: stores.summaries, ledger, summaries, clock, partnerNames }),
+      signStatement,
+      clock,
+      prices,
+      standardPrice,
+    }),
+    sweeps: [summaries.sweep],
+
+    /** To be called when a page of the wallet was written. */
+    touch: summaries.touch,
+
+    /** Finishes the work under way, for a graceful stop. Another process reads the wallets again where this fails. */
+    drain: (): Promise<void> => summaries.flush().catch(() => undefined),
+  };
+}

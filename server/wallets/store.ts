@@ -1,0 +1,17 @@
+import type { Db } from 'mongodb';
+import { createCheckpointStore } from './audit/checkpoint-store.ts';
+import { createWalletSummaryStore, indexes as summaryIndexes } from './wallet-summary-store.ts';
+import { createWalletUseStore, indexes as useIndexes } from './wallet-use-store.ts';
+
+export const indexes = [...useIndexes, ...summaryIndexes];
+
+/**
+ * What this feature keeps beside the ledgers: summaries of wallets, and how far each ledger was audited.
+ * @param patient waits longer for its answers
+ */
+export const createWalletsStores = (db: Db, patient: Db = db) => ({
+  checkpoints: createCheckpointStore(db),
+  summaries: createWalletSummaryStore(db),
+  use: createWalletUseStore(patient),
+});
+export type WalletsStores = ReturnType<typeof createWalletsStores>;
