@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { decodeProtectedHeader } from 'jose';
@@ -13,6 +12,7 @@ import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { startBalancer } from '../upgrade/balancer.ts';
 import { endOf, spawnServer } from './server-process.ts';
@@ -151,8 +151,7 @@ it('the master key is replaced under traffic; then the old one is not needed any
   });
   expect(answer.status).toBe(200);
 
-  const directory = mkdtempSync(join(tmpdir(), 'svc-reseal-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder('reseal');
   writeFileSync(join(directory, 'june.jws'), jws);
   const verify = ['wallets', 'verify', join(directory, 'june.jws'), '--issuer', site.baseUrl];
   expect((await svcadmin.run(verify)).code).toBe(0);

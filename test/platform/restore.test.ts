@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
@@ -58,8 +58,7 @@ it(
   'a restored backup is in order, and honours nothing that was issued after it was taken',
   async () => {
     const server = await createServerProcess();
-    const backup = join(mkdtempSync(join(tmpdir(), 'svc-backup-')), 'backup');
-    onTestFinished(() => rmSync(join(backup, '..'), { recursive: true }));
+    const backup = join(temporaryFolder('backup'), 'backup');
     await server.start();
     const most = 100_000;
     const limits = { tokenRequestsPerMinute: most, userinfoRequestsPerMinute: most };

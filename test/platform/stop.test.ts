@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
@@ -8,6 +7,7 @@ import { freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess, endOf, spawnServer } from './server-process.ts';
 
 const isAlive = (pid: number): boolean => {
@@ -79,8 +79,7 @@ describe('the server as a process', () => {
   });
 
   it('ends with `npm start` that is sent SIGTERM', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-npm-'));
-    onTestFinished(() => rmSync(dataDir, { recursive: true, maxRetries: 30, retryDelay: 100 }));
+    const dataDir = temporaryFolder('npm');
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, SVC_PORT: String(port), SVC_ROLES: 'api', SVC_DATA_DIR: dataDir },
@@ -150,8 +149,7 @@ describe('the server as a process', () => {
   it('ends with 1 where its port is taken, before it opens a database', async () => {
     const first = await startTestServer();
     onTestFinished(() => first.stop());
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-taken-'));
-    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const dataDir = temporaryFolder('taken');
     const { child, output } = spawnServer({
       SVC_PORT: String(first.config.public.port),
       SVC_ADMIN_PORT: '0',
