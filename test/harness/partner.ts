@@ -1,4 +1,5 @@
 import type { TRPCClient } from '@trpc/client';
+import type { Mode } from '../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
@@ -14,7 +15,9 @@ export interface Server {
 type CreateClient = Parameters<Server['admin']['clients']['create']['mutate']>[0];
 
 interface Wanted {
-  /** Cents in the test wallet; at least 5000, or 0 for none. */
+  name?: string;
+  mode?: Mode;
+  /** Cents in the wallet of the mode; at least 5000, or 0 for none. */
   funds?: number;
   client?: Partial<CreateClient>;
 }
@@ -22,30 +25,27 @@ interface Wanted {
 /** An active partner with a key, a client and money in its test wallet, as support would set it up. */
 export async function createPartner(
   { admin }: Pick<Server, 'admin'>,
-  { funds = 10_000, client = {} }: Wanted = {},
+  { name = 'Acme Cinema', mode = 'test', funds = 10_000, client = {} }: Wanted = {},
 ) {
-  const partner = await admin.partners.create.mutate({ name: 'Acme Cinema' });
-  await admin.partners.activate.mutate({ partnerId: partner.id });
-  const key = await admin.keys.create.mutate({ partnerId: partner.id, mode: 'test' });
-  const made = await admin.clients.create.mutate({
-    partnerId: partner.id,
-    keyId: key.id,
-    name: 'Box office',
-    redirectUris: [redirectUri],
-    claims: [...everyClaim],
-    kind: 'oauth',
-    ...client,
-  });
-  if (funds > 0) {
-    await admin.wallets.fund.mutate({
-      partnerId: partner.id,
-      mode: 'test',
-      amount: funds,
-      reference: 'opening',
-    });
-  }
+  const { id: partnerId } = await admin.partners.create.mutate({ name });
+  const [key] = await Promise.all([
+    admin.keys.create.mutate({ partnerId, mode }),
+    admin.partners.activate.mutate({ partnerId }),
+  ]);
+  const [made] = await Promise.all([
+    admin.clients.create.mutate({
+      partnerId,
+      keyId: key.id,
+      name: 'Box office',
+      redirectUris: [redirectUri],
+      claims: [...everyClaim],
+      kind: 'oauth',
+      ...client,
+    }),
+    funds > 0 && admin.wallets.fund.mutate({ partnerId, mode, amount: funds, reference: 'opening' }),
+  ]);
   return {
-    partnerId: partner.id,
+    partnerId,
     keyId: key.id,
     apiKey: key.apiKey,
     clientId: made.id,
