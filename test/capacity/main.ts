@@ -1,7 +1,7 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { type Db, MongoClient } from 'mongodb';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { startCounter } from '../upgrade/load.ts';
 import { startDatabase, startMember } from '../upgrade/members.ts';
@@ -65,8 +65,11 @@ async function exchange(count: number): Promise<void> {
   let left = count;
   const user = async () => {
     for (left -= 1; left >= 0; left -= 1) {
-      const form = tokenForm(partner, await visit({ baseUrl }, partner, 'new-adult'));
-      const { status } = await post(`${baseUrl}/api/oauth/token`, form);
+      const { status } = await exchangeCode(
+        { baseUrl },
+        partner,
+        await visit({ baseUrl }, partner, 'new-adult'),
+      );
       if (status !== 200) throw new Error(`exchange: ${status}`);
     }
   };

@@ -2,7 +2,7 @@ import type { TRPCClient } from '@trpc/client';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { tokenForm as formOf, newVisit, startUrl } from '../journey/pkce.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
 const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
@@ -50,6 +50,7 @@ export async function createPartner(
     apiKey: key.apiKey,
     clientId: made.id,
     clientSecret: made.clientSecret,
+    redirectUri: made.redirectUris[0] ?? redirectUri,
   };
 }
 export type TestPartner = Awaited<ReturnType<typeof createPartner>>;
@@ -68,20 +69,15 @@ export async function visit(
 }
 export type Visit = Awaited<ReturnType<typeof visit>>;
 
-/** The form that a partner's server sends to the token endpoint (interface 2.2). */
-export function tokenForm(
-  partner: TestPartner,
-  { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>,
-): Record<string, string> {
-  return {
-    grant_type: 'authorization_code',
-    code,
-    client_id: partner.clientId,
-    client_secret: partner.clientSecret,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  };
-}
+export type Code = Pick<Visit, 'code' | 'codeVerifier'>;
+type Payer = Pick<TestPartner, 'clientId' | 'clientSecret' | 'redirectUri'>;
+
+/** The form with which a partner exchanges a code. */
+export const tokenForm = (partner: Payer, code: Code) => formOf({ ...partner, ...code });
+
+/** The exchange of a code, as the partner's server makes it. */
+export const exchangeCode = ({ baseUrl }: Pick<Server, 'baseUrl'>, partner: Payer, code: Code) =>
+  post(`${baseUrl}/api/oauth/token`, tokenForm(partner, code));
 
 /** Posts a form or, where `as` says so, JSON. */
 export function post(

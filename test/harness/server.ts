@@ -103,6 +103,8 @@ export async function startTestServer({
     });
   return {
     baseUrl: config.baseUrl,
+    /** Where it listens, which its public address may not say. */
+    publicUrl: `http://127.0.0.1:${config.public.port}`,
     adminUrl: `http://127.0.0.1:${config.admin.port}`,
     dataDir,
     config,

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type Visit, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess, endOf, spawnServer } from './server-process.ts';
@@ -29,7 +29,7 @@ describe('a server that is asked to stop while it works', () => {
     const visits = await Promise.all(Array.from({ length: 20 }, () => visit(observer, partner)));
 
     const exchange = async (of: Visit) => {
-      const response = await post(`${stopping.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+      const response = await exchangeCode(stopping, partner, of);
       return response.status;
     };
     const calls = visits.map((each) => exchange(each).catch(() => 'refused' as const));
@@ -103,8 +103,7 @@ describe('the server as a process', () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
     await server.start();
     const partner = await createPartner(server);
-    const form = tokenForm(partner, await visit(server, partner));
-    const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+    const answer = await exchangeCode(server, partner, await visit(server, partner));
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const databasePid = server.databasePid();
     expect(isAlive(databasePid)).toBe(true);

@@ -57,7 +57,7 @@ export async function startHosted({
       },
     },
   });
-  const connections = new Pool(`http://127.0.0.1:${server.config.public.port}`);
+  const connections = new Pool(server.publicUrl);
   return {
     ...server,
     ...parts,
@@ -107,8 +107,7 @@ export async function addClient(
 export async function exchange({ admin, send }: Hosted, partner: TestPartner, code = ''): Promise<void> {
   const { partnerId } = partner;
   await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'opening' });
-  const form = { ...tokenForm(partner, { code, codeVerifier }), redirect_uri: redirectUri };
-  const body = new URLSearchParams(form).toString();
+  const body = new URLSearchParams(tokenForm(partner, { code, codeVerifier })).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   expect((await send('/api/oauth/token', { method: 'POST', headers, body })).status).toBe(200);
 }
