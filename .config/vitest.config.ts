@@ -4,7 +4,10 @@ import { builtCode, isolated, slow, thorough } from './test-tiers.ts';
 const root = new URL('..', import.meta.url).pathname;
 // What is built is imported as Node does it.
 const server = { deps: { external: [/\/dist\//] } };
-const shared = { root, server, disableConsoleIntercept: true, testTimeout: 30_000, hookTimeout: 30_000 };
+const shared = {
+  ...{ root, server, disableConsoleIntercept: true, testTimeout: 30_000, hookTimeout: 30_000 },
+  setupFiles: ['test/harness/after-file.ts'],
+};
 interface Settings {
   include: string[];
   exclude?: string[];

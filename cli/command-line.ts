@@ -1,4 +1,4 @@
-import { type Config, flush, run, settings } from '@oclif/core';
+import { type Config, run, settings } from '@oclif/core';
 import { closest } from './closest.ts';
 import { loadConfig } from './config.ts';
 import { exits, type Failure, renderFailure, toFailure } from './failure.ts';
@@ -102,6 +102,10 @@ function untilReaderGone(stream: NodeJS.WriteStream) {
   return { gone, end: () => void stream.off('error', notice) };
 }
 
+/** Resolves when everything that was written has left this process, however slow its reader is. */
+const flushed = (stream: NodeJS.WriteStream) =>
+  new Promise<void>((resolve) => void stream.write('', () => resolve()));
+
 /**
  * Runs one command line. Its value goes to stdout; everything else, failures too, to stderr.
  * @returns the exit code: the same with and without `--json`
@@ -111,7 +115,7 @@ export async function runCommandLine(argv: string[]): Promise<number> {
   settings.enableAutoTranspile = false;
   const pipe = untilReaderGone(process.stdout);
   const exit = await runCommand(argv);
-  await Promise.race([flush(), pipe.gone]);
+  await Promise.race([flushed(process.stdout), pipe.gone]);
   pipe.end();
   return exit;
 }

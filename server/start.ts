@@ -36,7 +36,7 @@ const longestScan = 600_000;
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
-  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;
+  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks' | 'forms'>>;
   /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
   sweepsByHand?: boolean;
   /** How fast it goes, where that differs from the usual. */

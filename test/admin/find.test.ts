@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../server/platform/ids.ts';
-import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  exchangeCode,
+  post,
+  redirectUri,
+  type TestPartner,
+  tokenForm,
+  visit,
+} from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
@@ -44,7 +52,7 @@ beforeAll(async () => {
   clock.advance(minute);
   const visited = await visit(server, partner);
   sessions.complete = await newest({ 'code.hash': sha256(visited.code) });
-  const answer = await post(tokenUrl(), tokenForm(partner, visited));
+  const answer = await exchangeCode(server, partner, visited);
   expect(answer.status).toBe(200);
   const session = await server.admin.sessions.show.query({ sessionId: sessions.complete });
   charge = session.code?.charge?.id ?? '';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -14,8 +14,7 @@ afterAll(() => server.stop());
 describe('a grant', () => {
   it('is kept for 30 days, then removed; its charge, its seal and the digests stay', async () => {
     const partner = await createPartner(server);
-    const form = tokenForm(partner, await visit(server, partner));
-    expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+    expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
     const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
     const before = await ledger();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../server/platform/database/connect.ts';
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../harness/partner.ts';
 import { createServerProcess, type ServerProcess } from '../platform/server-process.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -20,7 +20,7 @@ interface Answer {
 /** An exchange as a partner's server makes it; undefined where the connection broke. */
 async function exchange(server: ServerProcess, partner: TestPartner, of: Visit): Promise<Answer | undefined> {
   try {
-    const response = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+    const response = await exchangeCode(server, partner, of);
     return { status: response.status, ...((await response.json()) as object) };
   } catch {
     return undefined;

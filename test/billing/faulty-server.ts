@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 import { type BillingStores, createBillingStores } from '../../server/billing/store.ts';
 import type { Replacements } from '../../server/start.ts';
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { readLedger, soundLedger } from './ledger-snapshot.ts';
@@ -94,7 +94,7 @@ export async function startFaulty() {
     partner: () => createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } }),
     visit: (partner: TestPartner, person?: string) => visit(server, partner, person),
     async exchange(partner: TestPartner, of: Visit) {
-      const response = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+      const response = await exchangeCode(server, partner, of);
       const body = (await response.json()) as { access_token?: string; error?: string };
       return { status: response.status, retryAfter: response.headers.get('retry-after'), ...body };
     },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -33,8 +33,7 @@ const adjust = (amount: number, reference?: string) =>
 
 /** A charge, and its id once it is in the ledger. */
 async function charge(): Promise<string> {
-  const form = tokenForm(partner, await visit(server, partner));
-  expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+  expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
   return (await ledger()).charges.at(-1)?.id ?? '';
 }
 

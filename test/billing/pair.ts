@@ -1,4 +1,4 @@
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
@@ -13,13 +13,8 @@ export async function startPair() {
   const second = await startTestServer({ clock, env: shared });
   let turn = 0;
 
-  async function exchangeAt(
-    { config }: TestServer,
-    partner: TestPartner,
-    { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>,
-  ) {
-    const url = `http://127.0.0.1:${config.public.port}/api/oauth/token`;
-    const response = await post(url, tokenForm(partner, { code, codeVerifier }));
+  async function exchangeAt({ publicUrl }: TestServer, partner: TestPartner, code: Code) {
+    const response = await exchangeCode({ baseUrl: publicUrl }, partner, code);
     const body = (await response.json()) as { access_token?: string; error_description?: string };
     return { status: response.status, token: body.access_token, description: body.error_description };
   }
@@ -47,7 +42,7 @@ export async function startPair() {
       Promise.all(Array.from({ length: count }, () => visit(first, partner))),
 
     /** One exchange, at the two servers by turns. */
-    exchange(partner: TestPartner, of: Pick<Visit, 'code' | 'codeVerifier'>) {
+    exchange(partner: TestPartner, of: Code) {
       turn += 1;
       return exchangeAt(turn % 2 ? second : first, partner, of);
     },

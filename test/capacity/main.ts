@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { type Db, MongoClient } from 'mongodb';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { startCounter } from '../upgrade/load.ts';
 import { startDatabase, startMember } from '../upgrade/members.ts';
 
@@ -37,7 +35,7 @@ async function sizes(db: Db): Promise<Map<string, Size>> {
   return found;
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-size-'));
+const directory = temporaryFolder('size');
 const database = await startDatabase(directory);
 const counter = await startCounter();
 const server = await startMember(process.cwd(), {
@@ -67,8 +65,11 @@ async function exchange(count: number): Promise<void> {
   let left = count;
   const user = async () => {
     for (left -= 1; left >= 0; left -= 1) {
-      const form = tokenForm(partner, await visit({ baseUrl }, partner, 'new-adult'));
-      const { status } = await post(`${baseUrl}/api/oauth/token`, form);
+      const { status } = await exchangeCode(
+        { baseUrl },
+        partner,
+        await visit({ baseUrl }, partner, 'new-adult'),
+      );
       if (status !== 200) throw new Error(`exchange: ${status}`);
     }
   };
@@ -100,4 +101,3 @@ await client.close();
 await server.end();
 await database.end();
 counter.close();
-rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const day = 86_400_000;
@@ -186,7 +186,7 @@ it('shares the spend caps with the token endpoint', async () => {
   const { partnerId } = own;
   await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1 });
   const code = await visit(server, own, 'adult', 'country');
-  expect((await post(`${server.baseUrl}/api/oauth/token`, tokenForm(own, code))).status).toBe(200);
+  expect((await exchangeCode(server, own, code)).status).toBe(200);
   const [enrollment] = await server.admin.enrollments.list.query({ partnerId });
   const body = { enrollment_id: enrollment?.id, claims: ['country'] };
   const answer = await resolve(body, {}, own.apiKey);

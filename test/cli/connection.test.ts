@@ -1,19 +1,13 @@
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../cli/connection.ts';
 import { createReceiver } from '../harness/receiver.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { commandLine } from './svcadmin.ts';
 
 const address = 'http://127.0.0.1:9';
 const uid = process.getuid?.() ?? 0;
-
-async function directory(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'svcadmin-'));
-  onTestFinished(() => rm(path, { recursive: true }));
-  return path;
-}
 
 /** Puts a `.svc` into a directory, as a server makes it. */
 async function putLocalServer(parent: string, url = address): Promise<string> {
@@ -43,7 +37,7 @@ async function connectBelow(root: string, options: { env?: Record<string, string
 
 describe('the data directory of a local server', () => {
   it('is found in a parent directory, with its own token', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const { connection, warnings } = await connectBelow(root);
     expect(connection()).toMatchObject({
@@ -55,7 +49,7 @@ describe('the data directory of a local server', () => {
   });
 
   it('gets its own token and never SVCADMIN_TOKEN, with a warning', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     await putLocalServer(root, 'http://198.51.100.7:8081');
     const { connection, warnings } = await connectBelow(root, { env: { SVCADMIN_TOKEN: 'production' } });
     expect(connection()).toMatchObject({ url: 'http://198.51.100.7:8081', token: 'own-token' });
@@ -63,7 +57,7 @@ describe('the data directory of a local server', () => {
   });
 
   it('gives its token to no other server', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const env = { SVC_DATA_DIR: dataDir, SVCADMIN_URL: 'https://198.51.100.7' };
     const { connection } = await connectBelow(root, { env });
@@ -71,7 +65,7 @@ describe('the data directory of a local server', () => {
   });
 
   it('takes SVCADMIN_TOKEN where SVC_DATA_DIR or SVCADMIN_URL names the server', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     for (const named of [{ SVC_DATA_DIR: dataDir }, { SVCADMIN_URL: address }]) {
       const { connection, warnings } = await connectBelow(root, {
@@ -83,7 +77,7 @@ describe('the data directory of a local server', () => {
   });
 
   it('is ignored where another user owns it', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     const { connection, warnings } = await connectBelow(root, {
       uid: uid + 1,
@@ -99,7 +93,7 @@ describe('the data directory of a local server', () => {
     ['the token', 'admin-token', 0o620],
     ['the address', 'admin-url', 0o602],
   ])('is ignored where others can write %s', async (_what, name, mode) => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     const dataDir = await putLocalServer(root);
     await chmod(join(dataDir, name), mode);
     const { connection, warnings } = await connectBelow(root);
@@ -108,7 +102,7 @@ describe('the data directory of a local server', () => {
   });
 
   it('that is ignored does not hide one further up', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     await putLocalServer(root);
     await mkdir(join(root, 'project'));
     await chmod(await putLocalServer(join(root, 'project'), 'http://198.51.100.7:8081'), 0o777);
@@ -118,8 +112,8 @@ describe('the data directory of a local server', () => {
   });
 
   it('is judged by where a link leads', async () => {
-    const root = await directory();
-    const elsewhere = await directory();
+    const root = temporaryFolder('cli');
+    const elsewhere = temporaryFolder('cli');
     await chmod(await putLocalServer(elsewhere), 0o777);
     await symlink(join(elsewhere, '.svc'), join(root, '.svc'));
     const { connection } = await connectBelow(root);
@@ -127,7 +121,7 @@ describe('the data directory of a local server', () => {
   });
 
   it('that is ignored is not mentioned where it does not matter', async () => {
-    const root = await directory();
+    const root = temporaryFolder('cli');
     await chmod(await putLocalServer(root), 0o777);
     const env = { SVCADMIN_URL: 'https://admin.example', SVCADMIN_TOKEN: 'mine' };
     const { connection, warnings } = await connectBelow(root, { env });

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { createAdminApi } from '../../cli/client.ts';
 import { sha256 } from '../../server/platform/ids.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
-import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, redirectUri, type TestPartner, visit } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
@@ -66,10 +66,9 @@ export async function openDesk(): Promise<Desk> {
   });
   const partner = await createPartner(server, { funds: 5_000 });
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
-  const tokenUrl = `${server.baseUrl}/api/oauth/token`;
   const exchange = async (person: string) => {
     const visited = await visit(server, partner, person);
-    const answer = await post(tokenUrl, tokenForm(partner, visited));
+    const answer = await exchangeCode(server, partner, visited);
     return { visited, answer, requestId: answer.headers.get('x-request-id') ?? '' };
   };
   const sessionOf = async (code: string): Promise<string> =>
@@ -78,7 +77,7 @@ export async function openDesk(): Promise<Desk> {
   const first = await exchange('adult');
   expect(first.answer.status).toBe(200);
   const charged = await sessionOf(first.visited.code);
-  const again = await post(tokenUrl, tokenForm(partner, first.visited));
+  const again = await exchangeCode(server, partner, first.visited);
   const second = await exchange('new-adult');
   const [capped, poor, denied] = [
     await exchange('minute-cap'),

@@ -26,3 +26,11 @@ it.each([
   expect(started.code).toBe(code);
   expect(await svcadmin.run(args, options)).toEqual(started);
 });
+
+it('a command line leaves no listener on the output of its process', async () => {
+  const listeners = () =>
+    process.stdout.eventNames().map((name) => [name, process.stdout.listenerCount(name)]);
+  const before = listeners();
+  expect((await svcadmin.run(['whoami'])).code).toBe(0);
+  expect(listeners()).toEqual(before);
+});

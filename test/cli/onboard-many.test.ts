@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowResult } from '../../cli/onboard-many.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
 let server: TestServer;
@@ -12,7 +12,7 @@ let directory: string;
 beforeAll(async () => {
   server = await startTestServer();
   svcadmin = await commandLine(server.adminUrl);
-  directory = await mkdtemp(join(tmpdir(), 'svcadmin-'));
+  directory = temporaryFolder('cli');
 });
 afterAll(() => server.stop());
 

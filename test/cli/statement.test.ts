@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decimal, renderCsv } from '../../cli/output/csv.ts';
@@ -7,6 +6,7 @@ import type { EntryView, StatementView } from '../../contracts/admin/wallets.ts'
 import { loadKeyring } from '../../server/platform/keyring.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
@@ -55,9 +55,8 @@ describe('wallets statement', () => {
 });
 
 describe('a signed statement', () => {
-  const files = mkdtempSync(join(tmpdir(), 'svc-statement-'));
+  const files = temporaryFolder('statement');
   const [jws, jwks] = [join(files, 'june.jws'), join(files, 'keys.json')];
-  afterAll(() => rmSync(files, { recursive: true }));
 
   it('is verified offline with the published keys; a changed one, and one of another service, exit 5', async () => {
     const id = await busyWallet();

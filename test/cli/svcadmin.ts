@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { adminToken } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { runInProcess } from './run-in-process.ts';
 
 export const executable = fileURLToPath(new URL('../../cli/bin/svcadmin.js', import.meta.url));
@@ -29,7 +28,7 @@ export interface CommandLine {
 
 /** The built `svcadmin` as a program runs it: no terminal, its own configuration directory. */
 export async function commandLine(url: string, token: string | undefined = adminToken): Promise<CommandLine> {
-  const cwd = await mkdtemp(join(tmpdir(), 'svcadmin-'));
+  const cwd = temporaryFolder('cli');
   const env: Record<string, string> = {
     PATH: process.env['PATH'] ?? '',
     HOME: cwd,

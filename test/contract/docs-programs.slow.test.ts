@@ -8,10 +8,11 @@ import { renderEnv } from '../../cli/onboarding.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, visit } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { codeFor, createShop, shopDomain } from '../storefront/shop.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
-import { hasProgram, start, workspace } from './programs.ts';
+import { hasProgram, start } from './programs.ts';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 let server: TestServer;
@@ -29,7 +30,7 @@ describe('docs/quickstart.md', () => {
   const blocks = codeBlocks('quickstart.md');
   /** A directory with the files of the page, typed as they stand; only the port is another. */
   async function follow() {
-    const [cwd, port] = [workspace(), await freePort()];
+    const [cwd, port] = [temporaryFolder('docs'), await freePort()];
     // Another test may use the port of the page.
     const adapted = (text: string) => text.replaceAll('3000', String(port));
     for (const { file, code } of blocks) if (file) save(cwd, file, adapted(code));
@@ -117,7 +118,7 @@ describe('docs/webhooks.md', () => {
   ])('$file takes a real delivery once, and nothing else', async ({ file, command, version }, { skip }) => {
     const code = fileBlock('webhooks.md', file);
     if (!hasProgram(command[0] ?? '', version)) skip(`this machine has no ${command[0]}`);
-    const [cwd, port] = [workspace(), await freePort()];
+    const [cwd, port] = [temporaryFolder('docs'), await freePort()];
     save(cwd, file, code);
     const partner = await createPartner(server);
     const url = `http://localhost:${port}/hooks`;
@@ -169,7 +170,7 @@ echo json_encode(['status' => $status, 'body' => $body]);`,
     ['php', 'php'],
   ] as const)('has a call in %s that exchanges a code', async ([program, ending], { skip }) => {
     if (!hasProgram(program)) skip(`this machine has no ${program}`);
-    const cwd = workspace();
+    const cwd = temporaryFolder('docs');
     save(cwd, `exchange.${ending}`, fileBlock('storefront.md', `exchange.${ending}`));
     save(cwd, `caller.${ending}`, caller[ending]);
     const shop = await createShop(server);

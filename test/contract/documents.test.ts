@@ -14,7 +14,7 @@ let address: string;
 beforeAll(async () => {
   // The address that is a server's own goes into the document.
   server = await startTestServer({ env: { SVC_BASE_URL: 'http://localhost:8080' } });
-  address = `http://127.0.0.1:${server.config.public.port}`;
+  address = server.publicUrl;
 });
 afterAll(() => server.stop());
 

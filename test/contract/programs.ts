@@ -1,19 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 
 /** Whether this machine has a program, by asking for its version. */
 export function hasProgram(program: string, argument = '--version'): boolean {
   return spawnSync(program, [argument]).status === 0;
-}
-
-/** An empty directory until the test ends. */
-export function workspace(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-docs-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
 }
 
 export interface Program {

@@ -196,18 +196,18 @@ describe('Hosted verification session', () => {
   row('2.7 isTestMode', async () => {
     expect(await open()).toMatchObject({ isTestMode: true });
     const { partnerId } = partner;
-    const redirect_uri = 'https://shop.example/callback';
+    const redirectUri = 'https://shop.example/callback';
     const { id: keyId, apiKey } = await world.admin.keys.create.mutate({ partnerId, mode: 'live' });
     const { id: clientId, clientSecret } = await world.admin.clients.create.mutate({
       partnerId,
       keyId,
       name: 'Live site',
-      redirectUris: [redirect_uri],
+      redirectUris: [redirectUri],
       claims: ['age_18_plus', 'country'],
       source: 'bank',
     });
-    const live = { partnerId, keyId, apiKey, clientId, clientSecret };
-    const started = await world.start(live, { redirect_uri });
+    const live = { partnerId, keyId, apiKey, clientId, clientSecret, redirectUri };
+    const started = await world.start(live, { redirect_uri: redirectUri });
     const [sessionId = ''] = /ses_[0-9A-Za-z]+/.exec(started.headers.get('location') ?? '') ?? [];
     expect(await read(live, sessionId)).toMatchObject({ session: { sessionId, isTestMode: false } });
   });

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished } fro
 import { startReceiver } from '../../server/demo/receiver.ts';
 import { freePort } from '../harness/free-port.ts';
 import type { TestPartner } from '../harness/partner.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { fields } from '../storefront/shop.ts';
 import { isSigned, receive } from './hooks.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
-import { start, workspace } from './programs.ts';
+import { start } from './programs.ts';
 import { row } from './row.ts';
 import { minute, startWorld, type World } from './world.ts';
 
@@ -141,7 +142,7 @@ describe('webhook signatures', () => {
     // What the product itself receives with, and what its documentation gives to partners.
     const demo = await startReceiver(0, () => hooks.signingSecret);
     onTestFinished(() => demo.close());
-    const [cwd, port] = [workspace(), await freePort()];
+    const [cwd, port] = [temporaryFolder('docs'), await freePort()];
     writeFileSync(join(cwd, 'receiver.mjs'), fileBlock('webhooks.md', 'receiver.mjs'));
     const env = { SVC_WEBHOOK_SECRET: hooks.signingSecret, PORT: String(port) };
     await start([process.execPath, 'receiver.mjs'], { cwd, env, port });

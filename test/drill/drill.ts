@@ -42,7 +42,7 @@ interface Settings {
   elections: number;
   /** The compiled `server/main.js`. */
   program: string;
-  /** Whether the drill ends as soon as something is wrong. */
+  /** Whether the drill ends as soon as something is wrong, as is expected; no logs are kept then. */
   untilFault?: boolean;
   /** Ends the drill after the election that is under way. */
   signal?: AbortSignal;
@@ -145,7 +145,7 @@ export async function runDrill(settings: Settings): Promise<Report> {
     blame(held.length, servers.deaths());
   } finally {
     await client.close();
-    await servers.close(faults.length > 0);
+    await servers.close(faults.length > 0 && !untilFault);
     await receiver.close();
   }
   const rolledBack = held.map((each) => each.rolledBack);
@@ -163,6 +163,6 @@ export async function runDrill(settings: Settings): Promise<Report> {
     committedSilently: held.filter((each) => each.committedSilently === true).length,
     figures,
     faults,
-    ...(faults.length > 0 ? { logs: servers.dataDir } : {}),
+    ...(faults.length > 0 && !untilFault ? { logs: servers.dataDir } : {}),
   };
 }

@@ -79,18 +79,13 @@ async function drill(program: string, plan: Partial<Plan>, untilFault: boolean):
 /** @returns whether the mutant was found */
 async function drillMutant(mutant: Mutant): Promise<boolean> {
   say(`${mutant.name}: ${mutant.title}`);
-  const build = buildMutant(mutant);
-  try {
-    const { faults, elections: held } = await drill(build.program, mutant.plan ?? {}, true);
-    const first = faults.find(({ means }) => means === 'wrong');
-    const found = first
-      ? `found by election ${first.election} (${first.kind}): ${first.words}`
-      : `not found in ${held} elections`;
-    process.stdout.write(`${first ? '✓' : '✗'} ${mutant.name}: ${found}\n`);
-    return first !== undefined;
-  } finally {
-    build.remove();
-  }
+  const { faults, elections: held } = await drill(buildMutant(mutant), mutant.plan ?? {}, true);
+  const first = faults.find(({ means }) => means === 'wrong');
+  const found = first
+    ? `found by election ${first.election} (${first.kind}): ${first.words}`
+    : `not found in ${held} elections`;
+  process.stdout.write(`${first ? '✓' : '✗'} ${mutant.name}: ${found}\n`);
+  return first !== undefined;
 }
 
 // The first interrupt ends the drill after the present election, with its report; the second ends it at that moment.

@@ -1,7 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import type { Plan } from './facade/replica-set.ts';
 
 /** One replacement of text in a compiled file. */
@@ -98,9 +98,13 @@ const programOf = (directory: string) => join(directory, 'dist/server/main.js');
 /** The product itself, as `npm run build` left it. */
 export const productProgram = programOf(root);
 
-/** A copy of the built product with the edits of a mutant. @throws where the text of an edit is not there exactly once */
-export function buildMutant({ edits }: Mutant): { program: string; remove: () => void } {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-drill-mutant-'));
+/**
+ * A copy of the built product with the edits of a mutant.
+ * @returns its program
+ * @throws where the text of an edit is not there exactly once
+ */
+export function buildMutant({ edits }: Mutant): string {
+  const directory = temporaryFolder('drill-mutant');
   for (const name of ['server', 'contracts', 'docs', 'embedded-database'])
     cpSync(join(root, 'dist', name), join(directory, 'dist', name), { recursive: true });
   cpSync(join(root, 'package.json'), join(directory, 'package.json'));
@@ -114,8 +118,5 @@ export function buildMutant({ edits }: Mutant): { program: string; remove: () =>
       source.replace(find, () => replace),
     );
   }
-  return {
-    program: programOf(directory),
-    remove: () => rmSync(directory, { recursive: true, force: true }),
-  };
+  return programOf(directory);
 }

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { adminToken } from '../faults/environment.ts';
 import { eventually } from '../faults/retry.ts';
+import { keepFolder, temporaryFolder } from '../harness/temporary-folder.ts';
 
 interface Settings {
   /** The compiled `server/main.js`, the product's own or a mutant's. */
@@ -35,7 +35,7 @@ const isReady = (url: string): Promise<boolean> =>
  * @throws where one of them does not start
  */
 export async function startServers({ program, mongodbUri }: Settings) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-drill-servers-'));
+  const dataDir = temporaryFolder('drill-servers');
   const ports = await Promise.all([freePort(), freePort()]);
   const adminPort = await freePort();
   const publicUrls = ports.map((port) => `http://127.0.0.1:${port}`);
@@ -78,6 +78,7 @@ export async function startServers({ program, mongodbUri }: Settings) {
     const ready = () => isReady(publicUrls[index] ?? '');
     if (!(await eventually(ready, longestStart))) {
       killAll();
+      keepFolder(dataDir);
       throw new Error(`server ${index} is not ready after ${longestStart} ms: see ${dataDir}`);
     }
   }
@@ -102,7 +103,7 @@ export async function startServers({ program, mongodbUri }: Settings) {
       isStopping = true;
       await Promise.all(children.map(stop));
       process.off('exit', killAll);
-      if (!keep) rmSync(dataDir, { recursive: true, force: true });
+      if (keep) keepFolder(dataDir);
     },
   };
 }

@@ -1,21 +1,17 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type EmbeddedDatabase, startEmbedded } from '../../embedded-database/embedded.ts';
 import { engineProgram } from '../../embedded-database/engine/child.ts';
 import { connect } from '../../server/platform/database/connect.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const timeLimit = { timeout: 20_000, interval: 25 };
 
-const newDataDir = (): string => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-embedded-'));
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  return dataDir;
-};
+const newDataDir = () => temporaryFolder('embedded');
 
 const start = async (dataDir: string, program?: string): Promise<EmbeddedDatabase> => {
   const database = await startEmbedded({ dataDir, logger: silent, ...(program ? { program } : {}) });

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tokenForm } from '../journey/pkce.ts';
 import type { Code } from './codes.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
@@ -33,15 +34,8 @@ const retryAfter = 30;
 /** Of time spent asking: a wait for `mayRetry`, or a machine that stands still, does not count. */
 const givesUpAfter = 60_000;
 
-const formOf = ({ clientId, clientSecret }: Partner, { code, codeVerifier }: Code) =>
-  new URLSearchParams({
-    grant_type: 'authorization_code',
-    code,
-    client_id: clientId,
-    client_secret: clientSecret,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  });
+const formOf = (partner: Partner, code: Code) =>
+  new URLSearchParams(tokenForm({ ...partner, ...code, redirectUri }));
 
 type Answer = { status: number; body: Record<string, string> } | 'broken' | 'silent';
 

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { startEmbedded } from '../../embedded-database/embedded.ts';
 import { failCommandsOfEndedConnections } from '../../server/platform/database/ended-connections.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 import { freePort } from '../harness/free-port.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { startProxy } from './proxy.ts';
 import { startReceiver } from './receiver.ts';
 import { retry } from './retry.ts';
@@ -22,7 +20,7 @@ interface Ports {
  * a proxy before it, a receiver of webhooks, and ports that stay the same when a server is started again.
  */
 export async function createWorker() {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-faults-'));
+  const dataDir = temporaryFolder('faults');
   const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
   const proxy = await startProxy(engine.port);
   const receiver = await startReceiver();
@@ -63,7 +61,6 @@ export async function createWorker() {
       await proxy.close();
       await receiver.close();
       await engine.stop();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

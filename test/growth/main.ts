@@ -1,10 +1,7 @@
 // `npm run growth`: builds a database as large as that of some years, and prints what each query of operators and of
 // monitoring costs there. It exits with 1 where a query reads a whole collection, or takes longer than it may.
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { type CommandStartedEvent, type Db, MongoClient } from 'mongodb';
@@ -15,6 +12,7 @@ import { startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { adminQueries, type Queries } from '../harness/admin-queries.ts';
 import type { SentCommand } from '../harness/statements.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { build } from './build.ts';
 import { type Cost, costOf, table } from './measure.ts';
 import { makeTemplates } from './templates.ts';
@@ -59,7 +57,7 @@ if (options.help) {
 
 const token = 'svc_admin_0123456789012345678901234567890123456789012';
 const logger = createLogger('warn');
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-growth-'));
+const dataDir = temporaryFolder('growth');
 const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
 const sent: SentCommand[] = [];
 let found: Db | undefined;
@@ -152,6 +150,5 @@ try {
 } finally {
   await server.stop();
   await engine.stop();
-  rmSync(dataDir, { recursive: true, force: true });
 }
 process.exit(status);

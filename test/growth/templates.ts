@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
-import { createPartner, post, type Server, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type Server, visit } from '../harness/partner.ts';
 import type { Templates } from './build.ts';
 
 /** One document of each kind, made by the service itself: by one user who comes twice, and one exchange. */
@@ -12,10 +12,7 @@ export async function makeTemplates(
   const { partnerId, keyId, clientId } = partner;
   await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:9/hooks' });
   await visit(server, partner);
-  const answer = await post(
-    `${server.baseUrl}/api/oauth/token`,
-    tokenForm(partner, await visit(server, partner)),
-  );
+  const answer = await exchangeCode(server, partner, await visit(server, partner));
   if (answer.status !== 200) throw new Error(`the exchange answered ${answer.status}`);
   const { entries } = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
   const entryId = entries.find(({ kind }) => kind === 'token')?.id ?? '';

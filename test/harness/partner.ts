@@ -1,7 +1,8 @@
 import type { TRPCClient } from '@trpc/client';
+import type { Mode } from '../../contracts/identifiers.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
-import { newVisit, startUrl } from '../journey/pkce.ts';
+import { tokenForm as formOf, newVisit, startUrl } from '../journey/pkce.ts';
 
 export const redirectUri = 'http://localhost:9999/callback';
 const everyClaim = ['age_18_plus', 'identity_verified', 'country'] as const;
@@ -14,7 +15,9 @@ export interface Server {
 type CreateClient = Parameters<Server['admin']['clients']['create']['mutate']>[0];
 
 interface Wanted {
-  /** Cents in the test wallet; at least 5000, or 0 for none. */
+  name?: string;
+  mode?: Mode;
+  /** Cents in the wallet of the mode; at least 5000, or 0 for none. */
   funds?: number;
   client?: Partial<CreateClient>;
 }
@@ -22,34 +25,32 @@ interface Wanted {
 /** An active partner with a key, a client and money in its test wallet, as support would set it up. */
 export async function createPartner(
   { admin }: Pick<Server, 'admin'>,
-  { funds = 10_000, client = {} }: Wanted = {},
+  { name = 'Acme Cinema', mode = 'test', funds = 10_000, client = {} }: Wanted = {},
 ) {
-  const partner = await admin.partners.create.mutate({ name: 'Acme Cinema' });
-  await admin.partners.activate.mutate({ partnerId: partner.id });
-  const key = await admin.keys.create.mutate({ partnerId: partner.id, mode: 'test' });
-  const made = await admin.clients.create.mutate({
-    partnerId: partner.id,
-    keyId: key.id,
-    name: 'Box office',
-    redirectUris: [redirectUri],
-    claims: [...everyClaim],
-    kind: 'oauth',
-    ...client,
-  });
-  if (funds > 0) {
-    await admin.wallets.fund.mutate({
-      partnerId: partner.id,
-      mode: 'test',
-      amount: funds,
-      reference: 'opening',
-    });
-  }
+  const { id: partnerId } = await admin.partners.create.mutate({ name });
+  const [key] = await Promise.all([
+    admin.keys.create.mutate({ partnerId, mode }),
+    admin.partners.activate.mutate({ partnerId }),
+  ]);
+  const [made] = await Promise.all([
+    admin.clients.create.mutate({
+      partnerId,
+      keyId: key.id,
+      name: 'Box office',
+      redirectUris: [redirectUri],
+      claims: [...everyClaim],
+      kind: 'oauth',
+      ...client,
+    }),
+    funds > 0 && admin.wallets.fund.mutate({ partnerId, mode, amount: funds, reference: 'opening' }),
+  ]);
   return {
-    partnerId: partner.id,
+    partnerId,
     keyId: key.id,
     apiKey: key.apiKey,
     clientId: made.id,
     clientSecret: made.clientSecret,
+    redirectUri: made.redirectUris[0] ?? redirectUri,
   };
 }
 export type TestPartner = Awaited<ReturnType<typeof createPartner>>;
@@ -68,20 +69,15 @@ export async function visit(
 }
 export type Visit = Awaited<ReturnType<typeof visit>>;
 
-/** The form that a partner's server sends to the token endpoint (interface 2.2). */
-export function tokenForm(
-  partner: TestPartner,
-  { code, codeVerifier }: Pick<Visit, 'code' | 'codeVerifier'>,
-): Record<string, string> {
-  return {
-    grant_type: 'authorization_code',
-    code,
-    client_id: partner.clientId,
-    client_secret: partner.clientSecret,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  };
-}
+export type Code = Pick<Visit, 'code' | 'codeVerifier'>;
+type Payer = Pick<TestPartner, 'clientId' | 'clientSecret' | 'redirectUri'>;
+
+/** The form with which a partner exchanges a code. */
+export const tokenForm = (partner: Payer, code: Code) => formOf({ ...partner, ...code });
+
+/** The exchange of a code, as the partner's server makes it. */
+export const exchangeCode = ({ baseUrl }: Pick<Server, 'baseUrl'>, partner: Payer, code: Code) =>
+  post(`${baseUrl}/api/oauth/token`, tokenForm(partner, code));
 
 /** Posts a form or, where `as` says so, JSON. */
 export function post(

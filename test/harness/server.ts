@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import type { CommandStartedEvent } from 'mongodb';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
@@ -10,6 +7,7 @@ import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { preparedDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** A clock that a test sets; it starts at the machine's time. */
 export interface ManualClock extends DatabaseClock {
@@ -75,7 +73,7 @@ export async function startTestServer({
   logger,
 }: Settings = {}) {
   const database = await preparedDatabase({ keep: true, once: through !== undefined });
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+  const dataDir = temporaryFolder('test');
   const config = readConfig({
     SVC_PORT: String(await freePort()),
     SVC_ADMIN_PORT: String(await freePort()),
@@ -105,6 +103,8 @@ export async function startTestServer({
     });
   return {
     baseUrl: config.baseUrl,
+    /** Where it listens, which its public address may not say. */
+    publicUrl: `http://127.0.0.1:${config.public.port}`,
     adminUrl: `http://127.0.0.1:${config.admin.port}`,
     dataDir,
     config,
@@ -119,7 +119,6 @@ export async function startTestServer({
     async stop() {
       await server.stop();
       await database.drop();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { createPartner, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 /** Interface section 8 and docs/choices.md: what one address may get wrong in a minute. */
@@ -47,14 +47,12 @@ describe.each([
   const exchange = (origin: Origin, secret: string, clientId = partner.clientId) =>
     ask(`${server.baseUrl.replace('localhost', '127.0.0.1')}/api/oauth/token`, origin, {
       'content-type': 'application/x-www-form-urlencoded',
-      body: new URLSearchParams({
-        grant_type: 'authorization_code',
-        code: 'svc_code_unknown',
-        client_id: clientId,
-        client_secret: secret,
-        redirect_uri: 'http://localhost:9999/callback',
-        code_verifier: 'v'.repeat(43),
-      }).toString(),
+      body: new URLSearchParams(
+        tokenForm(
+          { ...partner, clientId, clientSecret: secret },
+          { code: 'svc_code_unknown', codeVerifier: 'v'.repeat(43) },
+        ),
+      ).toString(),
     });
 
   /** Statuses of so many wrong secrets, the sender claiming another address each time where `claims` says so. */

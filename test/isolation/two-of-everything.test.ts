@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBankPartner, startWithBank, verifyAtBank } from '../harness/openid.ts';
-import { post, redirectUri, type TestPartner, tokenForm } from '../harness/partner.ts';
+import { exchangeCode, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { manualClock } from '../harness/server.ts';
 import { call, codeFor, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
 
@@ -18,7 +18,7 @@ const userinfo = (token: string) =>
 /** A person of the bank at a partner: verified, exchanged, and known by a subject. */
 async function exchanged(partner: TestPartner, person = 'adult') {
   const visit = await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person);
-  const answer = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, visit));
+  const answer = await exchangeCode(server, partner, visit);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub, claims } = (await (await userinfo(token)).json()) as { sub: string; claims: unknown };
   return { token, sub, claims, sessionId: visit.sessionId };

@@ -36,3 +36,21 @@ export function startUrl({
   }).toString();
   return url.href;
 }
+
+interface Redemption {
+  clientId: string;
+  clientSecret: string;
+  redirectUri: string;
+  code: string;
+  codeVerifier: string;
+}
+
+/** The form that a partner's server sends to the token endpoint (interface 2.2). */
+export const tokenForm = (redemption: Redemption): Record<string, string> => ({
+  grant_type: 'authorization_code',
+  code: redemption.code,
+  client_id: redemption.clientId,
+  client_secret: redemption.clientSecret,
+  redirect_uri: redemption.redirectUri,
+  code_verifier: redemption.codeVerifier,
+});

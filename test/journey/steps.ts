@@ -2,7 +2,7 @@ import { TokenResponse, UserinfoResponse } from '../../contracts/oauth.ts';
 import { SessionResponse } from '../../contracts/verification.ts';
 import type { Account } from './account.ts';
 import { type Browser, passFlow } from './browser.ts';
-import { newVisit, startUrl } from './pkce.ts';
+import { newVisit, startUrl, tokenForm } from './pkce.ts';
 import { expectThat } from './report.ts';
 import { passWalletFlow } from './wallet.ts';
 
@@ -51,14 +51,7 @@ export async function exchange({
 }): Promise<TokenResponse> {
   const response = await fetch(`${baseUrl}/api/oauth/token`, {
     method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      code: visit.code,
-      client_id: account.clientId,
-      client_secret: account.clientSecret,
-      redirect_uri: account.redirectUri,
-      code_verifier: visit.codeVerifier,
-    }),
+    body: new URLSearchParams(tokenForm({ ...account, ...visit })),
   });
   const body: unknown = await response.json();
   expectThat(

@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPost } from '../../server/webhooks/egress/post.ts';
 import { isSigned, read } from '../contract/hooks.ts';
 import { startWithBank, verifyAtBank } from '../harness/openid.ts';
-import { createPartner, post, redirectUri as testRedirectUri } from '../harness/partner.ts';
+import {
+  type Code,
+  createPartner,
+  exchangeCode,
+  redirectUri as testRedirectUri,
+} from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
@@ -61,15 +66,10 @@ const balances = async () => {
 
 const verify = () => verifyAtBank(server, { clientId: partner.client.id, redirectUri });
 
-const exchange = ({ code, codeVerifier }: { code: string; codeVerifier: string }) =>
-  post(`${server.baseUrl}/api/oauth/token`, {
-    grant_type: 'authorization_code',
-    code,
-    client_id: partner.client.id,
-    client_secret: partner.client.clientSecret,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  });
+const exchange = (code: Code) => {
+  const { id: clientId, clientSecret } = partner.client;
+  return exchangeCode(server, { clientId, clientSecret, redirectUri }, code);
+};
 
 async function userinfo(token: unknown) {
   const headers = { authorization: `Bearer ${String(token)}` };
@@ -181,14 +181,7 @@ describe('live mode', () => {
     const at = { clientId: test.clientId, redirectUri: testRedirectUri };
     const before = await balances();
     const visit = await verifyAtBank(server, at);
-    const answer = await post(`${server.baseUrl}/api/oauth/token`, {
-      grant_type: 'authorization_code',
-      code: visit.code,
-      client_id: test.clientId,
-      client_secret: test.clientSecret,
-      redirect_uri: testRedirectUri,
-      code_verifier: visit.codeVerifier,
-    });
+    const answer = await exchangeCode(server, test, visit);
     const { access_token } = (await answer.json()) as { access_token: string };
     expect(await balances()).toEqual({ test: before.test - 50, live: before.live });
     expect((await session(visit.sessionId, test.apiKey)).body.session).toMatchObject({ isTestMode: true });

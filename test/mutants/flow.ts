@@ -70,7 +70,13 @@ export const flow = [
   ),
   ...inFile(
     'server/verification/flow/complete.ts',
-    ['verification/flow/flow', 'verification/flow/races', 'verification/people/people', 'oauth/token-code'],
+    [
+      'verification/flow/flow',
+      'verification/flow/races',
+      'verification/people/people',
+      'verification/people/claims-snapshot',
+      'oauth/token-code',
+    ],
     [
       ['clock.now() >= code.expiresAt.getTime()', 'clock.now() >= code.expiresAt.getTime() + 600_000'],
       ['!isNew && (await isCodeUsed(', '!isNew && !(await isCodeUsed('],

@@ -1,18 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { createVitest, type TestModule } from 'vitest/node';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import type { Mutation } from './mutation.ts';
 
 /** How the tests of a mutation ended. */
@@ -30,7 +21,7 @@ const compilerOptions = {
 
 /** A copy of the repository as it is on disk, with its build and its libraries. @returns its directory */
 function copyTree(): string {
-  const root = mkdtempSync(join(tmpdir(), 'svc-mutants-'));
+  const root = temporaryFolder('mutants');
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     encoding: 'utf8',
     maxBuffer: 1e8,
@@ -110,7 +101,6 @@ export async function openWorkspace() {
     async close(): Promise<void> {
       await vitest.close();
       process.chdir('/');
-      rmSync(root, { recursive: true, force: true });
     },
   };
 }

@@ -10,8 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const call = (path: string, init?: RequestInit) =>
-  fetch(`http://127.0.0.1:${server.config.public.port}${path}`, init);
+const call = (path: string, init?: RequestInit) => fetch(`${server.publicUrl}${path}`, init);
 
 describe('GET /.well-known/oauth-authorization-server', () => {
   it('200: names every endpoint below the issuer, and what each of them takes (RFC 8414)', async () => {

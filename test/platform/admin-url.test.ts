@@ -1,8 +1,9 @@
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { rememberAdminAddress } from '../../server/platform/admin-address.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess } from './server-process.ts';
 
 it('a process that shares the data directory leaves the address of the other one behind', async () => {
@@ -23,8 +24,7 @@ it('a process that shares the data directory leaves the address of the other one
 /** A directory of another user: one that root gives away, or for others one of root's. */
 function foreignDirectory(): string {
   if (process.getuid?.() !== 0) return '/usr';
-  const directory = mkdtempSync(join(tmpdir(), 'svc-foreign-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder('foreign');
   chownSync(directory, 65_534, 65_534);
   return directory;
 }

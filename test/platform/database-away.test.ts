@@ -1,37 +1,40 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-
-let database: FreshDatabase;
-let proxy: TcpProxy;
-let server: TestServer;
-let partner: TestPartner;
-let walletId: string;
+import { freshDatabase } from '../harness/database.ts';
+import { createPartner, exchangeCode, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { startTestServer } from '../harness/server.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
 
 /** Interface section 7.6 and docs/choices.md: a billable endpoint answers within 5 s. */
 const soonEnough = 5_000;
 
-beforeAll(async () => {
-  database = await freshDatabase({ keep: true });
+/** A server that reaches its database through a proxy, and a partner. */
+async function startBehindProxy() {
+  const database = await freshDatabase({ keep: true });
   const url = new URL(database.uri);
-  proxy = await startTcpProxy(Number(url.port));
+  const proxy = await startTcpProxy(Number(url.port));
   url.port = String(proxy.port);
   url.searchParams.set('directConnection', 'true');
-  server = await startTestServer({ env: { MONGODB_URI: url.href } });
-  partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
-  walletId = `${partner.partnerId}:test`;
+  const server = await startTestServer({ env: { MONGODB_URI: url.href } });
+  const partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
   const limits = { partnerId: partner.partnerId, mode: 'test' as const, perMinute: 10_000, perHour: 10_000 };
   await server.admin.limits.set.mutate(limits);
-});
-afterAll(async () => {
-  await proxy.restore();
-  await server.stop();
-  await proxy.stop();
-  await database.drop();
-});
+  return {
+    ...{ database, proxy, server, partner },
+    visit: () => visit(server, partner),
+    exchange: (of: Visit) => timed(() => exchangeCode(server, partner, of)),
+    get: (path: string, headers: Record<string, string> = {}) =>
+      timed(() => fetch(`${server.baseUrl}${path}`, { headers, redirect: 'manual' })),
+    ledger: () => soundLedger(database.db, `${partner.partnerId}:test`),
+    async stop() {
+      await proxy.restore();
+      await server.stop();
+      await proxy.stop();
+      await database.drop();
+    },
+  };
+}
+type Site = Awaited<ReturnType<typeof startBehindProxy>>;
 
 interface Answer {
   status: number;
@@ -52,18 +55,26 @@ async function timed(call: () => Promise<Response>): Promise<Answer> {
   };
 }
 
-const exchange = (of: Visit) =>
-  timed(() => post(`${server.baseUrl}/api/oauth/token`, tokenForm(partner, of)));
-const get = (path: string, headers: Record<string, string> = {}) =>
-  timed(() => fetch(`${server.baseUrl}${path}`, { headers, redirect: 'manual' }));
+const sites = {} as Record<'cut' | 'hang', Site>;
+beforeAll(async () => {
+  sites.cut = await startBehindProxy();
+  sites.hang = await startBehindProxy();
+});
+afterAll(async () => {
+  for (const site of Object.values(sites)) await site.stop();
+});
 
-describe.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
-  it('503 within 5 s at every endpoint but the session query, nothing debited; then all is well again', async () => {
-    const granted = async () => (await exchange(await visit(server, partner))).body['access_token'] ?? '';
+// At once, each with a server of its own: most of it is waiting.
+describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) => {
+  it('503 within 5 s at every endpoint but the session query, nothing debited; then all is well again', async ({
+    expect,
+  }) => {
+    const { database, proxy, server, partner, exchange, get, ledger, ...site } = sites[how];
+    const granted = async () => (await exchange(await site.visit())).body['access_token'] ?? '';
     const [kept, ended] = [await granted(), await granted()];
-    const waiting = await visit(server, partner);
+    const waiting = await site.visit();
     const session = await database.db.collection<{ _id: string }>('sessions').findOne();
-    const before = await soundLedger(database.db, walletId);
+    const before = await ledger();
 
     await proxy[how]();
     const { client_id, client_secret } = tokenForm(partner, waiting);
@@ -109,7 +120,7 @@ describe.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) =>
 
     await proxy.restore();
     await expect.poll(async () => (await exchange(waiting)).status, { timeout: 15_000 }).toBe(200);
-    const after = await soundLedger(database.db, walletId);
+    const after = await ledger();
     expect(after.state.balance).toBe(before.state.balance - 50);
     // The fate of the first revocation is unknown to its caller (RFC 7009 2.2.1); the second one is sure.
     expect((await revoke()).status).toBe(200);
@@ -120,8 +131,9 @@ describe.each(['cut', 'hang'] as const)('a database that is away (%s)', (how) =>
 
 describe('a database that breaks under load', () => {
   it('leaves every code with one charge or none, and every caller with an answer within 5 s', async () => {
-    const visits = await Promise.all(Array.from({ length: 30 }, () => visit(server, partner)));
-    const before = (await soundLedger(database.db, walletId)).state.balance;
+    const { proxy, exchange, ledger, ...site } = sites.cut;
+    const visits = await Promise.all(Array.from({ length: 30 }, () => site.visit()));
+    const before = (await ledger()).state.balance;
     const underway = visits.map(exchange);
     await Promise.any(underway);
     await proxy.cut();
@@ -143,7 +155,7 @@ describe('a database that breaks under load', () => {
       };
       await expect.poll(settle, { timeout: 15_000 }).toBe(true);
     }
-    const { state, charges } = await soundLedger(database.db, walletId);
+    const { state, charges } = await ledger();
     expect(state.balance).toBe(before - 30 * 50);
     expect(new Set(charges.map(({ grant }) => grant?.sessionId)).size).toBe(charges.length);
     expect(tokens.size).toBeGreaterThan(0);

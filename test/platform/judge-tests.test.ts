@@ -3,14 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { workspace } from '../contract/programs.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.meta.url));
 
 /** Judges a run whose tiers have tests that ended like this; undefined is a tier without a report. */
 function judge(...tiers: (readonly string[] | undefined)[]) {
   const reports = tiers.map((statuses, tier) => {
-    const report = join(workspace(), `report-${tier}.json`);
+    const report = join(temporaryFolder('reports'), `report-${tier}.json`);
     const assertionResults = statuses?.map((status, at) => ({ status, fullName: `test ${tier}.${at}` }));
     if (assertionResults) writeFileSync(report, JSON.stringify({ testResults: [{ assertionResults }] }));
     return report;

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { decodeProtectedHeader } from 'jose';
@@ -10,9 +9,10 @@ import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { commandLine } from '../cli/svcadmin.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { startBalancer } from '../upgrade/balancer.ts';
 import { endOf, spawnServer } from './server-process.ts';
@@ -96,8 +96,7 @@ it('the master key is replaced under traffic; then the old one is not needed any
 
   /** One visit, exchanged at `at`. */
   async function exchange(at: { baseUrl: string }) {
-    const form = tokenForm(partner, await visit(site, partner));
-    const answer = await post(`${at.baseUrl}/api/oauth/token`, form);
+    const answer = await exchangeCode(at, partner, await visit(site, partner));
     const { access_token: token = '' } = (await answer.json()) as { access_token?: string };
     return { status: answer.status, token };
   }
@@ -151,8 +150,7 @@ it('the master key is replaced under traffic; then the old one is not needed any
   });
   expect(answer.status).toBe(200);
 
-  const directory = mkdtempSync(join(tmpdir(), 'svc-reseal-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder('reseal');
   writeFileSync(join(directory, 'june.jws'), jws);
   const verify = ['wallets', 'verify', join(directory, 'june.jws'), '--issuer', site.baseUrl];
   expect((await svcadmin.run(verify)).code).toBe(0);

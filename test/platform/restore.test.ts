@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
-import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { expect, it } from 'vitest';
+import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
@@ -20,14 +20,13 @@ const svcGateway = (dataDir: string, ...parameters: string[]) =>
   });
 
 /** Exchanges a code; resolves to the status, the token and the error. */
-async function exchange(server: ServerProcess, form: Record<string, string>) {
-  const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+async function exchange(server: ServerProcess, partner: TestPartner, code: Code) {
+  const answer = await exchangeCode(server, partner, code);
   const body = (await answer.json()) as { access_token?: string; error?: string };
   return { status: answer.status, ...body };
 }
 
-const codeOf = async (server: ServerProcess, partner: TestPartner) =>
-  tokenForm(partner, await visit(server, partner, 'new-adult'));
+const codeOf = (server: ServerProcess, partner: TestPartner) => visit(server, partner, 'new-adult');
 
 const userinfo = async ({ baseUrl }: ServerProcess, token = '') =>
   (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
@@ -38,7 +37,7 @@ function startTraffic(server: ServerProcess, partner: TestPartner) {
   const granted: string[] = [];
   const traffic = (async () => {
     while (running) {
-      const { access_token: token } = await exchange(server, await codeOf(server, partner));
+      const { access_token: token } = await exchange(server, partner, await codeOf(server, partner));
       if (token) granted.push(token);
     }
   })().catch(() => undefined); // the server was killed
@@ -58,15 +57,14 @@ it(
   'a restored backup is in order, and honours nothing that was issued after it was taken',
   async () => {
     const server = await createServerProcess();
-    const backup = join(mkdtempSync(join(tmpdir(), 'svc-backup-')), 'backup');
-    onTestFinished(() => rmSync(join(backup, '..'), { recursive: true }));
+    const backup = join(temporaryFolder('backup'), 'backup');
     await server.start();
     const most = 100_000;
     const limits = { tokenRequestsPerMinute: most, userinfoRequestsPerMinute: most };
     const partner = await createPartner(server, { funds: 10_000_000, client: limits });
     const { partnerId } = partner;
     await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: most, perHour: most });
-    const early = await exchange(server, await codeOf(server, partner));
+    const early = await exchange(server, partner, await codeOf(server, partner));
     const unused = await codeOf(server, partner);
     const running = await svcGateway(server.dataDir, 'backup', backup);
     expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
@@ -78,7 +76,7 @@ it(
     expect((await svcGateway(server.dataDir, 'backup', backup)).output).toMatch(/^Copied \d+ files to /);
 
     await server.start();
-    const late = await exchange(server, unused);
+    const late = await exchange(server, partner, unused);
     expect(late.status).toBe(200);
     const traffic = startTraffic(server, partner);
     await expect.poll(() => traffic.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
@@ -97,8 +95,8 @@ it(
     await server.start();
     const after = startTraffic(server, partner);
     // The code was exchanged after the backup: its charge is lost, and it pays for no second token.
-    expect(await exchange(server, unused)).toMatchObject({ status: 400, error: 'invalid_grant' });
-    expect(await exchange(server, lateCode)).toMatchObject({ status: 400, error: 'invalid_grant' });
+    expect(await exchange(server, partner, unused)).toMatchObject({ status: 400, error: 'invalid_grant' });
+    expect(await exchange(server, partner, lateCode)).toMatchObject({ status: 400, error: 'invalid_grant' });
     for (const token of [late.access_token, ...traffic.granted])
       expect(await userinfo(server, token)).toBe(401);
     for (const token of [early.access_token, ...before.granted])

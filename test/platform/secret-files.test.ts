@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../server/platform/config.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 function fileWith(text: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'svc-secret-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const path = join(directory, 'secret');
+  const path = join(temporaryFolder('secret'), 'secret');
   writeFileSync(path, text);
   return path;
 }

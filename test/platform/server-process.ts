@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTRPCClient, httpLink } from '@trpc/client';
@@ -9,9 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
-
-/** A database whose server was killed is still letting go of its files. */
-const removal = { recursive: true, force: true, maxRetries: 30, retryDelay: 100 };
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 
@@ -34,8 +31,7 @@ export async function endOf(child: ChildProcess): Promise<number | string | null
 
 /** The service as a process of its own with the embedded engine, which can be killed and started again. */
 export async function createServerProcess(env: Record<string, string> = {}) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-process-'));
-  onTestFinished(() => rmSync(dataDir, removal));
+  const dataDir = temporaryFolder('process');
   const [port, adminPort] = [await freePort(), await freePort()];
   const baseUrl = `http://localhost:${port}`;
   const outputs: (() => string)[] = [];

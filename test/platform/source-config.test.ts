@@ -1,9 +1,9 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { usualClaims } from '../../contracts/oidc-sources.ts';
 import { ConfigError, readConfig } from '../../server/platform/config.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const source = { name: 'bank-id', label: 'Bank ID', issuer: 'https://id.bank.example', clientId: 'svc' };
 
@@ -37,7 +37,7 @@ describe('SVC_OIDC_SOURCES', () => {
   });
 
   it('is a file, with its secrets in the environment', () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'svc-sources-')), 'sources.json');
+    const file = join(temporaryFolder('sources'), 'sources.json');
     const second = { ...source, name: 'other', clientSecret: 'in the file' };
     writeFileSync(file, JSON.stringify([{ ...source, clientSecret: { env: 'BANK_ID_SECRET' } }, second]));
     const { oidcSources } = readConfig({ SVC_OIDC_SOURCES: file, BANK_ID_SECRET: 'hush' });

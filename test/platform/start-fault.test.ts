@@ -1,10 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
 it.each([
@@ -15,8 +14,7 @@ it.each([
   await new Promise((resolve) => other.once('listening', resolve));
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-taken-'));
-  onTestFinished(() => rmSync(dataDir, { recursive: true }));
+  const dataDir = temporaryFolder('taken');
   const { child, output } = spawnServer({
     SVC_DATA_DIR: dataDir,
     SVC_DEMO_PORT: 'off',

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type Visit, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess, endOf, spawnServer } from './server-process.ts';
 
 const isAlive = (pid: number): boolean => {
@@ -29,7 +29,7 @@ describe('a server that is asked to stop while it works', () => {
     const visits = await Promise.all(Array.from({ length: 20 }, () => visit(observer, partner)));
 
     const exchange = async (of: Visit) => {
-      const response = await post(`${stopping.baseUrl}/api/oauth/token`, tokenForm(partner, of));
+      const response = await exchangeCode(stopping, partner, of);
       return response.status;
     };
     const calls = visits.map((each) => exchange(each).catch(() => 'refused' as const));
@@ -79,8 +79,7 @@ describe('the server as a process', () => {
   });
 
   it('ends with `npm start` that is sent SIGTERM', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-npm-'));
-    onTestFinished(() => rmSync(dataDir, { recursive: true, maxRetries: 30, retryDelay: 100 }));
+    const dataDir = temporaryFolder('npm');
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
       env: { ...process.env, SVC_PORT: String(port), SVC_ROLES: 'api', SVC_DATA_DIR: dataDir },
@@ -104,8 +103,7 @@ describe('the server as a process', () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
     await server.start();
     const partner = await createPartner(server);
-    const form = tokenForm(partner, await visit(server, partner));
-    const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+    const answer = await exchangeCode(server, partner, await visit(server, partner));
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const databasePid = server.databasePid();
     expect(isAlive(databasePid)).toBe(true);
@@ -150,8 +148,7 @@ describe('the server as a process', () => {
   it('ends with 1 where its port is taken, before it opens a database', async () => {
     const first = await startTestServer();
     onTestFinished(() => first.stop());
-    const dataDir = mkdtempSync(join(tmpdir(), 'svc-taken-'));
-    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const dataDir = temporaryFolder('taken');
     const { child, output } = spawnServer({
       SVC_PORT: String(first.config.public.port),
       SVC_ADMIN_PORT: '0',

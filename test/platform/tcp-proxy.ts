@@ -60,4 +60,3 @@ export async function startTcpProxy(target: number) {
     },
   };
 }
-export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;

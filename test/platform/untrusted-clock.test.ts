@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -19,7 +19,7 @@ it('a process whose clock is not trusted moves no money, and goes on with everyt
   const wallet = { partnerId, mode: 'test' as const };
   await admin.webhooks.set.mutate({ keyId, url: receiver.url });
   const visited = await visit(server, partner);
-  const exchange = () => post(`${baseUrl}/api/oauth/token`, tokenForm(partner, visited));
+  const exchange = () => exchangeCode({ baseUrl }, partner, visited);
   expect((await exchange()).status).toBe(200);
   const statement = () => admin.wallets.statement.query(wallet);
   await expect.poll(async () => (await statement()).entries.length, { timeout: 10_000 }).toBe(2);

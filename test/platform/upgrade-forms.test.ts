@@ -4,7 +4,7 @@ import { schemaVersion } from '../../server/platform/database/schema.ts';
 import { presentedCode } from '../../server/verification/session/code.ts';
 import { indexes } from '../../server/wiring/indexes.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 /** The upgrade from schema version 2, in which codes name no session and a unique index keeps identities apart. */
@@ -40,22 +40,21 @@ afterAll(async () => {
   await database.drop();
 });
 
-const urlOf = ({ config }: TestServer, path: string) => `http://127.0.0.1:${config.public.port}${path}`;
 const visitAt = (server: TestServer, person?: string) =>
   visit({ baseUrl: `http://localhost:${server.config.public.port}` }, partner, person);
 
 /** @returns the `sub` that userinfo answers to the token of the code */
 async function redeem(server: TestServer, visited: Visit): Promise<string> {
-  const answer = await post(urlOf(server, '/api/oauth/token'), tokenForm(partner, visited));
+  const answer = await exchangeCode({ baseUrl: server.publicUrl }, partner, visited);
   expect(answer.status).toBe(200);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const headers = { authorization: `Bearer ${token}` };
-  const userinfo = await fetch(urlOf(server, '/api/oauth/userinfo'), { headers });
+  const userinfo = await fetch(`${server.publicUrl}/api/oauth/userinfo`, { headers });
   return ((await userinfo.json()) as { sub: string }).sub;
 }
 
 const refused = async (visited: Visit) => {
-  const answer = await post(urlOf(present, '/api/oauth/token'), tokenForm(partner, visited));
+  const answer = await exchangeCode({ baseUrl: present.publicUrl }, partner, visited);
   return ((await answer.json()) as { error_description: string }).error_description;
 };
 const documents = (name: string, prefix: string) =>

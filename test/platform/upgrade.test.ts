@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schemaVersion } from '../../server/platform/database/schema.ts';
 import { freshDatabase } from '../harness/database.ts';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
@@ -28,8 +28,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-const readiness = async ({ config }: TestServer) => {
-  const answer = await fetch(`http://127.0.0.1:${config.public.port}/readyz`);
+const readiness = async ({ publicUrl }: TestServer) => {
+  const answer = await fetch(`${publicUrl}/readyz`);
   return { status: answer.status, ...((await answer.json()) as { reasons: string[] }) };
 };
 
@@ -67,11 +67,10 @@ describe('an upgrade', () => {
       status: 503,
       reasons: [expect.stringContaining(`schema version ${schemaVersion}, and this build`)],
     });
-    const exchange = ({ config }: TestServer) =>
-      post(`http://127.0.0.1:${config.public.port}/api/oauth/token`, tokenForm(partner, code));
+    const exchange = ({ publicUrl }: TestServer) => exchangeCode({ baseUrl: publicUrl }, partner, code);
     const answer = await exchange(before);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect((await fetch(`http://127.0.0.1:${before.config.public.port}/healthz`)).status).toBe(200);
+    expect((await fetch(`${before.publicUrl}/healthz`)).status).toBe(200);
     expect((await exchange(present)).status).toBe(200);
     await before.stop();
     await present.admin.keyring.rotate.mutate({ use: 'signing' });

@@ -1,17 +1,16 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../server/platform/config.ts';
 import { createTrust } from '../../server/verification/sources/wallet/trust.ts';
 import { accessCertificate, createTestIssuer } from '../../server/verification/test-wallet/issuer.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const now = Date.now();
 const issuerOf = () => createTestIssuer({ key: randomBytes(32), statusUri: 'https://x.test/s', now });
 const anchor = issuerOf().anchorPem;
-const directory = mkdtempSync(join(tmpdir(), 'svc-wallets-'));
-afterAll(() => rmSync(directory, { recursive: true }));
+const directory = temporaryFolder('wallets');
 
 const age = { name: 'age-app', label: 'Age app', profile: 'eu-age-verification', trustAnchors: anchor };
 const { certificates, key } = accessCertificate(randomBytes(32), now);

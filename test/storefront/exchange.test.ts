@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { call, codeFor, createShop, fields, type Shop, sign } from './shop.ts';
 
@@ -265,7 +265,7 @@ describe('404', () => {
     const oauth = await createPartner(server);
     await expectRefusal(await send(fields((await visit(server, oauth)).code)), 404, /code/);
     const own = await visit(server, shop, 'adult', 'age_18_plus');
-    const token = await post(`${server.baseUrl}/api/oauth/token`, tokenForm(shop, own));
+    const token = await exchangeCode(server, shop, own);
     expect(token.status).toBe(400);
     expect(await token.json()).toMatchObject({ error: 'invalid_grant' });
     expect((await send(fields(own.code))).status).toBe(200);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, setGlobalDispatcher } from 'undici';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
 
 // A connection for each request: one that is kept may be closed at the moment that it is used again, and that is no fault of the
@@ -50,9 +50,8 @@ export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, r
   let running = true;
 
   async function oneUser(): Promise<void> {
-    const form = tokenForm(partner, await visit(server, partner));
     visits += 1;
-    const answer = await post(`${baseUrl}/api/oauth/token`, form);
+    const answer = await exchangeCode({ baseUrl }, partner, await visit(server, partner));
     if (answer.status !== 200) throw new Error(`exchange: ${answer.status} ${await answer.text()}`);
     exchanges += 1;
     // A client may ask userinfo 120 times a minute.

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { svcadmin } from '../journey/svcadmin.ts';
 import { startBalancer } from './balancer.ts';
 import { startCounter, startLoad } from './load.ts';
@@ -27,7 +25,7 @@ async function check(): Promise<void> {
   say('Building the release before …');
   const previous = buildPrevious(process.argv[2]);
   const present = process.cwd();
-  const directory = mkdtempSync(join(tmpdir(), 'svc-upgrade-database-'));
+  const directory = temporaryFolder('upgrade-database');
   const database = await startDatabase(directory);
   let members: Member[] = [];
   const balancer = await startBalancer(() => members.map(({ port }) => port));
@@ -108,7 +106,6 @@ async function check(): Promise<void> {
     await database.end();
     balancer.close();
     counter.close();
-    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }
 

@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 
@@ -15,23 +15,17 @@ function commitOf(revision: string | undefined): string {
   }
 }
 
-/** Builds another revision of this repository below the temporary directory. @returns where it is */
+/** Builds another revision of this repository in a temporary folder. @returns where it is */
 export function buildPrevious(revision: string | undefined): { directory: string; commit: string } {
   const commit = commitOf(revision);
-  const directory = join(tmpdir(), `svc-upgrade-${commit.slice(0, 12)}`);
-  if (!existsSync(join(directory, 'package.json'))) {
-    mkdirSync(directory, { recursive: true });
-    const archive = execFileSync('git', ['archive', commit], { maxBuffer: 1 << 30 });
-    execFileSync('tar', ['-x', '-C', directory], { input: archive });
-  }
-  const inside = { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] as const };
-  const options = { cwd: inside.cwd, stdio: [...inside.stdio] };
-  if (!existsSync(join(directory, 'node_modules'))) {
-    const lock = 'package-lock.json';
-    const isSame = readFileSync(join(directory, lock)).equals(readFileSync(lock));
-    if (isSame) symlinkSync(resolve('node_modules'), join(directory, 'node_modules'));
-    else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], options);
-  }
+  const directory = temporaryFolder('upgrade');
+  const archive = execFileSync('git', ['archive', commit], { maxBuffer: 1 << 30 });
+  execFileSync('tar', ['-x', '-C', directory], { input: archive });
+  const options: ExecFileSyncOptions = { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] };
+  const lock = 'package-lock.json';
+  const isSame = readFileSync(join(directory, lock)).equals(readFileSync(lock));
+  if (isSame) symlinkSync(resolve('node_modules'), join(directory, 'node_modules'));
+  else execFileSync('npm', ['ci', '--no-audit', '--no-fund'], options);
   execFileSync(process.execPath, ['.config/build.mjs'], options);
   return { directory, commit };
 }

@@ -11,7 +11,7 @@ export interface Answer {
 type Fields = Record<string, string>;
 
 /** What a browser without JavaScript does: cookies by path, forms with their hidden fields, `Origin` on a POST. */
-export function openBrowser({ app }: Pick<Hosted, 'app'>, userAgent = 'test') {
+export function openBrowser({ send }: Pick<Hosted, 'send'>, userAgent = 'test') {
   const jar = new Map<string, { value: string; path: string }>();
   let page: Answer = { status: 0, location: '', body: '', headers: {} };
   let at = '';
@@ -25,9 +25,8 @@ export function openBrowser({ app }: Pick<Hosted, 'app'>, userAgent = 'test') {
 
   async function request(url: string, fields?: Fields, headers: Fields = {}): Promise<Answer> {
     const path = url.replace(baseUrl, '');
-    const response = await app.inject({
+    const response = await send(path, {
       method: fields ? 'POST' : 'GET',
-      url: path,
       headers: {
         accept: 'text/html,application/xhtml+xml',
         'user-agent': userAgent,
@@ -35,11 +34,14 @@ export function openBrowser({ app }: Pick<Hosted, 'app'>, userAgent = 'test') {
         ...(fields ? { 'content-type': 'application/x-www-form-urlencoded', origin: baseUrl } : {}),
         ...headers,
       },
-      ...(fields ? { payload: new URLSearchParams(fields).toString() } : {}),
+      ...(fields ? { body: new URLSearchParams(fields).toString() } : {}),
     });
-    for (const { name, value, path: scope = '/' } of response.cookies) jar.set(name, { value, path: scope });
-    const location = response.headers.location ?? '';
-    page = { status: response.statusCode, location, body: response.body, headers: response.headers };
+    const { 'set-cookie': set = [], location = '' } = response.headers;
+    for (const line of [set].flat()) {
+      const [, name = '', value = '', scope = '/'] = /^([^=]+)=([^;]*)(?:.*; Path=([^;]*))?/.exec(line) ?? [];
+      jar.set(name, { value, path: scope });
+    }
+    page = { ...response, location: String(location) };
     at = path;
     return page;
   }

@@ -1,174 +1,115 @@
-import { randomBytes } from 'node:crypto';
-import cookie from '@fastify/cookie';
+import type { MongoClient } from 'mongodb';
+import { Pool } from 'undici';
 import { expect } from 'vitest';
-import type { ClaimName } from '../../contracts/claims.ts';
+import type { CreateClient } from '../../contracts/admin/clients.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { createDirectory } from '../../server/partners/directory.ts';
-import { createPartnersStores } from '../../server/partners/store.ts';
-import type { AuditEntry } from '../../server/platform/audit-entry.ts';
-import type { EventDraft } from '../../server/platform/event-draft.ts';
-import { acceptForms } from '../../server/platform/http/parameters.ts';
-import { createHttpServer } from '../../server/platform/http/server.ts';
-import { randomId, randomSecret, sha256 } from '../../server/platform/ids.ts';
-import { loadKeyring } from '../../server/platform/keyring.ts';
-import { createLogger } from '../../server/platform/logging.ts';
-import { createRequestLimits } from '../../server/platform/request-limits.ts';
-import { createSealing } from '../../server/platform/sealing.ts';
-import { createVerification } from '../../server/verification/feature.ts';
-import type { Traces } from '../../server/verification/people/erasure.ts';
-import { createVerificationStores } from '../../server/verification/store.ts';
-import { preparedDatabase } from '../harness/database.ts';
+import type { KnownForms } from '../../server/platform/database/schema.ts';
+import { createVerificationStores, type VerificationStores } from '../../server/verification/store.ts';
+import type { EventStore } from '../../server/webhooks/delivery/event-store.ts';
+import { createPartner, type TestPartner, tokenForm } from '../harness/partner.ts';
+import { manualClock, startTestServer } from '../harness/server.ts';
 import { lossyDatabase } from '../platform/database/lossy.ts';
 
 export const baseUrl = 'https://verify.example';
 export const redirectUri = 'https://shop.example/callback?tenant=a%2Fb';
 export const state = 'st/ä&=+ %41-0123456789';
+/** RFC 7636, Appendix B. */
+const codeVerifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+const codeChallenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
 export type Hosted = Awaited<ReturnType<typeof startHosted>>;
 
-/** The feature on a database of its own, behind its real HTTP scope, with a clock that tests move. */
-export async function startHosted(
-  settings: Pick<
-    Parameters<typeof createVerification>[0],
-    'imprint' | 'claimLifetimes' | 'startsPerMinute' | 'forms'
-  > = {},
-) {
-  const database = await preparedDatabase({ keep: true });
-  const logger = createLogger('silent');
-  const keyring = await loadKeyring(database.db, createSealing([new Uint8Array(32)]));
-  const records = createPartnersStores(database.db);
-  const directory = createDirectory(records);
-  const lossy = lossyDatabase(database.db);
-  const stores = createVerificationStores(lossy.db, settings.forms);
-  const clock = { at: Date.now(), now: () => clock.at };
-  const published = new Map<string, EventDraft>();
-  const usedCodes = new Set<string>();
-  const integrated = new Set<string>();
-  const outage = { publishing: false, refused: 0 };
-  const erasedTraces: Traces[] = [];
+interface Request {
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  headers?: Record<string, string>;
+  body?: string;
+}
 
-  const verification = createVerification({
-    customerHash: (customer) => JSON.stringify(customer),
-    ...settings,
-    stores,
+/** The service behind an address of its own, with a clock that tests move, and parts of it that tests watch or disturb. */
+export async function startHosted({
+  env = {},
+  forms,
+}: {
+  env?: Record<string, string>;
+  forms?: KnownForms;
+} = {}) {
+  const parts = {} as { stores: VerificationStores; eventStore: EventStore; client: MongoClient };
+  const losses: ReturnType<typeof lossyDatabase>['losses'] = [];
+  const clock = manualClock();
+  const server = await startTestServer({
     clock,
-    keyring,
-    directory,
-    logger,
-    baseUrl,
-    async publish(drafts) {
-      if (outage.publishing) {
-        outage.refused += 1;
-        throw new Error('no publishing now');
-      }
-      for (const draft of drafts) published.set([draft.type, ...draft.cause].join(), draft);
-    },
-    limit: createRequestLimits({ db: database.db, clock, key: keyring.id }),
-    isCodeUsed: async ({ codeHash }) => usedCodes.has(codeHash),
-    chargeOf: async ({ codeHash }) =>
-      usedCodes.has(codeHash) ? { id: 'txn_1', at: new Date(clock.at) } : undefined,
-    hasIntegration: async (clientId) => integrated.has(clientId),
-    async eraseElsewhere(traces) {
-      erasedTraces.push(traces);
-      return { accesses: traces.codes.length, events: traces.subs.length };
+    env: { SVC_BASE_URL: baseUrl, ...env },
+    replacements: {
+      sweepsByHand: true,
+      foundation({ db, client }) {
+        const stores = createVerificationStores(lossyDatabase(db, losses).db, forms);
+        Object.assign(parts, { stores, client });
+        return {
+          stores: { verification: stores },
+          webhooks: {
+            wrap(webhooks) {
+              parts.eventStore = webhooks.events;
+              return webhooks;
+            },
+          },
+          ...(forms ? { forms } : {}),
+        };
+      },
     },
   });
-  const app = createHttpServer({ logger, trustProxy: false });
-  await app.register(
-    async (scope) => {
-      await scope.register(cookie);
-      acceptForms(scope);
-      await scope.register(verification.routes);
-    },
-    { prefix: '/verify' },
-  );
-  await app.register(verification.sessionQueryRoutes, { prefix: '/api/verify' });
-  await app.ready();
-
+  const connections = new Pool(server.publicUrl);
   return {
-    app,
-    database,
-    stores,
-    records,
-    directory,
-    verification,
-    keyring,
+    ...server,
+    ...parts,
     clock,
-    published,
-    usedCodes,
-    integrated,
-    outage,
-    /** What becomes of the next group writes of the stores. */
-    losses: lossy.losses,
-    erasedTraces,
-    events: (type: EventDraft['type']) => [...published.values()].filter((draft) => draft.type === type),
+    /** What becomes of the next group writes of the hosted flow. */
+    losses,
+    grants: server.services.verification.grants,
+    /** Events of the flow that are published. */
+    events: (filter: Record<string, string | undefined>) =>
+      server.db.collection('events').find(filter).toArray(),
+    sweepFlow: () => server.services.verification.sweep.sweep(),
+
+    /** Sends a request as it stands: its path is not normalised, and no redirect followed. */
+    async send(path: string, { method = 'GET', headers = {}, body }: Request = {}) {
+      const answer = await connections.request({ path, method, headers, body: body ?? null });
+      return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+    },
+
     async close() {
-      await app.close();
-      await database.drop();
+      await connections.close();
+      await server.stop();
     },
   };
 }
 
-function entry(target: string): AuditEntry {
-  const id = randomBytes(8).toString('hex');
-  const who = { operatorId: 'opr_1', operatorName: 'tester', address: '127.0.0.1' };
-  return { ...who, id, requestId: id, action: 'test.made', at: new Date(), target };
-}
+type Wanted = Partial<CreateClient> & { mode?: Mode };
 
-interface Wanted {
-  mode?: Mode;
-  kind?: 'oauth' | 'storefront';
-  claims?: ClaimName[];
-  privacyUrl?: string;
-  redirectUris?: string[];
-}
+/** An active partner with a key and a client, and without money. */
+export const onboard = (hosted: Hosted, { mode = 'test', ...client }: Wanted = {}) =>
+  createPartner(hosted, { name: 'Weinhaus <Grün>', mode, funds: 0, client: { ...shop, ...client } });
 
-/** An active partner with a key and a client. */
-export async function onboard({ records }: Pick<Hosted, 'records'>, wanted: Wanted = {}) {
-  const { mode = 'test' } = wanted;
-  const createdAt = new Date();
-  const apiKey = randomSecret(mode === 'test' ? 'testKey' : 'liveKey');
-  const partner = { _id: randomId('partner'), name: 'Weinhaus <Grün>', status: 'active' as const, createdAt };
-  await records.partners.insert(partner, entry(partner._id));
-  const key = {
-    _id: randomId('apiKey'),
-    partnerId: partner._id,
-    mode,
-    status: 'active' as const,
-    hash: sha256(apiKey),
-    last4: apiKey.slice(-4),
-    webhookSecrets: 0,
-    createdAt,
-  };
-  await records.keys.insert(key, entry(key._id));
-  const owner = { partnerId: partner._id, keyId: key._id };
-  const clientId = await addClient({ records }, owner, wanted);
-  return { ...owner, clientId, apiKey };
-}
+const shop = {
+  name: 'Shop',
+  redirectUris: [redirectUri],
+  claims: ['age_18_plus', 'country'] satisfies CreateClient['claims'],
+};
 
 /** One more client of a key. @returns its id */
 export async function addClient(
-  { records }: Pick<Hosted, 'records'>,
-  { partnerId, keyId }: { partnerId: string; keyId: string },
-  wanted: Wanted = {},
+  { admin }: Hosted,
+  { partnerId, keyId }: Pick<TestPartner, 'partnerId' | 'keyId'>,
 ): Promise<string> {
-  const { mode = 'test', kind = 'oauth', claims = ['age_18_plus', 'country'] } = wanted;
-  const client = {
-    _id: randomId('client'),
-    partnerId,
-    keyId,
-    mode,
-    kind,
-    name: 'Shop',
-    status: 'active' as const,
-    secrets: [],
-    redirectUris: wanted.redirectUris ?? [redirectUri],
-    claims,
-    ...(wanted.privacyUrl ? { privacyUrl: wanted.privacyUrl } : {}),
-    createdAt: new Date(),
-  };
-  await records.clients.insert(client, entry(client._id));
-  return client._id;
+  return (await admin.clients.create.mutate({ partnerId, keyId, ...shop })).id;
+}
+
+/** The exchange of a code by its partner, who pays for it. */
+export async function exchange({ admin, send }: Hosted, partner: TestPartner, code = ''): Promise<void> {
+  const { partnerId } = partner;
+  await admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'opening' });
+  const body = new URLSearchParams(tokenForm(partner, { code, codeVerifier })).toString();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await send('/api/oauth/token', { method: 'POST', headers, body })).status).toBe(200);
 }
 
 /** A well-formed query of `/verify/start`; `changes` replace parameters, undefined removes one. */
@@ -178,7 +119,7 @@ export function startQuery(clientId: string, changes: Record<string, string | un
     redirect_uri: redirectUri,
     state,
     scope: 'age_18_plus shoe_size country age_18_plus',
-    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge: codeChallenge,
     code_challenge_method: 'S256',
     ...changes,
   };

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 31, 23, 59, 50));
@@ -13,8 +13,7 @@ beforeAll(async () => {
   partner = await createPartner(server);
   for (let n = 0; n < 4; n += 1) {
     clock.advance(3_000);
-    const form = tokenForm(partner, await visit(server, partner));
-    expect((await post(`${server.baseUrl}/api/oauth/token`, form)).status).toBe(200);
+    expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
   }
 });
 afterAll(() => server.stop());

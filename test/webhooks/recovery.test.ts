@@ -28,17 +28,18 @@ function failing(method: 'insert' | 'record' | 'lease', times = 1) {
 describe('after a crash', () => {
   it('an attempt in flight is made again when its lease ends, with the same number and the same bytes', async () => {
     const receiver = await createReceiver();
-    const system = await createSystem();
+    const clock = manualClock();
+    const system = await createSystem({ clock });
     const keyId = system.key(receiver.url);
-    const elsewhere = await createSystem({ db: system.db, worker: false });
+    const elsewhere = await createSystem({ db: system.db, worker: false, clock });
     await elsewhere.publish([draft(keyId)]);
-    const now = new Date(Date.now() + 1000);
+    const now = new Date(clock.now());
     const [delivery] = await stored(system).find().toArray();
-    const lease = { token: 'of a process that died', now, until: new Date(now.getTime() + 1) };
+    const lease = { token: 'of a process that died', now, until: new Date(now.getTime() + 1_000) };
     expect(await system.deliveries.lease([delivery?._id ?? ''], lease)).toHaveLength(1);
     await system.sweep.sweep();
     expect(receiver.received).toHaveLength(0);
-    await until(() => Date.now() > now.getTime() + 1);
+    clock.advance(1_001);
     await system.sweep.sweep();
 
     const { attempts } = await ended(system);
@@ -114,7 +115,7 @@ describe('after a crash', () => {
 
   it('that took the jobs with it, the sweep schedules retries again', async () => {
     const receiver = await down(1);
-    const system = await createSystem({ retryDelays: [2000, 2000] });
+    const system = await createSystem({ retryDelays: [1_000, 1_000] });
     await system.publish([draft(system.key(receiver.url))]);
     await until(() => stored(system).findOne({ attempt: 2 }));
     await until(() => system.db.collection('jobs').findOne());
@@ -130,7 +131,7 @@ describe('after a crash', () => {
 
   it('a restart keeps the schedule', async () => {
     const receiver = await down(1);
-    const before = await createSystem({ retryDelays: [2000, 2000] });
+    const before = await createSystem({ retryDelays: [1_000, 1_000] });
     const keyId = before.key(receiver.url);
     await before.publish([draft(keyId)]);
     await until(() => stored(before).findOne({ attempt: 2 }));
@@ -182,8 +183,8 @@ describe('two processes that send', () => {
     const receiver = await createReceiver((_count, request, response) =>
       response.writeHead(request.headers['x-svc-attempt'] === '3' ? 200 : 503).end(),
     );
-    const one = await createSystem({ retryDelays: [700, 700] });
-    const other = await createSystem({ db: one.db, retryDelays: [700, 700] });
+    const one = await createSystem({ retryDelays: [400, 400] });
+    const other = await createSystem({ db: one.db, retryDelays: [400, 400] });
     const keys = [1, 2, 3].map((path) => one.key(`${receiver.url}/${path}`));
     for (const [keyId, endpoint] of one.endpoints) other.endpoints.set(keyId, endpoint);
     const drafts = Array.from({ length: 30 }, (_, at) => draft(keys[at % 3] ?? ''));
@@ -199,11 +200,11 @@ describe('two processes that send', () => {
     for (const { at, dueAt } of rows) expect(at.getTime()).toBeGreaterThanOrEqual(dueAt.getTime());
   });
 
-  it.each([-1500, 1500])('go by the clock that decides, where the machine is %d ms off', async (offset) => {
+  it.each([-700, 700])('go by the clock that decides, where the machine is %d ms off', async (offset) => {
     const receiver = await down(1);
     const system = await createSystem({
       clock: { now: () => Date.now() + offset },
-      retryDelays: [1200, 300],
+      retryDelays: [600, 300],
     });
     await system.publish([draft(system.key(receiver.url))]);
     const { attempts } = await ended(system);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isSigned } from '../contract/hooks.ts';
-import { createPartner, post, type TestPartner, tokenForm } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { call, createShop, fields, sign } from '../storefront/shop.ts';
@@ -108,8 +108,9 @@ describe('a secret that was rotated in another process', () => {
   it('opens at once, as client secret and as API key; the old key is shut out at once', async () => {
     const partner = await createPartner(server);
     const exchange = async (clientSecret: string) => {
-      const form = tokenForm({ ...partner, clientSecret }, { code: 'x', codeVerifier: 'v'.repeat(43) });
-      return (await post(`${server.baseUrl}/api/oauth/token`, form)).status;
+      return (
+        await exchangeCode(server, { ...partner, clientSecret }, { code: 'x', codeVerifier: 'v'.repeat(43) })
+      ).status;
     };
     const query = async (apiKey: string) => {
       const headers = { authorization: `Bearer ${apiKey}` };
@@ -190,8 +191,7 @@ describe('what is kept', () => {
   it('requests 7 days, and counters 2 minutes', async () => {
     const at = clock.now();
     const partner = await createPartner(server, { funds: 0 });
-    const form = tokenForm(partner, { code: 'x', codeVerifier: 'v'.repeat(43) });
-    const answer = await post(`${server.baseUrl}/api/oauth/token`, form);
+    const answer = await exchangeCode(server, partner, { code: 'x', codeVerifier: 'v'.repeat(43) });
     const requestId = answer.headers.get('x-request-id') ?? '';
     const shown = () =>
       server.admin.requests.show.query({ requestId }).then(

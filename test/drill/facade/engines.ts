@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchEngine } from '../../../embedded-database/engine/child.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { createEngineLink } from './engine-link.ts';
 import type { State } from './states.ts';
 
 /** Embedded engines, each with an empty database of its own. */
 export async function startEngines(count: number) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-drill-'));
+  const dataDir = temporaryFolder('drill');
   const processes = await Promise.all(
     Array.from({ length: count }, (_, n) => launchEngine(join(dataDir, String(n)), 0)),
   );
@@ -21,7 +20,6 @@ export async function startEngines(count: number) {
     async close(): Promise<void> {
       for (const { engine } of states) engine.close();
       await Promise.all(processes.map((process) => process.stop()));
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 30, retryDelay: 100 });
     },
   };
 }

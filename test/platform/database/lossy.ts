@@ -4,8 +4,10 @@ import { type Collection, type Db, type Document, MongoNetworkError } from 'mong
 export type Loss = 'command' | 'reply';
 
 /** The database through a connection that loses group writes, in the order of `losses`; undefined loses nothing. */
-export function lossyDatabase(db: Db): { db: Db; losses: (Loss | undefined)[] } {
-  const losses: (Loss | undefined)[] = [];
+export function lossyDatabase(
+  db: Db,
+  losses: (Loss | undefined)[] = [],
+): { db: Db; losses: (Loss | undefined)[] } {
   const groupWrites = new Set<string | symbol>(['insertMany', 'bulkWrite']);
 
   function lossy<D extends Document>(collection: Collection<D>): Collection<D> {

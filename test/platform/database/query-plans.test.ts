@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminQueries, type Known, type Queries } from '../../harness/admin-queries.ts';
-import { createPartner, post, tokenForm, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, post, visit } from '../../harness/partner.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { distinctStatements, planFaults, type SentCommand } from '../../harness/statements.ts';
 import { call, codeFor, createShop, fields, sign } from '../../storefront/shop.ts';
@@ -36,13 +36,13 @@ it('no request, webhook or sweep reads a whole collection', { timeout: 60_000 },
   for (const person of ['teen', 'rejected']) await visit(server, partner, person);
   let sub = '';
   for (const one of visits) {
-    const answer = await post(url('oauth/token'), tokenForm(partner, one));
+    const answer = await exchangeCode(server, partner, one);
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const userinfo = await fetch(url('oauth/userinfo'), bearer(token));
     ({ sub } = (await userinfo.json()) as { sub: string });
     const { clientId: client_id, clientSecret: client_secret } = partner;
     await post(url('oauth/revoke'), { token, client_id, client_secret });
-    await post(url('oauth/token'), tokenForm(partner, one)); // used
+    await exchangeCode(server, partner, one); // used
   }
   await fetch(url('verify/hvf-session/ses_0000000000000000000000'), bearer(apiKey));
   const shop = await createShop(server);

@@ -1,19 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../../../server/platform/ids.ts';
+import type { TestPartner } from '../../harness/partner.ts';
 import { openBrowser, verifyAs } from '../browser.ts';
-import { baseUrl, type Hosted, onboard, redirectUri, returned, startHosted, state } from '../hosted.ts';
+import {
+  baseUrl,
+  exchange,
+  type Hosted,
+  onboard,
+  redirectUri,
+  returned,
+  startHosted,
+  state,
+} from '../hosted.ts';
 
 let hosted: Hosted;
+let partner: TestPartner;
 let clientId: string;
 beforeAll(async () => {
   hosted = await startHosted();
-  ({ clientId } = await onboard(hosted));
+  partner = await onboard(hosted);
+  ({ clientId } = partner);
 });
 afterAll(() => hosted.close());
 
 /** The event of a failed session, once it is published. */
 const failure = (sessionId: string) =>
-  expect.poll(() => hosted.published.get(`verification.session.failed,${sessionId}`)?.fields);
+  expect.poll(async () => {
+    const [event] = await hosted.events({ type: 'verification.session.failed', sessionId });
+    return event && (JSON.parse(event['body']) as unknown);
+  });
 const statusOf = async (sessionId: string) => (await hosted.stores.sessions.find(sessionId))?.status;
 
 async function started() {
@@ -137,11 +151,11 @@ describe('forms sent again, late or from elsewhere', () => {
     const { browser, answer, sessionId } = await verifyAs(hosted, clientId, 'adult');
     const page = `/verify/session/${sessionId}`;
     expect((await browser.request(page)).location).toBe(answer.location);
-    hosted.usedCodes.add(sha256(returned(answer.location)['code'] ?? ''));
+    await exchange(hosted, partner, returned(answer.location)['code']);
     expect((await browser.request(page)).status).toBe(409);
     expect(browser.page.body).toContain('already finished');
     const other = await verifyAs(hosted, clientId, 'adult');
-    hosted.clock.at += 10 * 60_000;
+    hosted.clock.advance(10 * 60_000);
     expect((await other.browser.request(`/verify/session/${other.sessionId}`)).status).toBe(409);
   });
 
@@ -186,7 +200,7 @@ describe('expiry and lost redirect URIs', () => {
   it('after 30 minutes the browser is sent back with session_expired', async () => {
     const browser = await atPeople();
     const { action, fields } = browser.form();
-    hosted.clock.at += 30 * 60_000;
+    hosted.clock.advance(30 * 60_000);
     const answer = await browser.open(browser.at);
     expect(answer.status).toBe(303);
     expect(returned(answer.location)).toMatchObject({ error: 'session_expired', state, iss: baseUrl });
@@ -197,17 +211,17 @@ describe('expiry and lost redirect URIs', () => {
 
   it('a URI no longer registered: to the first one that is, with invalid_redirect_uri', async () => {
     const own = await onboard(hosted);
-    const clients = hosted.database.db.collection<{ _id: string }>('clients');
+    const clients = hosted.db.collection<{ _id: string }>('clients');
     const browser = openBrowser(hosted);
     await browser.start(own.clientId);
-    await clients.updateOne({ _id: own.clientId }, { $set: { redirectUris: ['https://shop.example/new'] } });
-    hosted.directory.forget(own.clientId);
+    const redirectUris = ['https://shop.example/new'];
+    await hosted.admin.clients.update.mutate({ clientId: own.clientId, redirectUris });
     const { location } = await browser.open(browser.at);
     const parameters = Object.fromEntries(new URL(location).searchParams);
     expect(location).toMatch('https://shop.example/new?');
     expect(parameters).toMatchObject({ error: 'invalid_redirect_uri', state, iss: baseUrl });
     await clients.updateOne({ _id: own.clientId }, { $set: { redirectUris: [] } });
-    hosted.directory.forget(own.clientId);
+    hosted.services.partners.directory.forget(own.clientId);
     expect((await browser.open(browser.at)).status).toBe(400);
     expect(browser.page.location).toBe('');
   });

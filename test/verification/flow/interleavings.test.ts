@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startProxy } from '../../faults/proxy.ts';
-import {
-  createPartner,
-  post,
-  type TestPartner,
-  tokenForm,
-  type Visit,
-  visit,
-} from '../../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 // Two servers on one database. The first one's flow, or the second one's command of support, is paused before each of its
@@ -105,10 +98,7 @@ async function exchange(
   partner: TestPartner,
   { code, codeVerifier }: Visit,
 ): Promise<{ refused?: string | undefined; sub?: string }> {
-  const answer = await post(
-    `${flows.server.baseUrl}/api/oauth/token`,
-    tokenForm(partner, { code, codeVerifier }),
-  );
+  const answer = await exchangeCode(flows.server, partner, { code, codeVerifier });
   const body = (await answer.json()) as { access_token?: string; error?: string };
   if (body.access_token === undefined) return { refused: body.error };
   const headers = { authorization: `Bearer ${body.access_token}` };

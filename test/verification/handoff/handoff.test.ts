@@ -176,7 +176,7 @@ describe('a link', () => {
     const { computer, link, code } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
-    hosted.clock.at += 120_000;
+    hosted.clock.advance(120_000);
     expect((await phone.press({ code })).status).toBe(404);
     const page = await computer.open(computer.at);
     expect(page.body).toContain('That link has run out');

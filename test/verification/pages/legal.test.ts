@@ -17,7 +17,15 @@ let hosted: Hosted;
 let plain: string;
 let own: string;
 beforeAll(async () => {
-  hosted = await startHosted({ imprint, claimLifetimes: { default: 90 * day, country: day } });
+  hosted = await startHosted({
+    env: {
+      SVC_LEGAL_NAME: imprint.legalName,
+      SVC_PRIVACY_URL: imprint.privacyUrl,
+      SVC_TERMS_URL: imprint.termsUrl,
+      SVC_HELP_ADDRESS: imprint.helpAddress,
+      SVC_CLAIM_FRESHNESS: '90d,country=1d',
+    },
+  });
   plain = (await onboard(hosted)).clientId;
   own = (await onboard(hosted, { privacyUrl })).clientId;
 });

@@ -14,7 +14,7 @@ describe('what the answers are for', () => {
   it('is told in the partner’s own words, marked as such, and inert', async () => {
     const { clientId } = await onboard(hosted);
     const purpose = 'To sell <b>wine</b> & "beer"\u202E';
-    const clients = hosted.database.db.collection<{ _id: string }>('clients');
+    const clients = hosted.db.collection<{ _id: string }>('clients');
     await clients.updateOne({ _id: clientId }, { $set: { purpose } });
     const { body } = await openBrowser(hosted).start(clientId);
     expect(body).toContain('says:</p>');

@@ -60,9 +60,9 @@ describe('the time that is left', () => {
   ])('after %f minutes: %s', async (passed, left) => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
-    hosted.clock.at += passed * minute;
+    hosted.clock.advance(passed * minute);
     const { body } = await browser.open(browser.at);
-    hosted.clock.at -= passed * minute;
+    hosted.clock.advance(-passed * minute);
     expect(/(?:About|Less than) ([^.<]+) left/.exec(body)?.[1]).toBe(left);
   });
 

@@ -1,8 +1,5 @@
+import { MongoNetworkError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../../server/platform/logging.ts';
-import { createBlocking } from '../../../server/verification/people/blocking.ts';
-import { createErasure } from '../../../server/verification/people/erasure.ts';
-import { createSnapshotInvalidation } from '../../../server/verification/people/snapshot-invalidation.ts';
 import { adult } from '../../harness/claims.ts';
 import { verifyAs } from '../browser.ts';
 import { type Hosted, onboard, returned, startHosted } from '../hosted.ts';
@@ -14,29 +11,16 @@ beforeAll(async () => {
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => hosted.close());
 
-const operator = { operatorId: 'opr_1', operatorName: 'Ada', requestId: 'req_1', address: '::1' };
+const block = (enrollmentId: string) =>
+  hosted.admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
+const erase = (userId: string) => hosted.admin.users.erase.mutate({ userId });
 
-/** Blocks and erases, and tells the sessions, unless it is `cutShort`. */
-function operators({ cutShort = false } = {}) {
-  const { stores, clock } = hosted;
-  const sessions = cutShort
-    ? { ...stores.sessions, invalidateSnapshots: () => Promise.reject(new Error('cut short')) }
-    : stores.sessions;
-  const invalidate = createSnapshotInvalidation({
-    ...stores,
-    sessions,
-    clock,
-    logger: createLogger('silent'),
-  });
-  const block = createBlocking({ enrollments: stores.enrollments, invalidate, clock });
-  const eraseElsewhere = async () => ({ accesses: 0, events: 0 });
-  const { erase } = createErasure({ ...stores, invalidate, eraseElsewhere, clock });
-  return {
-    block: (enrollmentId: string) => block(enrollmentId, 'fraud'),
-    erase: (userId: string) => erase(userId, { ...operator, action: 'users.erase' }),
-  };
+/** The process that changes a user is cut short before it tells the sessions. */
+async function cutShort(change: () => Promise<unknown>): Promise<void> {
+  const invalidate = vi.spyOn(hosted.stores.sessions, 'invalidateSnapshots').mockRejectedValue(new MongoNetworkError('away'));
+  await expect(change()).rejects.toThrow('temporarily unavailable');
+  invalidate.mockRestore();
 }
-const block = (enrollmentId: string) => operators().block(enrollmentId);
 
 /** Verifies as `person`, up to the redirect. */
 async function visitAs(person: string, client?: string) {
@@ -47,7 +31,7 @@ async function visitAs(person: string, client?: string) {
     if (!session?.userId || !session.enrollmentId) throw new Error('no user has authenticated');
     return { ...session, userId: session.userId, enrollmentId: session.enrollmentId };
   };
-  const grant = () => hosted.verification.grants.load(returned(answer.location)['code'] ?? '');
+  const grant = () => hosted.grants.load(returned(answer.location)['code'] ?? '');
   return { clientId, answer, stored, grant };
 }
 
@@ -77,9 +61,7 @@ describe('the exchange of a code', () => {
     const { stored, grant } = await visitAs('hour-cap');
     const fromSnapshot = await grant();
     const { _id } = await stored();
-    await hosted.database.db
-      .collection<{ _id: string }>('sessions')
-      .updateOne({ _id }, { $unset: { backing: 1 } });
+    await hosted.db.collection<{ _id: string }>('sessions').updateOne({ _id }, { $unset: { backing: 1 } });
     expect(await grant()).toEqual(fromSnapshot);
   });
 });
@@ -109,8 +91,7 @@ describe('a block', () => {
     const { stored, grant } = await visitAs('adult');
     const { enrollmentId } = await stored();
     await block(enrollmentId);
-    const entry = { id: 'a', action: 'enrollments.unblock', target: enrollmentId, at: new Date() };
-    await hosted.stores.enrollments.unblock(enrollmentId, { ...entry, ...operator });
+    await hosted.admin.enrollments.unblock.mutate({ enrollmentId });
     expect(await grant()).toMatchObject({ evaluatedClaims: adult, enrollment: { status: 'active' } });
   });
 
@@ -126,7 +107,7 @@ describe('a block', () => {
 describe('an erasure', () => {
   it('leaves no claims in sessions, and no code of use', async () => {
     const { stored, grant } = await visitAs('adult');
-    await operators().erase((await stored()).userId);
+    await erase((await stored()).userId);
     expect((await stored()).backing).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
@@ -134,7 +115,7 @@ describe('an erasure', () => {
   it('is not missed by a session that is just being completed: it ends without a code', async () => {
     const { clientId, stored } = await visitAs('adult');
     const { userId } = await stored();
-    whileCompleting(() => operators().erase(userId));
+    whileCompleting(() => erase(userId));
     const { answer, stored: second } = await visitAs('adult', clientId);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed' });
     const { backing, code } = await second();
@@ -147,7 +128,7 @@ describe('claims that are evaluated again', () => {
     const { clientId, stored, grant } = await visitAs('adult');
     const { userId, backing } = await stored();
     const longAgo = { value: false, evaluatedAt: new Date(0) };
-    const users = hosted.database.db.collection<{ _id: string }>('users');
+    const users = hosted.db.collection<{ _id: string }>('users');
     await users.updateOne({ _id: userId }, { $set: { 'claims.age_18_plus': longAgo } });
     expect(backing).toBeDefined();
     await visitAs('adult', clientId);
@@ -159,15 +140,14 @@ describe('claims that are evaluated again', () => {
 });
 
 describe('the sweep', () => {
-  const sweep = () => hosted.verification.sweep.sweep();
+  const sweep = () => hosted.sweepFlow();
 
   it('invalidates the snapshots where the process that blocked could not', async () => {
     const { stored, grant } = await visitAs('adult');
-    await expect(operators({ cutShort: true }).block((await stored()).enrollmentId)).rejects.toThrow(
-      'cut short',
-    );
+    const { enrollmentId } = await stored();
+    await cutShort(() => block(enrollmentId));
     expect((await stored()).backing).toBeDefined();
-    hosted.clock.at += 5_000;
+    hosted.clock.advance(5_000);
     await sweep();
     expect((await stored()).backing).toBeUndefined();
     expect((await grant())?.enrollment.status).toBe('blocked');
@@ -175,8 +155,9 @@ describe('the sweep', () => {
 
   it('invalidates the snapshots where the process that erased could not', async () => {
     const { stored, grant } = await visitAs('adult');
-    await expect(operators({ cutShort: true }).erase((await stored()).userId)).rejects.toThrow('cut short');
-    hosted.clock.at += 5_000;
+    const { userId } = await stored();
+    await cutShort(() => erase(userId));
+    hosted.clock.advance(5_000);
     await sweep();
     expect((await stored()).backing).toBeUndefined();
     expect(await grant()).toBeUndefined();
@@ -186,7 +167,7 @@ describe('the sweep', () => {
     const { stored } = await visitAs('adult');
     await block((await stored()).enrollmentId);
     const { timeline } = await stored();
-    hosted.clock.at += 5_000;
+    hosted.clock.advance(5_000);
     await sweep();
     await block((await stored()).enrollmentId);
     expect((await stored()).timeline).toEqual(timeline);
@@ -195,10 +176,10 @@ describe('the sweep', () => {
   it('takes away what stood behind a code that has expired', async () => {
     const { stored } = await visitAs('adult');
     const { expiresAt } = (await stored()).code ?? { expiresAt: new Date(0) };
-    hosted.clock.at = expiresAt.getTime() - 1;
+    hosted.clock.set(expiresAt.getTime() - 1);
     await sweep();
     expect((await stored()).backing).toBeDefined();
-    hosted.clock.at += 1;
+    hosted.clock.advance(1);
     await sweep();
     expect((await stored()).backing).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
 import { soundLedger } from '../../billing/ledger-snapshot.ts';
-import { createPartner, post, type TestPartner, tokenForm, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, visit } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const clock = manualClock();
@@ -17,7 +17,7 @@ const userinfo = async (token: string) =>
 /** One visit of `adult` with its exchange. */
 async function exchanged(partner: TestPartner) {
   const visited = await visit(service, partner);
-  const answer = await post(`${service.baseUrl}/api/oauth/token`, tokenForm(partner, visited));
+  const answer = await exchangeCode(service, partner, visited);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub } = (await (await userinfo(token)).json()) as { sub: string };
   return { token, sub };
@@ -107,7 +107,7 @@ describe('users erase', () => {
     const pending = await visit(service, partner);
     const { id } = await service.admin.users.show.query({ user: sub });
     await service.admin.users.erase.mutate({ userId: id });
-    const answer = await post(`${service.baseUrl}/api/oauth/token`, tokenForm(partner, pending));
+    const answer = await exchangeCode(service, partner, pending);
     expect(await answer.json()).toMatchObject({ error: 'invalid_grant' });
     await published(partner);
   });

@@ -21,9 +21,9 @@ async function verified(): Promise<string> {
 
 /** Names of the claims that are kept after this many milliseconds more. */
 async function keptAfter(userId: string, ms: number): Promise<string[]> {
-  hosted.clock.at += ms;
-  await hosted.verification.sweep.sweep();
-  hosted.clock.at -= ms;
+  hosted.clock.advance(ms);
+  await hosted.sweepFlow();
+  hosted.clock.advance(-ms);
   const user = await hosted.stores.users.find(userId);
   return Object.keys(user?.claims ?? expect.fail('no user')).sort();
 }
@@ -38,7 +38,7 @@ describe('claims of a user', () => {
 
   it('that were evaluated again are kept from then on', async () => {
     const userId = await verified();
-    const later = new Date(hosted.clock.at + 100 * 24 * hour);
+    const later = new Date(hosted.clock.now() + 100 * 24 * hour);
     await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);
     expect(await keptAfter(userId, lifetime + hour + 1)).toEqual(['country']);
     expect(await keptAfter(userId, lifetime + 100 * 24 * hour)).toEqual(['country']);
@@ -48,11 +48,11 @@ describe('claims of a user', () => {
   it('that were evaluated again since they were read are not deleted', async () => {
     const userId = await verified();
     const asRead = (await hosted.stores.users.find(userId)) ?? expect.fail('no user');
-    const before = new Date(hosted.clock.at);
+    const before = new Date(hosted.clock.now());
     await hosted.stores.users.keepClaims(
       userId,
       { claims: { age_18_plus: true }, duplicate: false },
-      new Date(hosted.clock.at + hour),
+      new Date(hosted.clock.now() + hour),
     );
     await hosted.stores.users.forgetClaims(asRead, before);
     expect((await hosted.stores.users.find(userId))?.claims).toHaveProperty('age_18_plus');

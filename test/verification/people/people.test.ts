@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MongoNetworkError } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eventSchemas } from '../../../contracts/events.ts';
+import type { StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
 import { adult } from '../../harness/claims.ts';
 import { openBrowser, verifyAs } from '../browser.ts';
 import { addClient, baseUrl, type Hosted, onboard, returned, startHosted, state } from '../hosted.ts';
@@ -11,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => hosted.close());
 
 async function grantOf(location: string) {
-  return hosted.verification.grants.load(returned(location)['code'] ?? '');
+  return hosted.grants.load(returned(location)['code'] ?? '');
 }
 
 describe('people who verify', () => {
@@ -47,14 +49,20 @@ describe('people who fail', () => {
     ['rejected', 'document_rejected'],
     ['source-down', 'source_error'],
   ])('%s comes back with verification_failed', async (person, reason) => {
-    const { clientId } = await onboard(hosted);
+    const { clientId, partnerId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, person);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed', state, iss: baseUrl });
     expect(returned(answer.location)['code']).toBeUndefined();
     const session = await hosted.stores.sessions.find(sessionId);
     expect(session).toMatchObject({ status: 'authenticated', failure: { reason } });
-    const event = () => hosted.published.get(`verification.session.failed,${sessionId}`)?.fields;
+    const event = async () => {
+      const [found] = await hosted.events({ type: 'verification.session.failed', sessionId });
+      return found && (JSON.parse(found['body']) as unknown);
+    };
     await expect.poll(event).toEqual({
+      event: 'verification.session.failed',
+      event_id: expect.stringMatching(/^evt_/),
+      partner_id: partnerId,
       session_id: sessionId,
       failure_reason: reason,
       failed_at: expect.any(String),
@@ -77,14 +85,14 @@ describe('a returning user', () => {
       ['verified', 'claims were still fresh'],
       ['completed', undefined],
     ]);
-    const created = () => hosted.events('enrollment.created').filter(({ about }) => about.sub === one?.sub);
+    const created = () => hosted.events({ type: 'enrollment.created', sub: one?.sub });
     await expect.poll(created).toHaveLength(1);
   });
 
   it('is verified again after 365 days', async () => {
     const { clientId } = await onboard(hosted);
     await verifyAs(hosted, clientId, 'adult');
-    hosted.clock.at += 366 * 86_400_000;
+    hosted.clock.advance(366 * 86_400_000);
     const { sessionId } = await verifyAs(hosted, clientId, 'adult');
     const session = await hosted.stores.sessions.find(sessionId);
     expect(session?.timeline.map(({ note }) => note)).toContain('by the source');
@@ -132,30 +140,32 @@ describe('events', () => {
     const { clientId, partnerId, keyId } = await onboard(hosted);
     const { answer, sessionId } = await verifyAs(hosted, clientId, 'teen');
     const grant = await grantOf(answer.location);
-    const drafts = () => [...hosted.published.values()].filter(({ about }) => about.sessionId === sessionId);
-    const types = () =>
-      drafts()
-        .map(({ type }) => type)
-        .sort();
+    const types = async () => (await hosted.events({ sessionId })).map(({ type }) => String(type)).sort();
     await expect.poll(types).toEqual(['enrollment.created', 'verification.session.completed']);
-    for (const { type, fields, ...draft } of drafts()) {
-      expect(draft).toMatchObject({ partnerId, keyId, mode: 'test' });
-      const body = { event: type, event_id: 'evt_1', partner_id: partnerId, ...fields };
-      expect(eventSchemas[type].parse(body)).toMatchObject({ user_id: grant?.sub });
+    for (const event of await hosted.events({ sessionId })) {
+      expect(event).toMatchObject({ partnerId, keyId, mode: 'test' });
+      const { body, _id, type } = event as unknown as StoredEvent;
+      expect(eventSchemas[type].parse(JSON.parse(body))).toMatchObject({
+        event: type,
+        event_id: _id,
+        partner_id: partnerId,
+        user_id: grant?.sub,
+      });
     }
   });
 
   it('that could not be published are published by the sweep', async () => {
     const { clientId } = await onboard(hosted);
-    hosted.outage.publishing = true;
+    const insert = vi.spyOn(hosted.eventStore, 'insert').mockRejectedValue(new MongoNetworkError('away'));
     const { sessionId } = await verifyAs(hosted, clientId, 'adult');
-    await expect.poll(() => hosted.outage.refused).toBeGreaterThan(0);
-    hosted.outage.publishing = false;
-    expect(hosted.published.has(`verification.session.completed,${sessionId}`)).toBe(false);
+    await expect.poll(() => insert.mock.calls.length).toBeGreaterThan(0);
+    insert.mockRestore();
+    const completed = () => hosted.events({ type: 'verification.session.completed', sessionId });
+    expect(await completed()).toEqual([]);
     expect((await hosted.stores.sessions.find(sessionId))?.purgeAt).toBeUndefined();
-    hosted.clock.at += 10_000;
-    await hosted.verification.sweep.sweep();
-    expect(hosted.published.has(`verification.session.completed,${sessionId}`)).toBe(true);
+    hosted.clock.advance(10_000);
+    await hosted.sweepFlow();
+    expect(await completed()).toHaveLength(1);
     const session = await hosted.stores.sessions.find(sessionId);
     expect(session?.outboxAt).toBeUndefined();
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));

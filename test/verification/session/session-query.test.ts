@@ -1,25 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomSecret } from '../../../server/platform/ids.ts';
+import type { TestPartner } from '../../harness/partner.ts';
 import { openBrowser, verifyAs } from '../browser.ts';
 import { type Hosted, onboard, startHosted } from '../hosted.ts';
 
 let hosted: Hosted;
-let own: Awaited<ReturnType<typeof onboard>>;
+let own: TestPartner;
 beforeAll(async () => {
   hosted = await startHosted();
+  own = await onboard(hosted);
 });
 afterAll(() => hosted.close());
 
 async function query(sessionId: string, authorization?: string) {
   const url = `/api/verify/hvf-session/${sessionId}`;
-  const response = await hosted.app.inject({ url, headers: authorization ? { authorization } : {} });
-  return { status: response.statusCode, body: response.json() as unknown, headers: response.headers };
+  const response = await hosted.send(url, { headers: authorization ? { authorization } : {} });
+  return { ...response, body: JSON.parse(response.body) as unknown };
 }
 
-async function started() {
-  own = await onboard(hosted);
+async function started({ clientId } = own) {
   const browser = openBrowser(hosted);
-  await browser.start(own.clientId);
+  await browser.start(clientId);
   return browser;
 }
 
@@ -80,18 +81,15 @@ describe('401', () => {
   });
 
   it('a revoked key, and a key of a suspended partner', async () => {
-    const browser = await started();
-    await hosted.database.db
-      .collection<{ _id: string }>('apiKeys')
-      .updateOne({ _id: own.keyId }, { $set: { status: 'revoked' } });
-    const revoked = await query(browser.sessionId(), `Bearer ${own.apiKey}`);
+    const one = await onboard(hosted);
+    const browser = await started(one);
+    await hosted.admin.keys.revoke.mutate({ keyId: one.keyId });
+    const revoked = await query(browser.sessionId(), `Bearer ${one.apiKey}`);
     expect(revoked).toMatchObject(refusal(401, 'Invalid or inactive API key'));
-    const other = await started();
-    await hosted.database.db
-      .collection<{ _id: string }>('partners')
-      .updateOne({ _id: own.partnerId }, { $set: { status: 'suspended' } });
-    hosted.directory.forget(own.partnerId);
-    const suspended = await query(other.sessionId(), `Bearer ${own.apiKey}`);
+    const two = await onboard(hosted);
+    const other = await started(two);
+    await hosted.admin.partners.suspend.mutate({ partnerId: two.partnerId });
+    const suspended = await query(other.sessionId(), `Bearer ${two.apiKey}`);
     expect(suspended).toMatchObject(refusal(401, 'Invalid or inactive API key'));
   });
 });
@@ -100,10 +98,11 @@ describe('an identifier with a malformed escape', () => {
   it.each(['%ZZ', '%', '%E0%A4%A', 'ses_%C3%28'])(
     '%s: the key is judged first, then it is a 404',
     async (id) => {
-      const { apiKey } = await onboard(hosted);
       expect(await query(id)).toMatchObject(refusal(401, 'Missing API key. Use Authorization: Bearer {key}'));
       expect(await query(id, 'Bearer svc_test_x')).toMatchObject(refusal(401, 'Invalid or inactive API key'));
-      expect(await query(id, `Bearer ${apiKey}`)).toMatchObject(refusal(404, 'Session not found or expired'));
+      expect(await query(id, `Bearer ${own.apiKey}`)).toMatchObject(
+        refusal(404, 'Session not found or expired'),
+      );
     },
   );
 });
@@ -124,9 +123,9 @@ describe('404', () => {
     const authorization = `Bearer ${own.apiKey}`;
     const notFound = refusal(404, 'Session not found or expired');
     expect(await query('ses_1', authorization)).toMatchObject(notFound);
-    hosted.clock.at += 30 * 60_000 - 1;
+    hosted.clock.advance(30 * 60_000 - 1);
     expect((await query(browser.sessionId(), authorization)).status).toBe(200);
-    hosted.clock.at += 1;
+    hosted.clock.advance(1);
     expect(await query(browser.sessionId(), authorization)).toMatchObject(notFound);
   });
 });
@@ -134,13 +133,13 @@ describe('404', () => {
 describe('429', () => {
   it('the 61st query of a key within a minute, until the minute is over', async () => {
     const { apiKey } = await onboard(hosted);
-    hosted.clock.at = Math.ceil(hosted.clock.at / 60_000) * 60_000 + 15_000;
+    hosted.clock.set(Math.ceil(hosted.clock.now() / 60_000) * 60_000 + 15_000);
     const answers = await Promise.all(Array.from({ length: 61 }, () => query('ses_1', `Bearer ${apiKey}`)));
     const limited = answers.filter(({ status }) => status === 429);
     expect(limited).toHaveLength(1);
     expect(limited[0]).toMatchObject(refusal(429, 'Rate limit exceeded'));
     expect(limited[0]?.headers['retry-after']).toBe('45');
-    hosted.clock.at += 45_000;
+    hosted.clock.advance(45_000);
     expect((await query('ses_1', `Bearer ${apiKey}`)).status).toBe(404);
   });
 });
@@ -149,17 +148,15 @@ describe('500', () => {
   it('when the database is away', async () => {
     const away = await startHosted();
     const { apiKey } = await onboard(away);
-    await away.database.client.close();
-    const response = await away.app.inject({
-      url: '/api/verify/hvf-session/ses_1',
-      headers: { authorization: `Bearer ${apiKey}` },
-    });
-    expect(response.statusCode).toBe(500);
+    await away.client.close();
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const response = await away.send('/api/verify/hvf-session/ses_1', { headers });
+    expect(response.status).toBe(500);
     expect(response.headers['retry-after']).toBeUndefined();
-    expect(response.json()).toEqual({ success: false, error: 'Internal server error' });
-    const page = await away.app.inject({ url: '/verify/session/ses_1', headers: { accept: 'text/html' } });
-    expect(page.statusCode).toBe(503);
+    expect(JSON.parse(response.body)).toEqual({ success: false, error: 'Internal server error' });
+    const page = await away.send('/verify/session/ses_1', { headers: { accept: 'text/html' } });
+    expect(page.status).toBe(503);
     expect(page.headers['retry-after']).toBe('5');
-    await away.app.close();
+    await away.close();
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
-import { post, type TestPartner, tokenForm } from '../../harness/partner.ts';
+import { exchangeCode, type TestPartner } from '../../harness/partner.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
 import { clientId, clientSecret, signIn, startProvider } from './provider.ts';
@@ -44,7 +44,7 @@ async function verifyAs(person: string | undefined, at = partner) {
 
 async function userinfoOf({ end, codeVerifier }: Awaited<ReturnType<typeof verifyAs>>) {
   const code = end.returned?.['code'] ?? '';
-  const answer = await post(`${service.baseUrl}/api/oauth/token`, tokenForm(partner, { code, codeVerifier }));
+  const answer = await exchangeCode(service, partner, { code, codeVerifier });
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const headers = { authorization: `Bearer ${token}` };
   const userinfo = await fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers });

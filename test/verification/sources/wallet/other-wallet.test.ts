@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, tokenForm } from '../../../harness/partner.ts';
+import { createPartner, exchangeCode } from '../../../harness/partner.ts';
 import type { TestServer } from '../../../harness/server.ts';
 import { openPages } from '../oidc-site.ts';
 import { startWithWallets } from './attested.ts';
@@ -19,8 +19,7 @@ async function ask(source: string) {
   const [, link = ''] = /href="((?:av|openid4vp):\/\/[^"]*)"/.exec(page.html) ?? [];
   /** The claims that the partner gets for the code. */
   async function exchange(code: string): Promise<unknown> {
-    const body = new URLSearchParams(tokenForm(partner, { code, codeVerifier }));
-    const token = await fetch(`${service.baseUrl}/api/oauth/token`, { method: 'POST', body });
+    const token = await exchangeCode(service, partner, { code, codeVerifier });
     const { access_token: accessToken } = (await token.json()) as { access_token: string };
     const headers = { authorization: `Bearer ${accessToken}` };
     return (await fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers })).json();

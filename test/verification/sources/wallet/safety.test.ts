@@ -1,7 +1,7 @@
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, redirectUri, type TestPartner, tokenForm } from '../../../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../../harness/server.ts';
 import { openPages } from '../oidc-site.ts';
 
@@ -124,12 +124,7 @@ describe('people', () => {
     // A user whose claims are fresh has to show who they are, and no more.
     const end = await pages.open(await answer(page.html));
     const code = end.returned?.['code'] ?? '';
-    const form = tokenForm(partner, { code, codeVerifier });
-    const token = await fetch(`${service.baseUrl}/api/oauth/token`, {
-      method: 'POST',
-      body: new URLSearchParams({ ...form, redirect_uri: redirectUri }),
-    });
-    expect(token.status).toBe(200);
+    expect((await exchangeCode(service, partner, { code, codeVerifier })).status).toBe(200);
     return service.admin.sessions.show.query({ sessionId });
   }
 
