@@ -64,7 +64,7 @@ describe('before "this is my computer"', () => {
     const { computer, phone, sessionId } = await atQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();
-    expect((await phone.press({ decision: 'confirm' })).body).toContain('It ended here');
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
     const end = await computer.open(`/verify/session/${sessionId}`);
     expect(returned(end.location)['error_description']).toMatch(/^document_rejected/);
   });
@@ -90,7 +90,7 @@ describe('before "this is my computer"', () => {
     const entry = { id: 'a', at: new Date(hosted.clock.at), target: userId, action: 'users.erase' };
     const who = { operatorId: 'opr_1', operatorName: 'tester', address: '127.0.0.1', requestId: 'req_1' };
     await hosted.stores.users.erase(userId, new Date(hosted.clock.at), { ...entry, ...who });
-    expect((await phone.press({ decision: 'confirm' })).body).toContain('It ended here');
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
     expect(await enrollments()).toEqual([]);
   });
 });
