@@ -152,7 +152,7 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('the computer hears of it within a second', async () => {
+  it('the computer is updated within a second', async () => {
     const { computer, phone, sessionId } = await joined();
     const at = `/verify/session/${sessionId}/state`;
     const before = (await computer.request(at)).body;
@@ -187,7 +187,7 @@ describe('a link', () => {
     expect((await phone.press({ code: renewed.code })).body).toContain('Choose who to be');
   });
 
-  it('dies of three wrong codes', async () => {
+  it('is invalid after three wrong codes', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);
