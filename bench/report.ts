@@ -230,19 +230,43 @@ export function renderTables({
 
 export const renderProfile = profileText;
 
+const widest = 120;
+
+/** Breaks prose into lines of at most 120 characters; headings and tables stay as they are. */
+function wrapped(markdown: string): string {
+  const wrap = (line: string) => {
+    const indent = line.startsWith('- ') ? '  ' : '';
+    const lines: string[] = [];
+    let current = '';
+    for (const word of line.split(' ')) {
+      if (current !== '' && current.length + 1 + word.length > widest) {
+        lines.push(current);
+        current = indent + word;
+      } else {
+        current = current === '' ? word : `${current} ${word}`;
+      }
+    }
+    return [...lines, current].join('\n');
+  };
+  return markdown
+    .split('\n')
+    .map((line) => (line.length <= widest || /^[|#]/.test(line) ? line : wrap(line)))
+    .join('\n');
+}
+
 /** RESULTS.md. */
 export function renderResults(facts: Facts, tables: string): string {
   const { machine, versions, rounds, seconds, ceiling } = facts;
   const limit = ceiling
     ? `The load generator reaches ${whole(ceiling.rate)} requests/s against an HTTP server that does nothing, at ${micros(ceiling.loadCpu)} µs of processor time each.`
     : '';
-  return `# Results of \`npm run bench\`
+  return wrapped(`# Results of \`npm run bench\`
 
 Written by the bench; run it again to replace it.
 
 - Machine: ${machine}.
 - Versions: ${versions}.
-- Each figure of requests is the median of ${rounds} interleaved rounds (every contender once, then every contender again) of about ${seconds} s, after one that counts for nothing.
+- Each figure of requests is the median of ${rounds} interleaved rounds (every server once, then every server again) of about ${seconds} s, after a warm-up.
 
 How to read it: figures of shared machines vary from run to run; **ratios within one run** are what counts.
 All processes share the machine's cores: server, database and load generator. Every request of the exchange rows
@@ -275,7 +299,7 @@ medians of short turns that alternate, alone and beside the noisy one. Where the
 rows do, the ratio says little. After the run every partner was charged for exactly what it was granted, the noisy ones
 within their caps, or the run fails.
 
-Webhooks: returning users' codes are redeemed, and each exchange owes its partner one event (\`vae.resolved\`). One
+Webhooks: returning users' codes are redeemed, and each exchange causes one event for its partner (\`vae.resolved\`). One
 server process answers and sends; a hundred partners have an endpoint each, all in one other process. Accepted: the
 exchange was answered. Delivered: the endpoint answered 2xx; the rate counts from the first exchange, or from when all
 were due, to the last of these POSTs. Due to sent is by the server's clock, for every attempt; retries are due after
@@ -283,5 +307,5 @@ were due, to the last of these POSTs. Due to sent is by the server's clock, for 
 counted, over everything that was sent.
 
 ${tables}
-`;
+`);
 }

@@ -1,4 +1,4 @@
-/** More cents than any wallet moves at a time; far inside what a number holds exactly. */
+/** Digits of an amount. A wallet moves less at a time, and a number holds that many exactly. */
 const mostDigits = 12;
 
 /**

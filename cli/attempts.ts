@@ -1,4 +1,4 @@
-/** What people want to know of each attempt to deliver an event. */
+/** Columns of a table of delivery attempts. */
 export const attemptColumns = [
   'attempt',
   'at',

@@ -10,7 +10,7 @@ import { waitingOn } from './output/waiting.ts';
 import { openSecretFile } from './secret-file.ts';
 import { suggestFlags, usageHint } from './usage.ts';
 
-/** A command's own flag takes the place of a shared one of the same name. */
+/** A command's own flag replaces a shared one of the same name. */
 type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<
   Omit<(typeof AdminCommand)['baseFlags'], keyof T['flags']> & T['flags']
 >;
@@ -59,7 +59,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return (this.flags as { profile?: string }).profile;
   }
 
-  /** Where the server is and who we are there. @throws CommandError without a token */
+  /** Address of the server and token of the operator. @throws CommandError without a token */
   protected get connection(): Connection {
     this.#connection ??= connect({
       flags: { url: this.serverFlag, profile: this.profileFlag },
@@ -103,7 +103,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return this.#environment ?? '';
   }
 
-  /** Says, once, that what is done touches live users or money. */
+  /** Warns once that the command affects live users or money. */
   protected warnLive(where: string): void {
     if (!this.#warned) this.notice(liveNotice(where));
     this.#warned = true;

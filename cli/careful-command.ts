@@ -3,7 +3,7 @@ import { AdminCommand } from './base-command.ts';
 import { confirmation, confirmById, type Intent, refuseUnattended } from './confirmation.ts';
 import { isInteractive } from './output/terminal.ts';
 
-/** A command that stops or changes a partner, destroys, rotates or moves money: says what it will do, and asks. */
+/** A command with serious effects: it says what it will do and asks for confirmation. */
 export abstract class CarefulCommand<T extends typeof Command> extends AdminCommand<T> {
   static override baseFlags = {
     ...AdminCommand.baseFlags,

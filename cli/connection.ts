@@ -3,7 +3,7 @@ import { CommandError, exits, usageError } from './failure.ts';
 import { findLocalServer } from './local-server.ts';
 import { type Profile, type Profiles, readProfiles } from './profiles.ts';
 
-/** Where the server is, how this operator is known there, and what told so. */
+/** Address and token, each with the source that it was read from. */
 export interface Connection {
   url: string;
   token: string;

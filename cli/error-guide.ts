@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contracts/errors.ts';
 
-/** What support says about an error: what usually causes it, and what to do. */
+/** For support: the usual cause of each error, and what to do. */
 export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   invalid_request:
     'The description names the parameter. Content-Type must be JSON or a form, and nothing may be given twice.',

@@ -28,7 +28,7 @@ type LocalCode =
   | 'secret_given'
   | 'failure';
 
-/** How a command ended, other than well. */
+/** How a command failed. */
 export interface Failure {
   code: ErrorCode | LocalCode;
   message: string;
@@ -37,7 +37,7 @@ export interface Failure {
   hint?: string;
 }
 
-/** Thrown by commands for what the server has no say in. */
+/** A failure of the command itself, not of the server. */
 export class CommandError extends Error {
   readonly failure: Failure;
 

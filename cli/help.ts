@@ -9,7 +9,7 @@ class ExampleFirst extends CommandHelp {
   }
 }
 
-/** What the first day and the commonest questions need. */
+/** Commands for the first day and for the most frequent questions. */
 const firstSteps: [command: string, purpose: string][] = [
   ['login --url URL', 'sign in to a server'],
   ['partners onboard --help', 'set a partner up in test mode'],

@@ -18,7 +18,7 @@ interface Kept {
 const withLive = (found: readonly Kept[], noun: string): string =>
   `${count(found.length, noun)} (${found.filter(({ mode }) => mode === 'live').length} live)`;
 
-/** What serves for a partner and stops with it. */
+/** Clients and keys that stop working when the partner is suspended. */
 export async function servingOf(api: AdminApi, partnerId: string): Promise<string> {
   const wanted = { partnerId, status: 'active', limit: mostListed } as const;
   const [clients, keys, deliveries] = await Promise.all([

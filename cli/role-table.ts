@@ -9,7 +9,7 @@ export interface CommandRoles {
   owner: Permission | 'part';
 }
 
-/** Commands that need one of their procedures, by what they are asked about; all others need every one of theirs. */
+/** Commands that call one of their procedures, depending on the argument. All others call every one of theirs. */
 const oneOfMany: ReadonlySet<string> = new Set(['show']);
 const weakest: readonly Permission[] = ['no', 'own', 'test', 'yes'];
 

@@ -8,7 +8,7 @@ export interface SecretFile {
   discard(): void;
 }
 
-/** @throws CommandError where the file exists or cannot be made; then nothing was done */
+/** @throws CommandError if the file exists or cannot be created */
 export function openSecretFile(path: string): SecretFile {
   let descriptor: number;
   try {

@@ -1,4 +1,4 @@
-/** What `svcadmin --help` says of each group of commands. */
+/** Descriptions of the groups of commands in `svcadmin --help`. */
 export const topics: Readonly<Record<string, { description: string; hidden?: boolean }>> = {
   'audit-log': { description: 'changes by operators' },
   autocomplete: { description: 'completion in your shell', hidden: true },

@@ -32,10 +32,10 @@ export function isClaimName(value: string): value is ClaimName {
   return Object.hasOwn(claimRegistry, value);
 }
 
-/** What a verification source says of a person: some claims, each possibly null. */
+/** Claims of a person from a verification source; each may be null. */
 export type Claims = Partial<Record<ClaimName, ClaimValue>>;
 
-/** Interface 2.5: which of the requested claims came to what. */
+/** Interface 2.5: the requested claims, partitioned by result. */
 export const ClaimsMeta = z
   .strictObject({
     claims_requested: z.array(z.string()).describe('Every identifier asked for, in that order'),

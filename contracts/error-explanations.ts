@@ -1,8 +1,8 @@
 import type { ErrorCode } from './errors.ts';
 
-/** For readers who get an error and did not write this service. */
+/** Explains an error to a developer who uses this service. */
 export interface Explanation {
-  /** What led to it. */
+  /** What causes the error. */
   cause: string;
   /** What to do. */
   fix: string;

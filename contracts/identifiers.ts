@@ -52,7 +52,7 @@ export const EntryId = z
   .regex(/^(rev_)?txn_[0-9A-Za-z]{22}$/, { error: 'expected a ledger entry of the form txn_…' });
 
 export const Mode = z.enum(['test', 'live']);
-/** Everything below a partner is test or live; nothing crosses. */
+/** Each record of a partner belongs to one mode, and refers only to records of that mode. */
 export type Mode = z.infer<typeof Mode>;
 
 /** A date and time on the wire: RFC 3339 in UTC. */

@@ -45,7 +45,7 @@ function shown(path: string): string {
   return fromHere.startsWith('..') ? path : fromHere;
 }
 
-/** What a person who has just typed `npm start` wants to know. */
+/** The greeting after `npm start`: addresses, the token's path and the next command. */
 function greeting({ publicUrl, adminUrl, embedded }: RunningServer, demo: Demo | undefined): string {
   const inDataDir = (name: string) => shown(join(config.dataDir, name));
   const token = config.adminToken ? 'SVC_ADMIN_TOKEN' : inDataDir('admin-token');

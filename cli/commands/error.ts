@@ -27,7 +27,7 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     refuseSecret(code);
     const named = listedErrors.find((error) => error.code === code);
     if (named) return this.#explain(named);
-    // A code with a typing error is a word; a message has several.
+    // One word is a code, perhaps misspelt. Several words are a message.
     const found = /\s/.test(code) ? searchErrors(code) : [];
     if (found.length > 1) return this.many(found, columns);
     const [only] = found;

@@ -7,7 +7,7 @@ export interface Column {
 }
 
 const gap = 2;
-/** Narrowest that still says something, and that a dotted name is given where there is room. */
+/** Narrowest readable width of a column; dotted names get it where there is room. */
 const readable = 14;
 const readableName = 18;
 /** With fewer columns than this, a row is a block of lines instead. */

@@ -5,7 +5,7 @@ function showsColour(): boolean {
 
 const red = (text: string): string => (showsColour() ? `\u001b[1;31m${text}\u001b[0m` : text);
 
-/** What stands above everything that is done to live partners. */
+/** The line above the output of each command on live partners. */
 export function liveNotice(where: string): string {
   return red(`LIVE: ${where}`);
 }

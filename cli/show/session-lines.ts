@@ -7,7 +7,7 @@ export function sessionFields(session: SessionView) {
   return fields;
 }
 
-/** Why there is no code, what became of it, and what happened, in order. */
+/** Why there is no code or what happened to it, then the session's events in order. */
 export function sessionLines({ timeline, code, failure }: SessionView): string[] {
   const why = failure
     ? [

@@ -60,7 +60,7 @@ export async function showRequest(api: AdminApi, requestId: string): Promise<Sho
     related: distinct([
       ...related('partner', request?.partnerId),
       ...related('API key', request?.keyId),
-      // As the caller wrote them: whether they exist is not known.
+      // Identifiers as the caller wrote them. They may not exist.
       ...related('client', request?.clientId),
       ...related('session', request?.sessionId),
       ...related('integration', request?.integrationId),

@@ -35,7 +35,7 @@ const RequestId = z
 
 export const RequestReference = z.strictObject({ requestId: RequestId });
 
-/** A request of the public API, what it changed through the admin API, or both. */
+/** A request of the public API, the changes of a call of the admin API, or both. */
 export const RequestStory = z.strictObject({
   id: z.string(),
   request: RequestView.nullable(),

@@ -8,7 +8,7 @@ import { found, page, reference } from './references.ts';
 export const CodeState = z.enum(['unused', 'used', 'expired', 'locked']);
 export type CodeState = z.infer<typeof CodeState>;
 
-/** What support may know of a session: how far it came, and what became of its code. Neither code nor `state`. */
+/** A session as support sees it: its progress and the state of its code, without code and `state`. */
 export const SessionView = z.strictObject({
   id: z.string(),
   partnerId: z.string(),

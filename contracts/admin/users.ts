@@ -55,7 +55,7 @@ export const ErasedUser = z.strictObject({
 });
 export type ErasedUser = z.infer<typeof ErasedUser>;
 
-/** Whom a shop knows as a customer: what its exchange of a code named. */
+/** A customer of a shop, as its exchange of a code named them. */
 const Customer = z.strictObject({
   clientId: reference('client'),
   shop: z.string().trim().toLowerCase().min(1).max(253),

@@ -78,7 +78,7 @@ const cause = {
 export const StatementEntry = EntryView.extend(cause);
 export type StatementEntry = z.infer<typeof StatementEntry>;
 
-/** An entry by its id: whose it is, and what can still be done about it. */
+/** An entry by its id, with its wallet and the actions that are still possible. */
 export const EntryDetail = StatementEntry.extend({
   partnerId: z.string(),
   mode: Mode,

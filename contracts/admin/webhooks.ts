@@ -46,7 +46,7 @@ export const Verification = z.strictObject({
 });
 export type Verification = z.infer<typeof Verification>;
 
-/** What a test key's endpoint has been owed since then: for `webhooks listen`, which repeats its question. */
+/** Deliveries of a test key since a time; `webhooks listen` polls them. */
 export const RelayRequest = z.strictObject({
   keyId: reference('apiKey'),
   since: DateTime.optional(),
@@ -62,7 +62,7 @@ export type RelayRequest = z.infer<typeof RelayRequest>;
  */
 export const Relayed = z.strictObject({
   until: DateTime,
-  /** What signs: the secret of a test key, with the first answer only. A receiver on a developer's machine needs it. */
+  /** The signing secret of a test key, with the first answer only, for a receiver on a developer's machine. */
   signing: z.strictObject({ secret: z.string(), version: z.number().int() }).optional(),
   after: z.string().nullable(),
   deliveries: z.array(

@@ -1,4 +1,4 @@
-/** Values of the examples: well-formed, and not real. */
+/** Values for examples: well-formed, but made up. */
 const body = (letter: string, length = 22) => letter.repeat(length);
 
 export const sample = {

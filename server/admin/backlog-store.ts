@@ -1,6 +1,6 @@
 import type { Db, Document } from 'mongodb';
 
-/** What waits to be done, as the database knows it. Every figure is read by an index, and bounded. */
+/** Work that is pending in the database. Each figure is bounded and read from an index. */
 export interface Backlog {
   at: Date;
   /** Up to 100,000 of each status. `delivered` is an estimate: all deliveries without the other statuses. */

@@ -29,7 +29,7 @@ interface Dependencies {
   metrics: Metrics;
   /** Milliseconds for which requests are gathered before they are noted. */
   requestsEvery: number;
-  /** Whose those of the names are that exist. */
+  /** Owners of those names that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
   /** What partners are called, by their ids. */
   partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -50,7 +50,7 @@ export interface Admin {
   metricsRoutes: FastifyPluginAsync;
   /** Call this before the routes of the public listener are registered: records and counts its answers. */
   observe(app: FastifyInstance): void;
-  /** Writes what was noted and not yet kept; for a graceful stop. */
+  /** Writes the requests that are still buffered; for a graceful stop. */
   flush(): Promise<void>;
   /** To be run with the other sweeps. */
   sweep: Sweep;

@@ -24,7 +24,7 @@ export interface Metrics {
   sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
   /** Counts a webhook attempt that has ended: `delivered`, or why not. */
   sent(outcome: string): void;
-  /** What this process measures of itself. */
+  /** Metrics of this process. */
   renderProcess(): Promise<string>;
   /** The same, with the figures of the whole installation; `now` in milliseconds. */
   render(backlog: Backlog, now: number): Promise<string>;
@@ -45,7 +45,7 @@ interface Dependencies {
   certificates?: () => readonly SourceCertificate[];
 }
 
-/** What this process counts of the service, beside what every process measures. */
+/** Metrics of the service in this process, and those of every process. */
 export function createMetrics({
   process: { registry },
   tickAge,

@@ -26,7 +26,7 @@ interface Dependencies {
 /** Milliseconds for which scrapers, and readers of the page, share one read of the database. */
 const scrapedEvery = 15_000;
 const pageFreshFor = 5_000;
-/** How long a token that was admitted may read the metrics of a process that cannot reach the database. */
+/** Milliseconds for which an admitted token stays valid for metrics while the database cannot be reached. */
 const rememberedFor = 600_000;
 
 /** Browsers sign in by HTTP Basic: any name, the operator token as the password. */
@@ -62,7 +62,7 @@ interface MetricsDependencies {
   render: () => Promise<string>;
 }
 
-/** `GET /metrics` for Prometheus. A database that is away is seen here: who was admitted lately still is. */
+/** `GET /metrics` for Prometheus. Recently admitted tokens stay valid while the database cannot be reached. */
 function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
   const admit = createAdmission(authenticate);
   const admitted = new LRUCache<string, true>({ max: 100, ttl: rememberedFor });
@@ -115,7 +115,7 @@ export function opsRoutes({
     clock,
   });
 
-  /** Without the figures of the database where it does not answer. */
+  /** Omits the database's figures if the database does not answer. */
   async function render(): Promise<string> {
     const found = await readBacklog().catch(() => undefined);
     return found ? metrics.render(found, clock.now()) : metrics.renderProcess();

@@ -4,7 +4,7 @@ import { minute } from '../platform/windows.ts';
 import type { Backlog, BacklogStore } from './backlog-store.ts';
 import { byFailure } from './request-store.ts';
 
-/** Whose something is. */
+/** Partner and mode that a row belongs to. */
 export interface Owner {
   partnerId: string;
   /** The partner's name; its id where there is none. */
@@ -12,7 +12,7 @@ export interface Owner {
   mode: Mode;
 }
 
-/** What ops look at first; read from the records of all features, and never written by this one. */
+/** Figures for the ops page, read from the records of all features. Read-only. */
 export interface Overview extends Backlog {
   lateByMode: Record<Mode, number>;
   /** Endpoints with failed deliveries in the last day, the worst first. */

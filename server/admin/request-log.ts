@@ -24,7 +24,7 @@ interface Dependencies {
   log: Pick<Logger, 'warn'>;
   /** Milliseconds for which requests are gathered. */
   flushEvery: number;
-  /** Whose those of the names are that exist. */
+  /** Owners of those names that exist. */
   existing: (names: NameLists) => Promise<ReadonlyMap<string, NameOwner>>;
 }
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sha256 } from '../platform/ids.ts';
 import { maskSecrets } from '../platform/masking.ts';
 
-/** Whom a request names, as the caller wrote it: whether they exist is not known yet. */
+/** Identifiers in a request, as the caller wrote them. They may not exist. */
 export interface Names {
   clientId?: string | undefined;
   sessionId?: string | undefined;
@@ -14,7 +14,7 @@ export interface Names {
 /** Names of several requests. */
 export type NameLists = Record<'clientIds' | 'sessionIds' | 'integrationIds' | 'keyHashes', string[]>;
 
-/** Whose a name is. `keyId`: where it is the secret of an API key. */
+/** Owner of a name. `keyId` is set if the name is the secret of an API key. */
 export interface NameOwner {
   partnerId: string;
   keyId?: string;
@@ -80,7 +80,7 @@ export const listsOf = (names: readonly Names[]): NameLists => ({
   keyHashes: distinct(names.map(({ keyHash }) => keyHash)),
 });
 
-/** Whom a request is about: the client where it names one, else who sent it. Undefined where no name exists. */
+/** Owner of a request: its client, else its sender. Undefined if none of the names exists. */
 export function ownerOf(names: Names, known: ReadonlyMap<string, NameOwner>): NameOwner | undefined {
   const { clientId, keyHash, integrationId, sessionId } = names;
   const owners = [clientId, keyHash, integrationId, sessionId].flatMap((name) => known.get(name ?? '') ?? []);

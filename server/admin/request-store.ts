@@ -83,7 +83,7 @@ const beginsWith = (text: string): Document => ({ $gte: text, $lt: `${text}\u{10
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
 export function createRequestStore(db: Db) {
-  // A lost line is no harm, and no answer waits for the journal because of one.
+  // Written without the journal: a lost line is acceptable, and no answer waits for it.
   const requests = db.collection<RequestRecord>(collection, { writeConcern: { w: 1, journal: false } });
   return {
     async add(records: RequestRecord[]): Promise<void> {

@@ -50,8 +50,8 @@ async function exists(record: Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * The demo's partner: set up through the admin API as support would, in test mode. What still fits is kept,
- * what is missing is made; secrets that were lost are rotated.
+ * The demo's partner: set up through the admin API as support would, in test mode. Existing records are reused,
+ * missing ones are created, and lost secrets are rotated.
  */
 export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependencies) {
   let account = read(file);
@@ -136,7 +136,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
 
     signingSecret: () => account.signingSecret,
 
-    /** What the partner's wallet holds, in cents: for operators to know, so not part of the public API. */
+    /** Balance of the partner's wallet in cents, from the admin API: the public API does not have it. */
     async balance(): Promise<number> {
       const { partnerId = '' } = account;
       return (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance;

@@ -23,7 +23,7 @@ interface Settings {
 }
 
 export interface Demo {
-  /** What to open in a browser. */
+  /** Address of the shop. */
   url: string;
   close(): Promise<void>;
 }

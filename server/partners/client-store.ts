@@ -19,7 +19,7 @@ export interface Client extends AuditedRecord {
   kind: ClientKind;
   name: string;
   status: ClientStatus;
-  /** SHA-256 of each secret; those with `expiresAt` are on their way out. */
+  /** SHA-256 of each secret; those with `expiresAt` expire then. */
   secrets: ClientSecret[];
   /** Compared byte for byte. */
   redirectUris: string[];

@@ -37,7 +37,7 @@ function assertSides(width: number, height: number): void {
 function readPng(file: Buffer): Picture {
   if (file.length < 33) throw refused('is not a whole PNG file');
   assertSides(file.readUInt32BE(16), file.readUInt32BE(20));
-  // What an interlaced file unpacks to has no bound in the decoder.
+  // The decoder does not bound the unpacked size of an interlaced file.
   if (file[28] !== 0) throw refused('must not be an interlaced PNG: save it without interlacing');
   return PNG.sync.read(file);
 }
@@ -49,7 +49,7 @@ function readJpeg(file: Buffer): Picture {
   return decodeJpeg(file, { ...limits, useTArray: true, formatAsRGBA: true, tolerantDecoding: false });
 }
 
-/** By its first bytes: a name or a type that a file came with proves nothing. */
+/** The format follows from the first bytes: the file's name and declared type are not trusted. */
 function read(file: Buffer): Picture {
   try {
     if (file.subarray(0, 8).equals(pngMark)) return readPng(file);

@@ -15,7 +15,7 @@ interface Dependencies {
 const Health = z.strictObject({ status: z.literal('ok') });
 const Readiness = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string()) });
 
-/** Probes come every few seconds: their answers are not logged, what changes is. */
+/** Probes come every few seconds: only a change of readiness is logged. */
 const logLevel = 'silent';
 
 /** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
@@ -45,7 +45,7 @@ export function healthRoutes({ db, clock, isStopping, outdated }: Dependencies):
       async (_request, reply) => {
         const reasons = await reasonsAgainst();
         const ready = reasons.length === 0;
-        // A stop is what an operator has asked for.
+        // An operator has requested the stop, so this is no warning.
         const level = ready || isStopping() ? 'info' : 'warn';
         if (String(reasons) !== known) scope.log[level]({ ready, reasons }, 'readiness changed');
         known = String(reasons);

@@ -78,7 +78,7 @@ async function openSigning(about: Opened, material: string): Promise<SigningKey>
   return { ...about, privateKey: createPrivateKey({ key: whole, format: 'jwk' }), publicHalf };
 }
 
-/** The newest key that is active; the first one also where clocks differ about its first second. */
+/** The newest active key. The first key counts as active even if this process's clock is behind. */
 function currentOf<K extends Opened>(keys: readonly K[], use: KeyUse, now: number): K {
   const ofUse = keys.filter((key) => key.use === use);
   const current = ofUse.findLast(({ activeAt }) => activeAt <= now) ?? ofUse[0];

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A secret that lives in a file of the data directory (0600): read, or made when it is not there yet. Of two
+ * Reads a secret from a file of the data directory (0600), or creates it. Of two
  * processes that start at the same time, the first writer wins and both use its value.
  */
 export function localSecret(dataDir: string, name: string, make: () => string): string {

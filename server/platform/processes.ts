@@ -31,9 +31,9 @@ interface Settings {
 }
 
 export interface Processes {
-  /** Writes that this process is there. */
+  /** Writes a heartbeat of this process. */
   beat(): Promise<void>;
-  /** Takes this process out; for an orderly end. */
+  /** Removes this process from the list, for an orderly end. */
   leave(): Promise<void>;
   /** Those that were seen lately, oldest first. */
   list(): Promise<ProcessRecord[]>;

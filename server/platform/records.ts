@@ -45,9 +45,9 @@ export interface RecordStore<R extends AuditedRecord> {
   /** Newest first. @throws ApiError `not_found` where `after` does not exist */
   list(filter: Partial<R>, page: Page): Promise<R[]>;
   /**
-   * Changes one record and writes the audit entry with it, in one step. `decide` may run again when another
-   * change came between; where it gives undefined, nothing is written.
-   * @throws ApiError `not_found`, whatever `decide` throws, `conflict` when others keep coming between
+   * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a
+   * concurrent change. If it returns undefined, nothing is written.
+   * @throws ApiError `not_found`, whatever `decide` throws, `conflict` after too many concurrent changes
    */
   change(id: string, decide: (current: R) => Change<R> | undefined): Promise<R>;
 }

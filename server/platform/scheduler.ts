@@ -25,7 +25,7 @@ export interface Job {
 export interface Scheduler {
   /** Defines the handler of jobs of this name. A throw marks the job as failed. */
   define(name: string, handler: (key: string) => Promise<void>): void;
-  /** Runs `name` at `when`; the same name and key, not yet taken up by a process, is one job. */
+  /** Runs `name` at `when`. While a job with this name and key waits, no second one is created. */
   at(name: string, when: Date, key: string): Promise<void>;
   /** The next due first; `after` is the id of the last job of the page before. */
   list(page: { name?: string; limit: number; after?: string }): Promise<Job[]>;
@@ -40,7 +40,7 @@ export interface Scheduler {
   /** Seconds since this process last looked for due jobs and got an answer; undefined where it runs none. */
   tickAge(): number | undefined;
   /**
-   * Takes up nothing more, gives back what was locked ahead and waits for what runs, at most 15 s. Agenda's own
+   * Starts no more jobs, unlocks those that wait, and waits at most 15 s for running ones. Agenda's own
    * timers may hold the process for half a lock lifetime more: the caller ends it with `process.exit`.
    */
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 
-/** Seals short secrets under the master key, so that the database alone gives none away. */
+/** Encrypts short secrets under the master key, so that the database alone does not reveal them. */
 export interface Sealing {
   /** A compact JWE (`dir`, `A256GCM`) whose `kid` names the master key. */
   seal(text: string): Promise<string>;
@@ -11,7 +11,7 @@ export interface Sealing {
   readonly masterKeys: readonly [string, ...string[]];
 }
 
-/** The name of the master key that something is sealed under: a part of its hash, which gives nothing of the key away. */
+/** The name of the master key that something is sealed under: a part of its hash, which reveals nothing of the key. */
 export function sealedUnder(sealed: string): string {
   const [header = ''] = sealed.split('.', 1);
   const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString()) as { kid?: string };

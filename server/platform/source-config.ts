@@ -31,7 +31,7 @@ export const ClaimFreshness = z
     return lifetimes;
   });
 
-/** Something other than the configuration itself was wrong with it: for the list of faults. */
+/** A fault in a list of verification sources. */
 export class SourceFault extends Error {}
 
 function parseJson(text: string): unknown {

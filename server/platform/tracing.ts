@@ -53,7 +53,7 @@ function end(span: Span, failure?: { code?: string; message: string }): void {
   span.end();
 }
 
-/** Spans of requests, ended with the connection's last word about them. */
+/** Spans of requests. A span ends when the response or its connection ends. */
 function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
   const contexts = new WeakMap<FastifyRequest, Context>();
 
@@ -93,7 +93,7 @@ const sizeOf = ({ command }: CommandStartedEvent): number =>
 function observeDatabaseWith(tracer: Tracer, client: MongoClient): void {
   const spans = new Map<number, Span>();
   client.on('commandStarted', (event) => {
-    // What no request causes, such as a sweep, would be a trace of its own each time.
+    // Commands without a request, such as those of a sweep, are not traced.
     if (!trace.getSpan(context.active())) return;
     const { commandName, command, requestId } = event;
     const collection = String(command[commandName]);

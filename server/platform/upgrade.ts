@@ -52,7 +52,7 @@ export function createUpgrade({ db, patient, migrations, processes, clock }: Set
   const afterwards = migrations.filter(isAfterwards);
   const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
-  /** To be called again and again after an upgrade was finished; each call does what is due by then. */
+  /** Call this repeatedly after an upgrade was finished. Each call does the work that is due. */
   async function contract(): Promise<void> {
     const { raisedAt, switchedAt } = await readSchema(db);
     const now = clock.now();

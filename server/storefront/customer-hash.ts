@@ -8,6 +8,6 @@ export interface Customer {
   customerId: string;
 }
 
-/** What the enrollment keeps in place of the customer's id. */
+/** Keyed hash that the enrollment stores instead of the customer's id. */
 export const customerHash = (idKey: Uint8Array, { clientId, shop, customerId }: Customer): string =>
   hmac(idKey, JSON.stringify(['customer', clientId, shop, customerId]));

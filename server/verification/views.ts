@@ -11,7 +11,7 @@ export interface Charge {
   at: Date;
 }
 
-interface Circumstances {
+interface SessionContext {
   charge: Charge | undefined;
   now: number;
 }
@@ -19,16 +19,16 @@ interface Circumstances {
 /** Five wrong verifiers invalidate the code. */
 const deadlyWrongVerifiers = 5;
 
-function stateOfCode(code: IssuedCode, { charge, now }: Circumstances): CodeState {
+function stateOfCode(code: IssuedCode, { charge, now }: SessionContext): CodeState {
   if (charge) return 'used';
   if (code.wrongVerifiers >= deadlyWrongVerifiers) return 'locked';
   return now >= code.expiresAt.getTime() ? 'expired' : 'unused';
 }
 
-function viewCode(code: IssuedCode, circumstances: Circumstances): SessionView['code'] {
-  const { charge } = circumstances;
+function viewCode(code: IssuedCode, context: SessionContext): SessionView['code'] {
+  const { charge } = context;
   return {
-    state: stateOfCode(code, circumstances),
+    state: stateOfCode(code, context),
     issuedAt: code.issuedAt.toISOString(),
     expiresAt: code.expiresAt.toISOString(),
     wrongVerifiers: code.wrongVerifiers,
@@ -54,9 +54,9 @@ function viewTimeline({ timeline, expiresAt }: Session, step: Step): SessionView
 }
 
 /** What operators see of a session: neither its code nor the partner's `state`. */
-export function viewSession(session: Session, circumstances: Circumstances): SessionView {
+export function viewSession(session: Session, context: SessionContext): SessionView {
   const { code, completedAt } = session;
-  const step = stepOf(session, circumstances.now);
+  const step = stepOf(session, context.now);
   return {
     id: session._id,
     partnerId: session.partnerId,
@@ -72,7 +72,7 @@ export function viewSession(session: Session, circumstances: Circumstances): Ses
     sub: session.sub ?? null,
     enrollmentId: session.enrollmentId ?? null,
     returning: session.returning ?? null,
-    code: code ? viewCode(code, circumstances) : null,
+    code: code ? viewCode(code, context) : null,
     timeline: viewTimeline(session, step),
     createdAt: session.createdAt.toISOString(),
     expiresAt: session.expiresAt.toISOString(),

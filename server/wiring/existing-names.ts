@@ -9,7 +9,7 @@ interface Stores {
   verification: Pick<VerificationStores, 'sessions'>;
 }
 
-/** Whose those of the names of requests are that exist; keys by the hashes of their secrets. */
+/** Owners of the names in requests, where they exist. API keys are found by the hashes of their secrets. */
 export async function existingNames(
   { partners, storefront, verification }: Stores,
   { clientIds, sessionIds, integrationIds, keyHashes }: NameLists,

@@ -37,7 +37,7 @@ describeInBrowser('the demo partner in a real browser', () => {
     await page.getByRole('heading', { name: 'Welcome: you are 18 or older' }).waitFor();
     await page.getByText('enrollment.created').first().waitFor();
     await page.getByRole('button', { name: 'Revoke the token' }).click();
-    await page.getByText('The same token reads nothing any more').waitFor();
+    await page.getByText('The revoked token is refused').waitFor();
     await page.getByText('verification.session.completed').first().waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -141,7 +141,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     const page = await started();
     const { page: foreign } = await visitor();
     await foreign.goto(page.url());
-    await foreign.getByRole('heading', { name: 'Continue in the browser where you began' }).waitFor();
+    await foreign.getByRole('heading', { name: 'Continue in the browser where you started' }).waitFor();
     await page.reload();
     await page.getByRole('button', { name: 'Allow and continue' }).click();
     await page.getByRole('heading', { name: 'Choose who to be' }).waitFor();

@@ -72,7 +72,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     await phone.getByRole('button', { name: 'Continue' }).click();
     await computer.getByText('Opened in Chrome on Android.').waitFor();
     await phone.getByRole('button', { name: /^Cancel/ }).click();
-    await phone.getByRole('heading', { name: 'It ended here' }).waitFor();
+    await phone.getByRole('heading', { name: 'This verification has ended' }).waitFor();
     await computer.waitForURL(atShop);
     expect(shop.last()['error']).toBe('verification_failed');
   });

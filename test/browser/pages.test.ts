@@ -110,7 +110,7 @@ describeInBrowser('the pages in a real browser', () => {
     await close();
   });
 
-  it('speaks another language by a link, by keyboard and without scripts, to the end of the flow', async () => {
+  it('changes the language by a link, by keyboard and without scripts, to the end of the flow', async () => {
     const { page, complaints, close } = await newVisitor(browser, { javaScriptEnabled: false });
     await page.goto(shop.link({ uiLocales: 'fr' }));
     const address = page.url();

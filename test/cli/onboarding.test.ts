@@ -108,7 +108,7 @@ describe('doctor', () => {
     );
   });
 
-  it('names the server that it cannot reach, and what told of it', async () => {
+  it('names the server that it cannot reach, and where the address came from', async () => {
     const env = { SVCADMIN_URL: 'http://localhost:1' };
     for (const args of [['doctor'], ['partners', 'list']]) {
       const { stdout, stderr } = await svcadmin.run(args, { env });

@@ -50,7 +50,7 @@ const settled = (key: string, status: string) =>
     .toBe(Number(status));
 
 describe('events and deliveries', () => {
-  it('are triggered, listed, shown and told', async () => {
+  it('are triggered, listed, shown and explained', async () => {
     const key = await keyWithEndpoint('/ok');
     const { eventId, id } = DeliveryView.parse(
       await svcadmin.json('webhooks', 'trigger', 'vae.resolved', '--key', key),

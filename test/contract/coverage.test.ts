@@ -28,7 +28,7 @@ A rule is a row of a table, an item of a list, an endpoint, or a way to authenti
 Each such test compares the answer with the schemas of the contract, without unknown fields.
 It also compares the answer with the [OpenAPI document](openapi.json).
 
-There are ${rows.length} rules. After each rule stands the file of its test in \`test/contract/\`.
+There are ${rows.length} rules. Each rule names its test file in \`test/contract/\`.
 
 ${items.join('\n')}
 `;

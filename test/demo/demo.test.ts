@@ -73,7 +73,7 @@ describe('the demo partner', () => {
     expect(complete).toContain('&quot;status&quot;: &quot;complete&quot;');
 
     await shop.ask('/revoke', 'POST');
-    expect(await shop.page('/result')).toContain('The same token reads nothing any more');
+    expect(await shop.page('/result')).toContain('The revoked token is refused');
   });
 
   it.each([

@@ -98,7 +98,7 @@ describe('200', () => {
 });
 
 describe('sub', () => {
-  it('is the same for one user at every visit, and another for another user', async () => {
+  it('is the same in all sessions of a user, and differs between users', async () => {
     const { sub } = await claimsOf(await newToken());
     expect((await claimsOf(await newToken())).sub).toBe(sub);
     expect((await claimsOf(await newToken('teen'))).sub).not.toBe(sub);

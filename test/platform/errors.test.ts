@@ -66,7 +66,7 @@ describe('the error table', () => {
 });
 
 describe('an ApiError', () => {
-  it('prefers the words of its thrower', () => {
+  it('prefers the text of its thrower', () => {
     const error = new ApiError('invalid_grant', { description: 'The authorization code has expired' });
     expect(oauthBody(error).error_description).toBe('The authorization code has expired');
     expect(error.message).toBe('The authorization code has expired');

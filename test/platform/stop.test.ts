@@ -19,7 +19,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe('a server that is asked to stop while it works', () => {
-  it('answers what it has begun, and publishes its events before it is gone', async () => {
+  it('answers requests under way and publishes pending events before it ends', async () => {
     const masterKey = Buffer.alloc(32, 3).toString('base64');
     const observer = await startTestServer({ env: { SVC_MASTER_KEY: masterKey } });
     onTestFinished(() => observer.stop());

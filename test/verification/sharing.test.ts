@@ -63,7 +63,7 @@ describe('before "this is my computer"', () => {
     const { computer, phone, sessionId } = await atQuestion('rejected');
     expect(phone.page.body).toContain('Is this your computer?');
     expect((await sessionOf(sessionId)).failure).toBeUndefined();
-    expect((await phone.press({ decision: 'confirm' })).body).toContain('It ended here');
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
     const end = await computer.open(`/verify/session/${sessionId}`);
     expect(returned(end.location)['error_description']).toMatch(/^document_rejected/);
   });
@@ -87,7 +87,7 @@ describe('before "this is my computer"', () => {
     const { phone, sessionId } = await atQuestion();
     const { userId = '' } = await sessionOf(sessionId);
     await hosted.admin.users.erase.mutate({ userId });
-    expect((await phone.press({ decision: 'confirm' })).body).toContain('It ended here');
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('This verification has ended');
     expect(await enrollments()).toEqual([]);
   });
 });

@@ -51,7 +51,7 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       name,
       kind,
       redirectUris: this.flags['redirect-uri'],
-      // The server knows which claims there are, and says so.
+      // The server checks the names of the claims.
       claims: words(this.flags.claims) as never[],
       ...given({
         source,

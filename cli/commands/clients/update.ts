@@ -4,7 +4,7 @@ import { usageError } from '../../failure.ts';
 import { given, words } from '../../flags.ts';
 import { changes } from '../../previews.ts';
 
-/** 0 is "back to the default". */
+/** 0 restores the default. */
 const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
 const unlessDefault = (text: string | undefined): string | null | undefined =>
   text === 'default' ? null : text;

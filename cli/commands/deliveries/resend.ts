@@ -45,7 +45,7 @@ export default class DeliveriesResend extends CarefulCommand<typeof DeliveriesRe
     const consequence = `${count(deliveries.length, 'event')} (${live} live) of ${count(keys, 'API key')} are sent again${found.after ? ', and there are more' : ''}.`;
     const id = key ?? partner ?? total;
     return this.confirmed({ id, consequence, live: live > 0, care: 'attended' }, async () =>
-      // Those that were shown, and not what a filter finds by now.
+      // Exactly the deliveries that were shown: the filter may find others by now.
       this.#show({
         ...(await api.deliveries.resend.mutate({ deliveryIds: deliveries.map((one) => one.id) })),
         after: found.after,

@@ -19,7 +19,7 @@ export default class KeysList extends AdminCommand<typeof KeysList> {
     return this.many(
       keys,
       ['id', 'partnerId', 'mode', 'status', 'last4', 'webhookUrl', 'createdAt'],
-      // Of one partner, the partner says nothing.
+      // In the list of one partner, the partner's column is left out.
       partner ? ['partnerId', 'createdAt'] : ['createdAt'],
     );
   }

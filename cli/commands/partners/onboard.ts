@@ -11,7 +11,7 @@ import { openSecretFile } from '../../secret-file.ts';
 
 const fewestCents = 5_000;
 
-/** Before anything is made, so that no secret is without a place. @throws CommandError usage */
+/** Called before anything is created, so that no secret is lost. @throws CommandError usage */
 function requireDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -72,7 +72,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const path = this.flags['out-file'];
     const file = path === undefined ? undefined : openSecretFile(path);
     const make = async (): Promise<Onboarded> => {
-      // A wrong option leaves nothing behind.
+      // The server checks all options before anything is created.
       await api.partners.judge.query(plan);
       return onboardPartner(api, plan, (step) => this.notice(`✓ ${step}`));
     };
@@ -113,7 +113,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     }));
   }
 
-  /** The secrets of one partner, before the next is made: a run that is cut short has shown them. */
+  /** Writes the secrets of one partner before the next is created, so that an interrupted run loses none. */
   #keep({ partnerId, credentials }: Onboarded, directory: string | undefined): void {
     const env = renderEnv(credentials);
     if (directory !== undefined) openSecretFile(join(directory, `${partnerId}.env`)).write(env.join('\n'));

@@ -56,7 +56,7 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
     return signed;
   }
 
-  /** Page by page; later entries do not change what the first page promised. */
+  /** Reads page by page. `untilSeq` of the first page excludes entries that are added later. */
   private async read(api: AdminApi): Promise<Omit<Statement, 'untilSeq' | 'more'>> {
     const { mode: chosen, from, to } = this.flags;
     requireOrder(from, to);

@@ -89,7 +89,7 @@ async function forward(target: string, { headers, body }: Delivery): Promise<Ans
   }
 }
 
-/** What a receiver said to a delivery that it refused, and what to look at. */
+/** Explains a refused delivery: the receiver's answer, and what to check. */
 function explainRefusal(answer: number | string, reply: string | undefined): string[] {
   if (typeof answer === 'string') return ['→ Nothing answered: does the receiver listen at this address?'];
   if (answer >= 200 && answer < 300) return [];

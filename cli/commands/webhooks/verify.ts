@@ -5,7 +5,7 @@ import { exits, usageError } from '../../failure.ts';
 import { given } from '../../flags.ts';
 import { localTimes } from '../../output/format.ts';
 
-/** The body byte for byte: a text that lost or won a byte would not verify. */
+/** The body byte for byte: any changed byte makes the signature invalid. */
 function readBody(path: string): string {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8');

@@ -23,16 +23,15 @@ const overloaded = new ApiError('service_unavailable', {
   description: 'Too many requests are in flight; try again shortly',
 });
 /**
- * Most of a refusal's cost is the request itself. A caller that repeats when it is refused, whatever `Retry-After` says, repeats
- * less often when the refusal comes late: the time goes to requests that can be answered.
+ * Milliseconds. A caller that ignores `Retry-After` repeats less often if the refusal is delayed.
  */
 const pacing = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
 
 /**
- * Bounds the requests in flight in this scope and those below it. What a process cannot answer in time costs it the answers that
- * it could give: one request more is refused with 503 before its body is read.
+ * Bounds the requests in flight in this scope and those below it. Above the bound, a request is refused with
+ * 503 before its body is read.
  */
 export function boundInFlight(scope: FastifyInstance, settings: Settings): void {
   const { most, refusalDelay = pacing, onShed, onInFlight, logger } = settings;

@@ -11,7 +11,7 @@ export interface Address {
 /** A start that failed for a reason that one sentence explains. */
 export class StartFault extends Error {}
 
-/** What a failed `listen` means for the person who starts the server; other errors come back as they are. */
+/** Explains a failed `listen` to the operator. Other errors are returned unchanged. */
 export function listenFault(error: unknown, { host, port, variables }: Address): unknown {
   const options = error instanceof Error ? { cause: error } : {};
   const { code = '' } = error as NodeJS.ErrnoException;

@@ -48,7 +48,7 @@ export function createProviderReturn({
       { sessionId: session._id, device: browser.device, secret },
       state,
     );
-    // It left before it asked for the phone, in another tab: its cookie has been rotated since.
+    // This tab left for the provider before another tab started the hand-off, which rotated the cookie.
     if (!attempt && session.handoff) return secret;
     if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
     const renewed = sessionAccess.rotated(browser, secret, token);

@@ -107,13 +107,13 @@ export function createSubmit(dependencies: Dependencies) {
     const browserHash = sha256(sessionAccess.confirmed(session));
     const who = { ...enrolling.known(session, userId), browserHash };
     const moved = await move(session, confirmed({ handoff, browserHash: session.browserHash }, who, now()));
-    // The computer may take its time: the partner hears of the enrollment before.
+    // The enrollment's event is published now: the computer may return much later.
     if (moved) outbox.drain(moved);
     return moved;
   }
 
   /**
-   * A computer whose session a phone has taken may do no more.
+   * While a phone has the session, the computer accepts no other form.
    * @returns undefined where the form is not about the device
    */
   async function chooseDevice(

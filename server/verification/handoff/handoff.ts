@@ -73,7 +73,7 @@ export function offered(
 const plain = ({ browser = 'unknown browser', system = 'unknown system' }: DeviceName) =>
   `${browser}, ${system}`;
 
-/** Link and phone out of use, the computer goes on by itself. */
+/** Cancels the hand-off: link and phone are no longer accepted, and the computer continues. */
 export function withdrawn({ linkHash: _link, phoneHash: _phone, ...handoff }: Handoff, at: Date): Transition {
   return { set: { handoff: { ...handoff, state: 'withdrawn' } }, entry: { at, event: 'handoff_withdrawn' } };
 }

@@ -12,10 +12,10 @@ import { assetAddresses, templates } from './assets.ts';
 import { timeInWords } from './formatters.ts';
 import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
-import { type Place, problemOf } from './problems.ts';
+import { type ProblemContext, problemOf } from './problems.ts';
 import type { PageContent } from './security-headers.ts';
 import { timeLeft } from './time-left.ts';
-import { inWords, refreshOf, sceneOf } from './view-models.ts';
+import { inWords, refreshOf, viewModelOf } from './view-models.ts';
 
 interface Dependencies {
   directory: Pick<ClientDirectory, 'client'>;
@@ -41,13 +41,13 @@ export interface PageContext {
   onPhone: boolean;
 }
 
-/** The phone's part ends with its question; the computer's with the way back. */
+/** The phone's part ends with the confirmation, the computer's with the return to the partner. */
 const steps = {
   computer: ['consent', 'verify', 'done'],
   phone: ['consent', 'verify', 'confirm'],
 } as const;
 
-interface Failure extends Place, Pick<PageContext, 'language' | 'choiceAddress'> {
+interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choiceAddress'> {
   /** Id of the request, for support. */
   requestId: string;
   /** Where trying again begins. */
@@ -105,7 +105,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     return { ...rest, text: timeInWords(language, minutes, 'minute') };
   }
 
-  /** What every page of a session can say. */
+  /** Data that every page of a session has. */
   async function about(session: Session, context: Omit<PageContext, 'onPhone'>) {
     const { language, action, secret, device } = context;
     return {
@@ -124,8 +124,8 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   return {
     async show(view, context) {
       const data = await about(view.session, context);
-      const circumstances = { ...context, baseUrl, now: clock.now() };
-      const { template, scripted = false, status = 200, ...own } = sceneOf(view, circumstances);
+      const requestContext = { ...context, baseUrl, now: clock.now() };
+      const { template, scripted = false, status = 200, ...own } = viewModelOf(view, requestContext);
       const refresh = refreshOf(view, { now: clock.now(), usual: data.time.refreshAfter });
       return {
         status,
@@ -149,7 +149,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
     async error(error, { language, choiceAddress, requestId, retryAt, ...place }) {
       const { name, outcome, ...rest } = problemOf(error, place);
       const { m, ...files } = common({ language, choiceAddress });
-      // While the database is away the page has to do without the partner's name.
+      // If the database cannot be reached, the page omits the partner's name.
       const partner = place.session && (await partnerOf(place.session, language).catch(() => undefined));
       const told = outcome && m.outcome[outcome];
       return eta.render('./problem', {

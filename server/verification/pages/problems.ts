@@ -31,21 +31,21 @@ const retryable: readonly ProblemName[] = ['forged', 'sourceDown', 'unavailable'
 
 export interface Problem {
   name: ProblemName;
-  /** What became of the user's data; undefined where it cannot be said. */
+  /** What was shared of the user's data; undefined if that is not known. */
   outcome: keyof Messages['outcome'] | undefined;
   retry: boolean;
   /** For the developer of the partner's application. */
   detail: string | undefined;
 }
 
-export interface Place {
+export interface ProblemContext {
   /** Which of its devices the request came from, where it was about a session. */
   device: Device | undefined;
   /** That session, where it is known. */
   session: Session | undefined;
 }
 
-function nameOf({ code }: ApiError, { device, session }: Place): ProblemName {
+function nameOf({ code }: ApiError, { device, session }: ProblemContext): ProblemName {
   if (device === 'phone' && (code === 'session_not_found' || code === 'unauthorized')) return 'linkDead';
   if (code === 'conflict' && session?.failure) return byFailure[session.failure.reason];
   // Within a session it is a form that is wrong, not the request of the partner's application.
@@ -53,20 +53,20 @@ function nameOf({ code }: ApiError, { device, session }: Place): ProblemName {
   return byCode[code] ?? 'unavailable';
 }
 
-function outcomeOf(name: ProblemName, { device, session }: Place): Problem['outcome'] {
+function outcomeOf(name: ProblemName, { device, session }: ProblemContext): Problem['outcome'] {
   if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
   if (session?.authenticatedAt) return 'signedIn';
   return device && !session && name === 'unavailable' ? undefined : 'nothingShared';
 }
 
-/** What a page has to say about an error, to the person in front of it. */
-export function problemOf(error: ApiError, place: Place): Problem {
-  const name = nameOf(error, place);
+/** The error page for the user. */
+export function problemOf(error: ApiError, context: ProblemContext): Problem {
+  const name = nameOf(error, context);
   return {
     name,
-    outcome: outcomeOf(name, place),
-    retry: place.device !== undefined && retryable.includes(name),
+    outcome: outcomeOf(name, context),
+    retry: context.device !== undefined && retryable.includes(name),
     detail: name === 'invalid' ? error.message : undefined,
   };
 }

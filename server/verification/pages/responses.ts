@@ -43,7 +43,7 @@ export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
   const path = ({ device, sessionId }: Pick<BrowserContext, 'device' | 'sessionId'>) =>
     `${root}/${segments[device]}/${sessionId}`;
 
-  /** `at` is a path: the cookie is sent to it and below. Without an age: it outlives the session, never the browser. */
+  /** `at` is a path: the cookie is sent to it and below. Without an age: the browser removes it when it is closed. */
   function setCookie(reply: FastifyReply, { name, value, at }: { name: string; value: string; at: string }) {
     void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure });
   }
@@ -111,7 +111,7 @@ export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
       if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
       const device = deviceOf(request.url);
       const { session_id: sessionId } = request.params as { session_id?: string };
-      // A database that is away has cost the person the wait already.
+      // If the database cannot be reached, the user has waited for it already.
       const known = sessionId !== undefined && error.status < 500;
       const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
       if (session) notePartner(request, session.partnerId);

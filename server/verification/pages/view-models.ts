@@ -8,7 +8,7 @@ import { type Language, languages } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
 import { usesOf } from './purpose.ts';
 
-export interface Circumstances {
+export interface RequestContext {
   language: Language;
   /** Path of the page: its form is sent there. */
   action: string;
@@ -20,7 +20,7 @@ export interface Circumstances {
 }
 
 /** A template and what it needs beyond what every page has. */
-interface Scene {
+interface ViewModel {
   template: string;
   status?: number;
   /** Whether a script of the page polls for changes of the session. */
@@ -33,12 +33,12 @@ export function inWords({ browser, system }: DeviceName, { devices }: Pick<Messa
   return devices.named(browser ?? devices.browser, system ?? devices.system);
 }
 
-function sinceThen(then: Date, { language, now }: Circumstances): string {
+function sinceThen(then: Date, { language, now }: RequestContext): string {
   const minutes = Math.floor((now - then.getTime()) / 60_000);
   return minutesAgoInWords(language, minutes);
 }
 
-function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: Circumstances): Scene {
+function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
   const { beginning, session } = view;
   const verify = { step: 'verify', offersPhone: !onPhone };
   switch (beginning.kind) {
@@ -76,14 +76,14 @@ function isReachable(baseUrl: string): boolean {
   return !/^(.+\.)?localhost$|^127\.|^\[::1\]$/.test(new URL(baseUrl).hostname);
 }
 
-function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: Circumstances): Scene {
+function phoneOffer(view: Extract<View, { kind: 'handoff' }>, { baseUrl }: RequestContext): ViewModel {
   const link = view.shown && `${baseUrl}/verify/p/${view.shown.token}`;
   return {
     template: 'handoff',
     step: 'verify',
     scripted: true,
     link,
-    // A person reads it from the screen and types it: a line ends between the two, if anywhere.
+    // In two parts, between which a line may break: the user may have to type the address.
     linkParts: link && [link.slice(0, link.lastIndexOf('/') + 1), link.slice(link.lastIndexOf('/') + 1)],
     qr: link && isReachable(baseUrl) ? qrCode(link) : undefined,
     code: view.shown?.code.replace(/^(...)/, '$1 '),
@@ -103,17 +103,17 @@ const toldOnPhone = (
 });
 
 /** The page of a view. */
-export function sceneOf(view: View, circumstances: Circumstances): Scene {
-  const m = languages[circumstances.language];
+export function viewModelOf(view: View, context: RequestContext): ViewModel {
+  const m = languages[context.language];
   switch (view.kind) {
     case 'consent': {
       const claims = claimsAskedFor(view.session);
       return { template: 'consent', step: 'consent', claims, uses: usesOf(claims) };
     }
     case 'begin':
-      return beginning(view, circumstances);
+      return beginning(view, context);
     case 'handoff':
-      return phoneOffer(view, circumstances);
+      return phoneOffer(view, context);
     case 'waiting':
       return {
         template: 'waiting',
@@ -128,7 +128,7 @@ export function sceneOf(view: View, circumstances: Circumstances): Scene {
         template: 'confirm',
         step: 'confirm',
         computer: inWords(view.handoff.computer, m),
-        began: sinceThen(view.session.createdAt, circumstances),
+        began: sinceThen(view.session.createdAt, context),
       };
     case 'phone-over':
       return { template: 'notice', step: 'done', ...toldOnPhone(view, m) };
@@ -153,7 +153,7 @@ const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURICompone
 export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
-  // What a wallet has answered is judged before the browser is back.
+  // A wallet's answer is verified before the browser returns.
   const hasSite = view.kind === 'begin' && view.beginning.kind !== 'wallet';
   if (hasSite && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;

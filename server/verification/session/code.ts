@@ -37,7 +37,7 @@ export function codeOf(key: Uint8Array, sessionId: string, forms: Forms): string
   return forms === 'old' ? unnamed(key, sessionId) : naming(key, sessionId);
 }
 
-/** The code that a session was completed with, in whichever form. */
+/** Derives the code of a completed session again, in the form in which it was issued. */
 export function codeAgain(key: Uint8Array, { _id, code }: Pick<Session, '_id' | 'code'>): string | undefined {
   const candidates = [naming, unnamed].map((form) => form(key, _id));
   return candidates.find((candidate) => code && sameText(sha256(candidate), code.hash));

@@ -61,7 +61,7 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]);
 }
 
-/** What went wrong, without the answer that it went wrong with: that holds what the provider said of a person. */
+/** Summary of an error, without the provider's answer, which has personal data. */
 function summaryOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code, error: answered } = error as { code?: unknown; error?: unknown };

@@ -49,8 +49,8 @@ export const testWalletMessages: Record<Language, TestWalletMessages> = {
     present: 'Present',
     refuse: 'Refuse',
     bad: {
-      title: 'Wallets that prove nothing',
-      text: 'Each of these presents, and must be refused.',
+      title: 'Faulty presentations',
+      text: 'Each of these has to be refused.',
       acts: {
         expired: 'Expired attestation',
         'not-yet-valid': 'Not yet valid',
@@ -64,9 +64,9 @@ export const testWalletMessages: Record<Language, TestWalletMessages> = {
     },
     fault: 'The test wallet cannot answer',
     faults: {
-      closed: 'The request is not open any more.',
+      closed: 'The request is no longer open.',
       foreign: 'The test wallet answers requests of this service only.',
-      unreadable: 'This is no request to a wallet.',
+      unreadable: 'This is not a request to a wallet.',
     },
   },
   de: {
@@ -88,8 +88,8 @@ export const testWalletMessages: Record<Language, TestWalletMessages> = {
     present: 'Zeigen',
     refuse: 'Ablehnen',
     bad: {
-      title: 'Wallets, die nichts beweisen',
-      text: 'Jede zeigt einen Nachweis, der abgelehnt werden muss.',
+      title: 'Fehlerhafte Vorlagen',
+      text: 'Jede davon muss abgelehnt werden.',
       acts: {
         expired: 'Abgelaufener Nachweis',
         'not-yet-valid': 'Noch nicht gültig',
@@ -123,8 +123,8 @@ export const testWalletMessages: Record<Language, TestWalletMessages> = {
     present: 'Présenter',
     refuse: 'Refuser',
     bad: {
-      title: 'Portefeuilles qui ne prouvent rien',
-      text: 'Chacun présente une attestation qui doit être refusée.',
+      title: 'Présentations erronées',
+      text: 'Chacune doit être refusée.',
       acts: {
         expired: 'Attestation expirée',
         'not-yet-valid': 'Pas encore valable',
@@ -158,8 +158,8 @@ export const testWalletMessages: Record<Language, TestWalletMessages> = {
     present: 'Presentar',
     refuse: 'Rechazar',
     bad: {
-      title: 'Carteras que no prueban nada',
-      text: 'Cada una presenta algo que debe rechazarse.',
+      title: 'Presentaciones erróneas',
+      text: 'Cada una debe rechazarse.',
       acts: {
         expired: 'Atestación caducada',
         'not-yet-valid': 'Todavía no válida',
@@ -190,8 +190,8 @@ export const testWalletMessages: Record<Language, TestWalletMessages> = {
     present: 'عرض',
     refuse: 'رفض',
     bad: {
-      title: 'محافظ لا تثبت شيئًا',
-      text: 'كل واحدة منها تعرض شهادة يجب رفضها.',
+      title: 'عروض خاطئة',
+      text: 'يجب رفض كل واحد منها.',
       acts: {
         expired: 'شهادة منتهية',
         'not-yet-valid': 'لم تصبح صالحة بعد',

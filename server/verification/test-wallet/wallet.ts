@@ -33,7 +33,7 @@ interface Dependencies {
   clock: { now(): number };
 }
 
-/** What the holder proves: this request, or by way of a flaw another one. */
+/** What the holder signs: this request, or with a flaw another one. */
 function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): PresentationContext {
   const context = {
     clientId: asked.client_id,
@@ -43,7 +43,7 @@ function contextOf(asked: Asked, act: Act, thumbprint: Uint8Array | undefined): 
   };
   if (act === 'wrong-nonce') return { ...context, nonce: 'a-nonce-of-its-own' };
   if (act === 'wrong-audience') return { ...context, clientId: 'redirect_uri:https://other.example/answer' };
-  // A presentation that some other request got, seen on its way and sent once more.
+  // A presentation of another request, sent again.
   if (act === 'replay')
     return { ...context, nonce: 'nonce-of-an-earlier-request', responseUri: `${asked.response_uri}0` };
   return context;

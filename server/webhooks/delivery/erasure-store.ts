@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Delivery, StoredEvent } from './delivery.ts';
 
-/** What an event still says once the person it was about is erased: what happened, and not to whom. */
+/** The body of an event after its user was erased: it keeps the type, without the user. */
 function emptied(body: string): string {
   const payload = JSON.parse(body) as Record<string, unknown>;
   const changes = {

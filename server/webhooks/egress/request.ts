@@ -45,7 +45,7 @@ export async function exchange(
       const end = (error?: Error) => (answer || !error ? done() : fail(error));
       timer = setTimeout(end, budget, timedOut);
       const handler: Dispatcher.DispatchHandler = {
-        // Its presence tells undici which of its two interfaces this is.
+        // undici recognises its newer handler interface by this method.
         onRequestStart: () => undefined,
         onResponseStart(_controller, status, received) {
           if (status < 200) return;

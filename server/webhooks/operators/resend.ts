@@ -46,7 +46,7 @@ function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
 
 export type Operations = ReturnType<typeof createOperations>;
 
-/** What operators can have done to deliveries. All methods throw ApiError. */
+/** Actions of operators on deliveries. All methods throw ApiError. */
 export function createOperations(settings: Settings) {
   const { events, history, dispatch, dueJobs, findKey, clock, idKey, most } = settings;
   const now = () => new Date(clock.now());
@@ -57,7 +57,7 @@ export function createOperations(settings: Settings) {
     return delivery;
   }
 
-  /** Those that speak for their event: the newest that the filter finds, where it neither arrived nor is on its way. */
+  /** For each event, the newest delivery that the filter finds, unless the event was delivered or is being sent. */
   async function wantedAmong(found: readonly Delivery[], filter: ResendFilter): Promise<Delivery[]> {
     const [since, until] = [Date.parse(filter.since), Date.parse(filter.until ?? '')];
     const newest = new Map<string, string>();

@@ -9,7 +9,7 @@ export interface SampleOwner {
   mode: Mode;
 }
 
-/** The event of a test: to a receiver that takes it seriously, a session that it does not know was abandoned. */
+/** The event of a test. For a receiver, it is a failed session with an unknown id, so it has no effect. */
 export const harmless: EventType = 'verification.session.failed';
 
 /** An event of the contract with made-up identifiers, of a cause of its own. */

@@ -43,7 +43,7 @@ it.each(commands)('%s on a connection that has just ended: a %s ends', async (_n
   expect(await rows.findOne({ _id: 'one' })).toEqual({ _id: 'one' });
 });
 
-it('a bulk write without an answer is told from one that was refused', async () => {
+it('a bulk write without an answer is distinguished from a refused one', async () => {
   const { rows, end } = await breakable();
   const refused: unknown = await rows.insertMany([{ _id: 'one' }]).catch((error: unknown) => error);
   expect([isDuplicateKey(refused), isUnavailable(refused)]).toEqual([true, false]);

@@ -78,8 +78,8 @@ describe('verifying on a phone', () => {
     expect(confirm.body).toContain('Is this your computer?');
     expect(confirm.body).toContain('Chrome on Windows');
     // Not before the phone says so.
-    expect((await computer.open(computer.at)).body).toContain('Go on with your phone');
-    expect((await phone.press({ decision: 'confirm' })).body).toContain('Go on at your computer');
+    expect((await computer.open(computer.at)).body).toContain('Now continue on your phone');
+    expect((await phone.press({ decision: 'confirm' })).body).toContain('Continue on your computer');
     const end = await computer.open(computer.at);
     expect(returned(end.location)).toHaveProperty('code');
     expect(await events(sessionId)).toEqual([
@@ -92,7 +92,7 @@ describe('verifying on a phone', () => {
       'verified',
       'completed',
     ]);
-    expect((await phone.open(phone.at)).body).toContain('Go on at your computer');
+    expect((await phone.open(phone.at)).body).toContain('Continue on your computer');
   });
 
   it('takes "yes, this is my computer" alone for a confirmation', async () => {
@@ -118,7 +118,7 @@ describe('verifying on a phone', () => {
   ])('shares nothing when the person at the phone %s', async (_what, fields) => {
     const { computer, phone, sessionId } = await joined();
     await phone.press({ person: 'adult' });
-    expect((await phone.press(fields)).body).toContain('It ended here');
+    expect((await phone.press(fields)).body).toContain('This verification has ended');
     expect(returned((await computer.open(computer.at)).location)).toMatchObject({
       error: 'verification_failed',
     });
@@ -140,7 +140,7 @@ describe('verifying on a phone', () => {
     await phone.press({ person: 'adult' });
     await computer.request(stale.action, { ...stale.fields, decision: 'stay' });
     await computer.request(stale.action, { ...stale.fields, decision: 'confirm' });
-    expect((await computer.open(computer.at)).body).toContain('Go on with your phone');
+    expect((await computer.open(computer.at)).body).toContain('Now continue on your phone');
     expect((await session(sessionId)).handoff?.state).toBe('taken');
     expect((await session(sessionId)).status).toBe('pending');
   });
@@ -152,7 +152,7 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
-  it('the computer hears of it within a second', async () => {
+  it('the computer is updated within a second', async () => {
     const { computer, phone, sessionId } = await joined();
     const at = `/verify/session/${sessionId}/state`;
     const before = (await computer.request(at)).body;
@@ -179,7 +179,7 @@ describe('a link', () => {
     hosted.clock.advance(120_000);
     expect((await phone.press({ code })).status).toBe(404);
     const page = await computer.open(computer.at);
-    expect(page.body).toContain('That link has run out');
+    expect(page.body).toContain('This link has expired');
     expect(shown(page).link).toBe('');
     const renewed = shown(await computer.press({ decision: 'phone' }));
     expect(renewed.link).not.toBe(link);
@@ -187,7 +187,7 @@ describe('a link', () => {
     expect((await phone.press({ code: renewed.code })).body).toContain('Choose who to be');
   });
 
-  it('dies of three wrong codes', async () => {
+  it('is invalid after three wrong codes', async () => {
     const { link, code, sessionId } = await offered();
     const phone = openBrowser(hosted, iphone);
     await phone.open(link);

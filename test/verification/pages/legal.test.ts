@@ -112,11 +112,11 @@ describe('the consent page', () => {
     expect(links(body)).toContainEqual(['mailto:help@svc.example', 'help@svc.example']);
   });
 
-  it.each(Object.entries(languages))('says it in %s', async (language, { consent }) => {
+  it.each(Object.entries(languages))('says it in %s', async (language, { consent, code }) => {
     const { body } = await openBrowser(hosted).start(plain, { ui_locales: language });
     const text = textOf(body);
-    for (const part of [consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help])
-      expect(text).toContain(part.replace(/\s+/g, ' '));
+    const said = [code.title, consent.keeping.title, spanInWords(90 * day, language), consent.keeping.help];
+    for (const part of said) expect(text).toContain(part.replace(/\s+/g, ' '));
   });
 });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => hosted.close());
 
 describe('what the answers are for', () => {
-  it('is told in the partner’s own words, marked as such, and inert', async () => {
+  it('is quoted as the partner’s own words, and escaped', async () => {
     const { clientId } = await onboard(hosted);
     const purpose = 'To sell <b>wine</b> & "beer"\u202E';
     const clients = hosted.db.collection<{ _id: string }>('clients');

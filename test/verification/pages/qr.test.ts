@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { View } from '../../../server/verification/flow/flow.ts';
-import { sceneOf } from '../../../server/verification/pages/view-models.ts';
+import { viewModelOf } from '../../../server/verification/pages/view-models.ts';
 
 const view = {
   kind: 'handoff',
@@ -9,7 +9,7 @@ const view = {
 } as unknown as View;
 
 const sceneAt = (baseUrl: string) =>
-  sceneOf(view, { baseUrl, language: 'en', action: '/verify/session/x', onPhone: false, now: 0 });
+  viewModelOf(view, { baseUrl, language: 'en', action: '/verify/session/x', onPhone: false, now: 0 });
 
 describe('the QR code of the hand-off', () => {
   it.each(['https://verify.example', 'http://192.168.1.7:8080', 'https://localhost.example/svc'])(

@@ -17,7 +17,9 @@ const erase = (userId: string) => hosted.admin.users.erase.mutate({ userId });
 
 /** The process that changes a user is cut short before it tells the sessions. */
 async function cutShort(change: () => Promise<unknown>): Promise<void> {
-  const invalidate = vi.spyOn(hosted.stores.sessions, 'invalidateSnapshots').mockRejectedValue(new MongoNetworkError('away'));
+  const invalidate = vi
+    .spyOn(hosted.stores.sessions, 'invalidateSnapshots')
+    .mockRejectedValue(new MongoNetworkError('away'));
   await expect(change()).rejects.toThrow('temporarily unavailable');
   invalidate.mockRestore();
 }

@@ -51,7 +51,7 @@ const entry = (target: string): AuditEntry => ({
 const oldIndex = () => documents().createIndex({ identity: 1 }, { unique: true });
 
 describe('an identity', () => {
-  it('has one user, however many processes meet it at the same moment', async () => {
+  it('has one user, even if many processes create it at the same time', async () => {
     const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
     const processes = [processOf(), processOf(), processOf(), processOf()];
     const met = await Promise.all(

@@ -133,7 +133,7 @@ describe('codes and links', () => {
     expect(await stores.countWrongVerifier(made._id)).toBe(1);
   });
 
-  it('with a wrong secret, or with that of another session, are found nowhere', async () => {
+  it('with a wrong secret, or with that of another session, are not found', async () => {
     const [made, other] = [await completed('new'), await completed('new')];
     const secretOf = (code: string) => bytesOfSecret('code', code)?.subarray(16) ?? expect.fail('no code');
     const id = bytesOfId('session', made._id) ?? expect.fail('no id');

@@ -8,10 +8,10 @@ export const de: Messages = {
   testMode: { title: 'Testmodus:', text: 'nur zum Ausprobieren. Kein Ergebnis zählt.' },
   steps: {
     label: 'Fortschritt',
-    consent: 'Zustimmen',
-    verify: 'Nachweisen',
+    consent: 'Zustimmung',
+    verify: 'Nachweis',
     done: 'Fertig',
-    confirm: 'Bestätigen',
+    confirm: 'Bestätigung',
   },
   time: {
     ending: (time) => `Noch weniger als ${time}`,
@@ -21,7 +21,7 @@ export const de: Messages = {
   consent: {
     title: (partner) => `${partner} eine geprüfte Auskunft geben?`,
     lead: (partner) =>
-      `${partner} bittet uns, Folgendes über Sie zu bestätigen. Sie entscheiden, ob wir das dürfen.`,
+      `Wir sind SVC Identity. ${partner} bittet uns, Folgendes über Sie zu bestätigen. Sie entscheiden, ob wir das dürfen.`,
     shared: (partner) => `${partner} erfährt`,
     notShared: (partner) => `${partner} erfährt nicht`,
     withheld: [
@@ -32,12 +32,12 @@ export const de: Messages = {
     purpose: {
       title: 'Wozu das dient',
       own: (partner) => `${partner} sagt dazu:`,
-      lead: (partner) => `Mit diesen Antworten kann ${partner}`,
+      lead: (partner) => `Mit diesen Auskünften kann ${partner}`,
       uses: {
         age: 'prüfen, ob Sie für das Angebot alt genug sind',
         identity: 'sicher sein, dass eine echte, überprüfte Person anfragt',
         country: 'die Regeln Ihres Landes einhalten',
-        assurance: 'beurteilen, wie weit auf die Antworten Verlass ist',
+        assurance: 'beurteilen, wie weit auf die Auskünfte Verlass ist',
       },
     },
     keeping: {
@@ -49,7 +49,8 @@ export const de: Messages = {
       withdraw: (partner) => `Sie können jederzeit widerrufen: Sagen Sie es ${partner}.`,
       help: 'Oder schreiben Sie uns:',
     },
-    returnTo: (host) => `Danach kehren Sie zu ${host} zurück.`,
+    next: (host) =>
+      `Als Nächstes prüfen wir das mit Ihnen. Danach kehren Sie zu ${host} zurück. Wenn Sie es nicht erlauben, kehren Sie jetzt dorthin zurück.`,
     accept: 'Erlauben und weiter',
     decline: 'Nicht erlauben',
   },
@@ -64,10 +65,14 @@ export const de: Messages = {
     country: { title: 'Ihr Land', text: 'Nur das Kürzel, etwa DE oder US' },
     assurance_level: { title: 'Wie gründlich geprüft wurde', text: 'Eine Stufe von 1 bis 3' },
   },
+  code: {
+    title: 'Einen Code, der für Sie steht',
+    text: (partner) => `Nur ${partner} erhält ihn, um Sie nächstes Mal wiederzuerkennen`,
+  },
   people: {
     title: 'Wer möchten Sie sein?',
     lead: (partner) =>
-      `Im Testmodus melden Sie sich als eine dieser Personen an. Jede führt bei ${partner} zu einem bestimmten Ergebnis.`,
+      `Im Testmodus melden Sie sich als eine dieser Personen an. Jede liefert ${partner} ein bestimmtes Ergebnis.`,
     groups: {
       claims: {
         title: 'Angaben',
@@ -84,9 +89,9 @@ export const de: Messages = {
     },
     names: {
       adult: { title: 'Erwachsen', text: 'Über 21, alle Angaben positiv' },
-      'new-adult': { title: 'Neu und erwachsen', text: 'Jedes Mal jemand, den noch niemand kennt' },
-      'young-adult': { title: 'Junge Erwachsene', text: '19 Jahre: über 18, nicht 21' },
-      teen: { title: 'Jugendlich', text: '17 Jahre: über 16, nicht 18' },
+      'new-adult': { title: 'Neu und erwachsen', text: 'Bei jedem Durchlauf eine neue Person' },
+      'young-adult': { title: 'Junge Erwachsene', text: '19 Jahre: mindestens 18, nicht 21' },
+      teen: { title: 'Jugendlich', text: '17 Jahre: mindestens 16, nicht 18' },
       child: { title: 'Kind', text: '15 Jahre: alle Altersangaben negativ' },
       abroad: { title: 'Aus dem Ausland', text: 'Erwachsen, das Land ist US' },
       'unknown-country': { title: 'Land unbekannt', text: 'Erwachsen, das Land ist null' },
@@ -116,7 +121,7 @@ export const de: Messages = {
     points: [
       (source) => `Sie melden sich auf der Seite von ${source} an. Ihr Passwort sehen wir nie.`,
       (source, partner) => `${source} erfährt nicht, dass es für ${partner} ist.`,
-      () => 'Wir behalten die Auskünfte, nicht das, woraus sie gewonnen wurden.',
+      () => 'Wir behalten die Auskünfte, nicht die Daten dahinter.',
     ],
     go: (source) => `Weiter zu ${source}`,
   },
@@ -128,9 +133,9 @@ export const de: Messages = {
     digital: 'Wallet in diesem Browser wählen',
     absent: {
       computer:
-        'Die App ist auf Ihrem Telefon? Machen Sie dort weiter. Der Link an diesem Computer hilft nur, wenn die App hier installiert ist.',
+        'Ist die App auf Ihrem Telefon? Machen Sie dort weiter. An diesem Computer öffnet sie sich nur, wenn sie hier installiert ist.',
       phone:
-        'Es passiert nichts? Dann ist die App nicht auf diesem Gerät. Installieren Sie die App Ihres Landes und kommen Sie wieder, oder brechen Sie ab.',
+        'Passiert nichts? Dann ist die App nicht auf diesem Gerät. Installieren Sie die App Ihres Landes und kommen Sie wieder, oder brechen Sie ab.',
     },
     declined: {
       title: 'Sie haben in Ihrer Wallet abgelehnt.',
@@ -142,17 +147,17 @@ export const de: Messages = {
     },
     answered: {
       title: 'Ihre Wallet hat geantwortet.',
-      text: 'Folgen Sie der Wallet zurück in diesen Browser. Hat sie einen anderen geöffnet, fragen Sie sie von hier aus noch einmal.',
+      text: 'Ihre Wallet führt Sie in diesen Browser zurück. Hat sie einen anderen geöffnet, öffnen Sie die Wallet noch einmal von hier aus.',
     },
     test: {
       title: 'Test-Wallet',
-      text: 'Im Testmodus steht hier eine Wallet mit erfundenen Personen zum Ausprobieren bereit.',
+      text: 'Im Testmodus können Sie alles mit erfundenen Personen ausprobieren.',
       button: 'Test-Wallet öffnen',
     },
   },
   handoff: {
     offer: {
-      title: 'Lieber mit dem Telefon?',
+      title: 'Möchten Sie lieber Ihr Telefon benutzen?',
       text: 'Führen Sie den Nachweis dort und kehren Sie auf diese Seite zurück.',
       button: 'Auf meinem Telefon fortfahren',
     },
@@ -165,7 +170,7 @@ export const de: Messages = {
     },
     link: 'Oder öffnen Sie dort diese Adresse',
     code: 'Geben Sie dann auf dem Telefon diesen Code ein',
-    codeText: 'Nennen Sie ihn niemandem. Wir fragen weder per Telefon noch per E-Mail oder Chat danach.',
+    codeText: 'Nennen Sie ihn niemandem. Wir fragen nie per Telefon, E-Mail oder Chat danach.',
     lifetime: 'Adresse und Code gelten einmal, 2 Minuten lang.',
     stay: 'Stattdessen an diesem Computer fortfahren',
     expired: {
@@ -174,19 +179,19 @@ export const de: Messages = {
       button: 'Neue Adresse erzeugen',
     },
     taken: {
-      title: 'Weiter auf Ihrem Telefon',
-      text: (phone) => `Geöffnet in ${phone}. Lassen Sie diese Seite offen: Sie geht von selbst weiter.`,
+      title: 'Jetzt auf dem Telefon weiter',
+      text: (phone) => `Geöffnet mit: ${phone}. Lassen Sie diese Seite offen: Sie geht von selbst weiter.`,
     },
   },
   phone: {
     title: (partner) => `Nachweis für ${partner}`,
     lead: (partner, computer) =>
-      `Sie sind dabei, ${partner} etwas über sich nachzuweisen, für einen Besuch, der in ${computer} begonnen wurde.`,
+      `${partner} bittet uns, Folgendes über Sie zu bestätigen. Die Anfrage wurde hier begonnen: ${computer}.`,
     warning:
-      'Fahren Sie nur fort, wenn Sie ihn selbst begonnen haben und jenen Bildschirm vor sich sehen. Hat Ihnen jemand diese Adresse geschickt, schließen Sie die Seite.',
+      'Fahren Sie nur fort, wenn Sie sie selbst begonnen haben und jenen Bildschirm vor sich sehen. Hat Ihnen jemand diese Adresse geschickt, schließen Sie die Seite.',
     code: 'Code auf jenem Bildschirm',
     codeHint: 'Sechs Ziffern, neben der geöffneten Adresse',
-    wrong: 'Das ist nicht der Code. Nach drei falschen Eingaben gilt die Adresse nicht mehr.',
+    wrong: 'Das ist nicht der Code. Nach drei falschen Codes gilt die Adresse nicht mehr.',
     submit: 'Weiter',
     confirm: {
       title: 'Ist das Ihr Computer?',
@@ -200,14 +205,14 @@ export const de: Messages = {
     },
     done: { title: 'Fertig', text: 'Weiter geht es an Ihrem Computer. Sie können diese Seite schließen.' },
     ended: {
-      title: 'Hier ist es zu Ende',
+      title: 'Diese Prüfung ist beendet',
       text: 'Ihr Computer zeigt, wie es weitergeht. Sie können diese Seite schließen.',
     },
   },
   devices: {
     named: (browser, system) => `${browser} unter ${system}`,
-    browser: 'einem Browser',
-    system: 'einem unbekannten System',
+    browser: 'Browser',
+    system: 'unbekanntem System',
   },
   done: {
     title: 'Fertig',
@@ -225,7 +230,7 @@ export const de: Messages = {
     terms: 'Nutzungsbedingungen',
     help: 'Hilfe',
   },
-  reference: 'Kennzeichen',
+  reference: 'Wenn Sie um Hilfe bitten, nennen Sie dieses Kennzeichen:',
   retry: 'Erneut versuchen',
   back: (host) => `Zurück zu ${host}`,
   developer: 'Für die Entwicklung der Anwendung',
@@ -233,18 +238,17 @@ export const de: Messages = {
     nothingShared: 'Über Sie wurde nichts weitergegeben.',
     nothingHere: 'Aus diesem Browser wurde nichts weitergegeben.',
     signedIn: (partner) =>
-      `Keine der Auskünfte wurde weitergegeben. ${partner} hat erfahren, dass Sie sich angemeldet haben, unter einem Code, der nur dort für Sie steht, und dass dies beendet ist.`,
-    answersShared: (partner) =>
-      `${partner} konnte die Auskünfte lesen, die Sie erlaubt haben, und sonst nichts.`,
+      `Keine der Auskünfte wurde weitergegeben. ${partner} hat den Code erhalten, der dort für Sie steht, und erfahren, dass Sie sich angemeldet haben und dass die Prüfung beendet ist.`,
+    answersShared: (partner) => `${partner} konnte lesen, was Sie erlaubt haben, und sonst nichts.`,
   },
   problems: {
     expired: {
       title: 'Diese Prüfung ist abgelaufen',
-      text: 'Eine Prüfung ist 30 Minuten offen. Gehen Sie dorthin zurück, woher Sie kamen, und beginnen Sie neu.',
+      text: 'Eine Prüfung ist 30 Minuten offen. Gehen Sie zur Seite oder App zurück, von der Sie kamen, und beginnen Sie neu.',
     },
     otherBrowser: {
       title: 'Fahren Sie dort fort, wo Sie begonnen haben',
-      text: 'Diese Prüfung gehört zu einem anderen Browser oder Gerät, oder sie ist abgelaufen. Öffnen Sie sie dort, oder beginnen Sie neu, wo Sie herkamen.',
+      text: 'Diese Prüfung gehört zu einem anderen Browser oder Gerät, oder sie ist abgelaufen. Öffnen Sie sie dort, oder beginnen Sie auf der Seite oder in der App neu, von der Sie kamen.',
     },
     finished: {
       title: 'Diese Prüfung ist bereits abgeschlossen',
@@ -252,19 +256,19 @@ export const de: Messages = {
     },
     cancelled: {
       title: 'Diese Prüfung wurde abgebrochen',
-      text: 'Hier ist nichts mehr zu tun. Sie können dort neu beginnen, wo Sie herkamen.',
+      text: 'Hier ist nichts mehr zu tun. Sie können auf der Seite oder in der App neu beginnen, von der Sie kamen.',
     },
     declined: {
       title: 'Sie haben es nicht erlaubt',
-      text: 'Die Anfrage wurde abgelehnt. Sollten Sie es sich anders überlegen, beginnen Sie dort neu, wo Sie herkamen.',
+      text: 'Ohne Ihre Erlaubnis geschieht nichts. Wenn Sie es sich anders überlegen, beginnen Sie auf der Seite oder in der App neu, von der Sie kamen.',
     },
     rejected: {
       title: 'Der Nachweis ist nicht gelungen',
-      text: 'Was vorgelegt wurde, konnte nicht anerkannt werden. Sie können es mit einem anderen Ausweis versuchen; beginnen Sie dort, wo Sie herkamen.',
+      text: 'Was vorgelegt wurde, konnte nicht anerkannt werden. Sie können es mit einem anderen Ausweis versuchen; beginnen Sie auf der Seite oder in der App neu, von der Sie kamen.',
     },
     sourceFailed: {
       title: 'Die Prüfung konnte nicht abgeschlossen werden',
-      text: 'Die prüfende Stelle gab keine brauchbare Antwort. Beginnen Sie dort neu, wo Sie herkamen.',
+      text: 'Die prüfende Stelle gab keine brauchbare Antwort. Beginnen Sie auf der Seite oder in der App neu, von der Sie kamen.',
     },
     sourceDown: {
       title: 'Die prüfende Stelle antwortet nicht',
@@ -280,19 +284,19 @@ export const de: Messages = {
     },
     notFound: {
       title: 'Diese Seite gibt es nicht',
-      text: 'Prüfen Sie die Adresse, oder gehen Sie dorthin zurück, woher Sie kamen.',
+      text: 'Prüfen Sie die Adresse, oder gehen Sie zur Seite oder App zurück, von der Sie kamen.',
     },
     invalid: {
-      title: 'Diese Anfrage ist nicht brauchbar',
-      text: 'Die Anwendung, die Sie hierher geschickt hat, hat einen Fehler gemacht. Es liegt nicht an Ihnen: Gehen Sie zurück und sagen Sie es dem Betreiber.',
+      title: 'Diese Anfrage funktioniert nicht',
+      text: 'Die Seite oder App, die Sie hierher geschickt hat, hat einen Fehler gemacht. Es liegt nicht an Ihnen: Gehen Sie zurück und sagen Sie es dem Betreiber.',
     },
     tooMany: {
       title: 'Zu viele Prüfungen auf einmal',
-      text: 'Aus Ihrem Netz wurden innerhalb einer Minute viele Prüfungen begonnen. Warten Sie eine Minute und beginnen Sie dann dort neu, wo Sie herkamen.',
+      text: 'Aus Ihrem Netz wurden innerhalb einer Minute viele Prüfungen begonnen. Warten Sie eine Minute und beginnen Sie dann auf der Seite oder in der App neu, von der Sie kamen.',
     },
     unavailable: {
       title: 'Gerade geht es nicht weiter',
-      text: 'Das liegt an uns, nicht an Ihnen. Nichts ging verloren: Warten Sie einen Augenblick und versuchen Sie es erneut.',
+      text: 'Das liegt an uns, nicht an Ihnen. Nichts ist verloren: Warten Sie einen Augenblick und versuchen Sie es erneut.',
     },
   },
 };

@@ -14,7 +14,8 @@ export const en: Messages = {
   },
   consent: {
     title: (partner) => `Share a verified answer with ${partner}?`,
-    lead: (partner) => `${partner} asks us to confirm the following about you. You decide whether we may.`,
+    lead: (partner) =>
+      `We are SVC Identity. ${partner} asks us to confirm the following about you. You decide whether we may.`,
     shared: (partner) => `${partner} will learn`,
     notShared: (partner) => `${partner} will not learn`,
     withheld: [
@@ -42,7 +43,8 @@ export const en: Messages = {
       withdraw: (partner) => `You can withdraw at any time: tell ${partner}.`,
       help: 'Or write to us:',
     },
-    returnTo: (host) => `Afterwards you return to ${host}.`,
+    next: (host) =>
+      `Next, we verify this with you. Then you return to ${host}. If you do not allow it, you return there now.`,
     accept: 'Allow and continue',
     decline: 'Don’t allow',
   },
@@ -54,10 +56,14 @@ export const en: Messages = {
     country: { title: 'Your country', text: 'Only its code, such as DE or US' },
     assurance_level: { title: 'How thorough the verification was', text: 'A level from 1 to 3' },
   },
+  code: {
+    title: 'A code that stands for you',
+    text: (partner) => `Only ${partner} gets it, to recognise you next time`,
+  },
   people: {
     title: 'Choose who to be',
     lead: (partner) =>
-      `In test mode you sign in as one of these people. Each leads ${partner} to one particular result.`,
+      `In test mode you sign in as one of these people. Each gives ${partner} one particular result.`,
     groups: {
       claims: {
         title: 'Claims',
@@ -87,10 +93,10 @@ export const en: Messages = {
       'source-down': { title: 'Source down', text: 'The verification source does not answer' },
       duplicate: { title: 'Duplicate', text: '403, known under another identity: the enrollment is blocked' },
       'client-inactive': { title: 'Inactive client', text: '403, the client is not active' },
-      'low-balance': { title: 'Low balance', text: '402, the wallet is too short' },
-      'minute-cap': { title: 'Minute cap', text: '429, this minute’s spend limit is reached' },
-      'hour-cap': { title: 'Hour cap', text: '429, this hour’s spend limit is reached' },
-      unavailable: { title: 'Unavailable', text: '503, spend limits cannot be checked' },
+      'low-balance': { title: 'Low balance', text: '402, the balance is too low' },
+      'minute-cap': { title: 'Minute cap', text: '429, this minute’s spend cap is reached' },
+      'hour-cap': { title: 'Hour cap', text: '429, this hour’s spend cap is reached' },
+      unavailable: { title: 'Unavailable', text: '503, spend caps cannot be checked' },
     },
   },
   provider: {
@@ -100,21 +106,21 @@ export const en: Messages = {
     points: [
       (source) => `You sign in on the site of ${source}. We never see your password.`,
       (source, partner) => `${source} does not learn that it is for ${partner}.`,
-      () => 'We keep the answers, not what they were made from.',
+      () => 'We keep the answers, not the data behind them.',
     ],
     go: (source) => `Continue to ${source}`,
   },
   wallet: {
-    title: (source) => `Show it with ${source}`,
+    title: (source) => `Prove it with ${source}`,
     lead: (source, partner) =>
       `${source} shows us what ${partner} asks for. In the app you see everything before you agree.`,
     open: (source) => `Open ${source}`,
     digital: 'Choose a wallet in this browser',
     absent: {
       computer:
-        'The app is on your phone? Continue there. A link on this computer works only where the app is installed on it.',
+        'Is the app on your phone? Continue there. It opens on this computer only if it is installed here.',
       phone:
-        'Nothing happens? Then the app is not on this device. Install the app of your country and come back, or cancel.',
+        'Does nothing happen? Then the app is not on this device. Install your country’s app and come back, or cancel.',
     },
     declined: {
       title: 'You said no in your wallet.',
@@ -122,26 +128,26 @@ export const en: Messages = {
     },
     trouble: {
       title: 'Your wallet could not answer.',
-      text: 'It may not hold what is asked for. Nothing was shared. You can try again or cancel.',
+      text: 'It may not contain what is asked for. Nothing was shared. You can try again or cancel.',
     },
     answered: {
       title: 'Your wallet has answered.',
-      text: 'Follow your wallet back to this browser. If it opened another one, ask your wallet once more from here.',
+      text: 'Your wallet leads you back to this browser. If it opened another one, open your wallet once more from here.',
     },
     test: {
       title: 'Test wallet',
-      text: 'In test mode, a wallet with made-up people is here to try everything out.',
+      text: 'In test mode you can try everything out with made-up people.',
       button: 'Open the test wallet',
     },
   },
   handoff: {
     offer: {
-      title: 'Rather use your phone?',
+      title: 'Would you rather use your phone?',
       text: 'Verify there and come back to this page.',
       button: 'Continue on my phone',
     },
     title: 'Continue on your phone',
-    lead: 'Keep this page open. It goes on by itself when you have finished on your phone.',
+    lead: 'Keep this page open. It continues by itself when you have finished on your phone.',
     scan: 'Scan this with the camera of your phone',
     local: {
       title: 'Open this address in another browser',
@@ -149,40 +155,43 @@ export const en: Messages = {
     },
     link: 'Or open this address there',
     code: 'Then type this code on your phone',
-    codeText: 'Never give it to anyone. We do not ask for it by phone, e-mail or chat.',
-    lifetime: 'Link and code work once, for 2 minutes.',
+    codeText: 'Never give it to anyone. We never ask for it by phone, e-mail or chat.',
+    lifetime: 'The link and the code work once, for 2 minutes.',
     stay: 'Continue on this computer instead',
     expired: {
-      title: 'That link has run out',
-      text: 'Links for the phone work for 2 minutes. Make a new one, or go on here.',
+      title: 'This link has expired',
+      text: 'Links for the phone work for 2 minutes. Make a new one, or continue here.',
       button: 'Make a new link',
     },
     taken: {
-      title: 'Go on with your phone',
-      text: (phone) => `Opened in ${phone}. Keep this page open: it goes on by itself.`,
+      title: 'Now continue on your phone',
+      text: (phone) => `Opened in ${phone}. Keep this page open: it continues by itself.`,
     },
   },
   phone: {
     title: (partner) => `Verify for ${partner}`,
     lead: (partner, computer) =>
-      `You are about to prove something about yourself to ${partner}, for a visit that was begun in ${computer}.`,
+      `${partner} asks us to confirm the following about you. The request was started in ${computer}.`,
     warning:
-      'Go on only if you began it yourself and that screen is in front of you. If someone sent you this link, close this page.',
+      'Continue only if you started it yourself and that screen is in front of you. If someone sent you this link, close this page.',
     code: 'Code on that screen',
-    codeHint: 'Six digits, shown beside the address that you opened',
-    wrong: 'That is not the code. After three wrong ones the link stops working.',
+    codeHint: 'Six digits, shown beside the link that you opened',
+    wrong: 'That is not the code. After three wrong codes the link stops working.',
     submit: 'Continue',
     confirm: {
       title: 'Is this your computer?',
       lead: (partner) =>
         `You have signed in. Nothing has been shared yet. The answers for ${partner} go to this computer:`,
-      began: 'Begun',
-      warning: 'If you are not looking at it right now, someone may be trying to pass as you: choose No.',
+      began: 'Started',
+      warning: 'If you are not looking at it right now, someone may be pretending to be you: choose No.',
       yes: 'Yes, this is my computer',
       no: 'No, stop here',
     },
-    done: { title: 'Done', text: 'Go on at your computer. You can close this page.' },
-    ended: { title: 'It ended here', text: 'Your computer shows how to go on. You can close this page.' },
+    done: { title: 'Done', text: 'Continue on your computer. You can close this page.' },
+    ended: {
+      title: 'This verification has ended',
+      text: 'Your computer shows what to do next. You can close this page.',
+    },
   },
   devices: {
     named: (browser, system) => `${browser} on ${system}`,
@@ -205,7 +214,7 @@ export const en: Messages = {
     terms: 'Terms',
     help: 'Help',
   },
-  reference: 'Reference',
+  reference: 'If you ask for help, give this reference:',
   retry: 'Try again',
   back: (host) => `Go back to ${host}`,
   developer: 'For the developer of the application',
@@ -213,17 +222,17 @@ export const en: Messages = {
     nothingShared: 'Nothing about you was shared.',
     nothingHere: 'Nothing was shared from this browser.',
     signedIn: (partner) =>
-      `None of the answers was shared. ${partner} learned that you signed in, under a code that stands for you only there, and that this ended.`,
-    answersShared: (partner) => `${partner} could read the answers that you allowed, and nothing else.`,
+      `None of the answers was shared. ${partner} got the code that stands for you there, and learned that you signed in and that the verification ended.`,
+    answersShared: (partner) => `${partner} could read what you allowed, and nothing else.`,
   },
   problems: {
     expired: {
       title: 'This verification has expired',
-      text: 'A verification is open for 30 minutes. Go back to where you came from and start again.',
+      text: 'A verification is open for 30 minutes. Go back to the site or app that you came from and start again.',
     },
     otherBrowser: {
-      title: 'Continue in the browser where you began',
-      text: 'This verification belongs to another browser or device, or it has expired. Open it there, or start again from where you came from.',
+      title: 'Continue in the browser where you started',
+      text: 'This verification belongs to another browser or device, or it has expired. Open it there, or start again from the site or app that you came from.',
     },
     finished: {
       title: 'This verification is already finished',
@@ -231,15 +240,15 @@ export const en: Messages = {
     },
     cancelled: {
       title: 'This verification was cancelled',
-      text: 'There is nothing left to do here. You can start again from where you came from.',
+      text: 'There is nothing left to do here. You can start again from the site or app that you came from.',
     },
     declined: {
       title: 'You did not allow this',
-      text: 'The request was declined. Should you change your mind, start again from where you came from.',
+      text: 'Nothing happens without your permission. If you change your mind, start again from the site or app that you came from.',
     },
     rejected: {
       title: 'The verification did not succeed',
-      text: 'What was presented could not be accepted. You can try again with another document, starting from where you came from.',
+      text: 'What was presented could not be accepted. You can try again with another document, starting from the site or app that you came from.',
     },
     sourceFailed: {
       title: 'The verification could not be completed',
@@ -259,19 +268,19 @@ export const en: Messages = {
     },
     notFound: {
       title: 'There is no such page',
-      text: 'Check the address, or go back to where you came from.',
+      text: 'Check the address, or go back to the site or app that you came from.',
     },
     invalid: {
-      title: 'This request cannot be used',
-      text: 'The application that sent you here made a mistake. It is not your fault: go back and tell its operator.',
+      title: 'This request does not work',
+      text: 'The site or app that sent you here made a mistake. It is not your fault: go back and tell its operator.',
     },
     tooMany: {
       title: 'Too many verifications at once',
-      text: 'Many verifications were started from your network within a minute. Wait a minute, then start again from where you came from.',
+      text: 'Many verifications were started from your network within a minute. Wait a minute, then start again from the site or app that you came from.',
     },
     unavailable: {
-      title: 'We cannot go on right now',
-      text: 'This is our fault, not yours. Nothing was lost: wait a moment and try again.',
+      title: 'We cannot continue right now',
+      text: 'This is our fault, not yours. Nothing is lost: wait a moment and try again.',
     },
   },
 };

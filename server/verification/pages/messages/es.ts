@@ -20,7 +20,8 @@ export const es: Messages = {
   },
   consent: {
     title: (partner) => `¿Compartir una respuesta verificada con ${partner}?`,
-    lead: (partner) => `${partner} nos pide confirmar lo siguiente sobre ti. Tú decides si podemos hacerlo.`,
+    lead: (partner) =>
+      `Somos SVC Identity. ${partner} nos pide confirmar lo siguiente sobre ti. Tú decides si podemos hacerlo.`,
     shared: (partner) => `${partner} sabrá`,
     notShared: (partner) => `${partner} no sabrá`,
     withheld: [
@@ -48,7 +49,8 @@ export const es: Messages = {
       withdraw: (partner) => `Puedes retirar el permiso en cualquier momento: díselo a ${partner}.`,
       help: 'O escríbenos:',
     },
-    returnTo: (host) => `Después volverás a ${host}.`,
+    next: (host) =>
+      `A continuación lo verificamos contigo y después vuelves a ${host}. Si no lo permites, vuelves allí ahora.`,
     accept: 'Permitir y continuar',
     decline: 'No permitir',
   },
@@ -60,10 +62,14 @@ export const es: Messages = {
     country: { title: 'Tu país', text: 'Solo su código, por ejemplo DE o US' },
     assurance_level: { title: 'Lo rigurosa que fue la verificación', text: 'Un nivel del 1 al 3' },
   },
+  code: {
+    title: 'Un código que te representa',
+    text: (partner) => `Solo ${partner} lo recibe, para reconocerte la próxima vez`,
+  },
   people: {
     title: 'Elige quién quieres ser',
     lead: (partner) =>
-      `En el modo de prueba entras como una de estas personas. Cada una lleva a ${partner} a un resultado concreto.`,
+      `En el modo de prueba entras como una de estas personas. Cada una da a ${partner} un resultado concreto.`,
     groups: {
       claims: {
         title: 'Respuestas',
@@ -80,9 +86,9 @@ export const es: Messages = {
     },
     names: {
       adult: { title: 'Adulto', text: 'Mayor de 21, todas las respuestas positivas' },
-      'new-adult': { title: 'Adulto nuevo', text: 'Cada vez alguien a quien nadie conoce' },
-      'young-adult': { title: 'Adulto joven', text: '19 años: más de 18, no 21' },
-      teen: { title: 'Adolescente', text: '17 años: más de 16, no 18' },
+      'new-adult': { title: 'Adulto nuevo', text: 'Un usuario nuevo en cada prueba' },
+      'young-adult': { title: 'Adulto joven', text: '19 años: 18 o más, no 21' },
+      teen: { title: 'Adolescente', text: '17 años: 16 o más, no 18' },
       child: { title: 'Menor', text: '15 años: todas las respuestas sobre la edad negativas' },
       abroad: { title: 'Del extranjero', text: 'Un adulto cuyo país es US' },
       'unknown-country': { title: 'País desconocido', text: 'Un adulto cuyo país es null' },
@@ -97,9 +103,9 @@ export const es: Messages = {
       duplicate: { title: 'Duplicado', text: '403, conocido con otra identidad: la inscripción se bloquea' },
       'client-inactive': { title: 'Cliente inactivo', text: '403, el cliente no está activo' },
       'low-balance': { title: 'Saldo bajo', text: '402, el saldo no alcanza' },
-      'minute-cap': { title: 'Límite por minuto', text: '429, se alcanzó el gasto de este minuto' },
-      'hour-cap': { title: 'Límite por hora', text: '429, se alcanzó el gasto de esta hora' },
-      unavailable: { title: 'No disponible', text: '503, los límites no se pueden comprobar' },
+      'minute-cap': { title: 'Límite por minuto', text: '429, se alcanzó el límite de gasto de este minuto' },
+      'hour-cap': { title: 'Límite por hora', text: '429, se alcanzó el límite de gasto de esta hora' },
+      unavailable: { title: 'No disponible', text: '503, los límites de gasto no se pueden comprobar' },
     },
   },
   provider: {
@@ -109,7 +115,7 @@ export const es: Messages = {
     points: [
       (source) => `Entras en el sitio de ${source}. Nunca vemos tu contraseña.`,
       (source, partner) => `${source} no sabe que es para ${partner}.`,
-      () => 'Guardamos las respuestas, no aquello de lo que salieron.',
+      () => 'Guardamos las respuestas, no los datos que hay detrás.',
     ],
     go: (source) => `Continuar a ${source}`,
   },
@@ -121,7 +127,7 @@ export const es: Messages = {
     digital: 'Elegir una cartera en este navegador',
     absent: {
       computer:
-        '¿La aplicación está en tu teléfono? Sigue allí. El enlace en este ordenador solo sirve si la aplicación está instalada aquí.',
+        '¿La aplicación está en tu teléfono? Sigue allí. En este ordenador solo se abre si está instalada aquí.',
       phone:
         '¿No pasa nada? Entonces la aplicación no está en este dispositivo. Instala la aplicación de tu país y vuelve, o cancela.',
     },
@@ -135,17 +141,17 @@ export const es: Messages = {
     },
     answered: {
       title: 'Tu cartera ha respondido.',
-      text: 'Síguela para volver a este navegador. Si ha abierto otro, pregúntale otra vez desde aquí.',
+      text: 'Te devuelve a este navegador. Si ha abierto otro, abre la cartera otra vez desde aquí.',
     },
     test: {
       title: 'Cartera de prueba',
-      text: 'En el modo de prueba, una cartera con personas inventadas permite probarlo todo.',
+      text: 'En el modo de prueba puedes probarlo todo con personas inventadas.',
       button: 'Abrir la cartera de prueba',
     },
   },
   handoff: {
     offer: {
-      title: '¿Prefieres el teléfono?',
+      title: '¿Prefieres usar tu teléfono?',
       text: 'Verifícate allí y vuelve a esta página.',
       button: 'Continuar en mi teléfono',
     },
@@ -158,28 +164,28 @@ export const es: Messages = {
     },
     link: 'O abre allí esta dirección',
     code: 'Después escribe este código en el teléfono',
-    codeText: 'No se lo des a nadie. No lo pedimos por teléfono, correo ni chat.',
+    codeText: 'No se lo des a nadie. Nunca lo pedimos por teléfono, correo ni chat.',
     lifetime: 'La dirección y el código sirven una vez, durante 2 minutos.',
     stay: 'Continuar mejor en este ordenador',
     expired: {
-      title: 'Esa dirección ha caducado',
+      title: 'Esta dirección ha caducado',
       text: 'Las direcciones para el teléfono duran 2 minutos. Crea una nueva o continúa aquí.',
       button: 'Crear una nueva',
     },
     taken: {
-      title: 'Sigue en tu teléfono',
+      title: 'Continúa ahora en tu teléfono',
       text: (phone) => `Abierto en ${phone}. Deja abierta esta página: seguirá por sí sola.`,
     },
   },
   phone: {
     title: (partner) => `Verificación para ${partner}`,
     lead: (partner, computer) =>
-      `Vas a demostrar algo sobre ti a ${partner}, para una visita que se inició en ${computer}.`,
+      `${partner} nos pide confirmar lo siguiente sobre ti. La solicitud se inició en ${computer}.`,
     warning:
       'Sigue solo si la iniciaste tú y tienes esa pantalla delante. Si alguien te envió esta dirección, cierra la página.',
     code: 'Código de esa pantalla',
     codeHint: 'Seis cifras, junto a la dirección que abriste',
-    wrong: 'Ese no es el código. Tras tres errores, la dirección deja de servir.',
+    wrong: 'Ese no es el código. Tras tres códigos erróneos, la dirección deja de servir.',
     submit: 'Continuar',
     confirm: {
       title: '¿Es este tu ordenador?',
@@ -192,7 +198,7 @@ export const es: Messages = {
     },
     done: { title: 'Listo', text: 'Sigue en tu ordenador. Puedes cerrar esta página.' },
     ended: {
-      title: 'Aquí ha terminado',
+      title: 'Esta verificación ha terminado',
       text: 'Tu ordenador indica cómo seguir. Puedes cerrar esta página.',
     },
   },
@@ -217,7 +223,7 @@ export const es: Messages = {
     terms: 'Condiciones',
     help: 'Ayuda',
   },
-  reference: 'Referencia',
+  reference: 'Si pides ayuda, indica esta referencia:',
   retry: 'Intentar de nuevo',
   back: (host) => `Volver a ${host}`,
   developer: 'Para quien desarrolla la aplicación',
@@ -225,17 +231,17 @@ export const es: Messages = {
     nothingShared: 'No se ha compartido nada sobre ti.',
     nothingHere: 'No se ha compartido nada desde este navegador.',
     signedIn: (partner) =>
-      `No se ha compartido ninguna de las respuestas. ${partner} ha sabido que has iniciado sesión, con un código que solo allí te representa, y que esto ha terminado.`,
-    answersShared: (partner) => `${partner} pudo leer las respuestas que permitiste, y nada más.`,
+      `No se ha compartido ninguna de las respuestas. ${partner} ha recibido el código que te representa allí, y ha sabido que has iniciado sesión y que la verificación ha terminado.`,
+    answersShared: (partner) => `${partner} pudo leer lo que permitiste, y nada más.`,
   },
   problems: {
     expired: {
       title: 'Esta verificación ha caducado',
-      text: 'Una verificación permanece abierta 30 minutos. Vuelve al sitio del que viniste y empieza de nuevo.',
+      text: 'Una verificación permanece abierta 30 minutos. Vuelve al sitio o la aplicación de donde vienes y empieza de nuevo.',
     },
     otherBrowser: {
       title: 'Continúa en el navegador donde empezaste',
-      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio del que viniste.',
+      text: 'Esta verificación es de otro navegador o dispositivo, o ha caducado. Ábrela allí, o empieza de nuevo desde el sitio o la aplicación de donde vienes.',
     },
     finished: {
       title: 'Esta verificación ya ha terminado',
@@ -243,19 +249,19 @@ export const es: Messages = {
     },
     cancelled: {
       title: 'Esta verificación se canceló',
-      text: 'Aquí no queda nada por hacer. Puedes empezar de nuevo desde el sitio del que viniste.',
+      text: 'Aquí no queda nada por hacer. Puedes empezar de nuevo desde el sitio o la aplicación de donde vienes.',
     },
     declined: {
       title: 'No lo permitiste',
-      text: 'La solicitud se rechazó. Si cambias de opinión, empieza de nuevo desde el sitio del que viniste.',
+      text: 'No ocurre nada sin tu permiso. Si cambias de opinión, empieza de nuevo desde el sitio o la aplicación de donde vienes.',
     },
     rejected: {
       title: 'La verificación no se superó',
-      text: 'Lo presentado no se pudo aceptar. Puedes intentarlo con otro documento, desde el sitio del que viniste.',
+      text: 'Lo presentado no se pudo aceptar. Puedes intentarlo con otro documento, desde el sitio o la aplicación de donde vienes.',
     },
     sourceFailed: {
       title: 'La verificación no se pudo completar',
-      text: 'El servicio que comprueba identidades no dio una respuesta utilizable. Empieza de nuevo desde el sitio del que viniste.',
+      text: 'El servicio que comprueba identidades no dio una respuesta utilizable. Empieza de nuevo desde el sitio o la aplicación de donde vienes.',
     },
     sourceDown: {
       title: 'El servicio de verificación no responde',
@@ -271,15 +277,15 @@ export const es: Messages = {
     },
     notFound: {
       title: 'Esa página no existe',
-      text: 'Comprueba la dirección, o vuelve al sitio del que viniste.',
+      text: 'Comprueba la dirección, o vuelve al sitio o la aplicación de donde vienes.',
     },
     invalid: {
-      title: 'Esta solicitud no se puede usar',
-      text: 'La aplicación que te envió aquí cometió un error. No es culpa tuya: vuelve y avisa a quien la gestiona.',
+      title: 'Esta solicitud no funciona',
+      text: 'El sitio o la aplicación que te envió aquí cometió un error. No es culpa tuya: vuelve y avisa a quien lo gestiona.',
     },
     tooMany: {
       title: 'Demasiadas verificaciones a la vez',
-      text: 'Desde su red se han iniciado muchas verificaciones en un minuto. Espere un minuto y empiece de nuevo desde donde venía.',
+      text: 'Desde tu red se han iniciado muchas verificaciones en un minuto. Espera un minuto y empieza de nuevo desde el sitio o la aplicación de donde vienes.',
     },
     unavailable: {
       title: 'Ahora mismo no podemos continuar',

@@ -21,7 +21,7 @@ export const fr: Messages = {
   consent: {
     title: (partner) => `Transmettre une réponse vérifiée à ${partner} ?`,
     lead: (partner) =>
-      `${partner} nous demande de confirmer ce qui suit à votre sujet. C’est vous qui décidez si nous le pouvons.`,
+      `Nous sommes SVC Identity. ${partner} nous demande de confirmer ce qui suit à votre sujet. C’est vous qui décidez si nous le pouvons.`,
     shared: (partner) => `${partner} apprendra`,
     notShared: (partner) => `${partner} n’apprendra pas`,
     withheld: [
@@ -49,7 +49,8 @@ export const fr: Messages = {
       withdraw: (partner) => `Vous pouvez retirer votre accord à tout moment : dites-le à ${partner}.`,
       help: 'Ou écrivez-nous :',
     },
-    returnTo: (host) => `Vous reviendrez ensuite sur ${host}.`,
+    next: (host) =>
+      `Ensuite, nous le vérifions avec vous, puis vous revenez sur ${host}. Si vous ne l’autorisez pas, vous y revenez maintenant.`,
     accept: 'Autoriser et continuer',
     decline: 'Ne pas autoriser',
   },
@@ -64,10 +65,14 @@ export const fr: Messages = {
     country: { title: 'Votre pays', text: 'Seulement son code, par exemple DE ou US' },
     assurance_level: { title: 'Le degré de la vérification', text: 'Un niveau de 1 à 3' },
   },
+  code: {
+    title: 'Un code qui vous désigne',
+    text: (partner) => `Seul ${partner} le reçoit, pour vous reconnaître la prochaine fois`,
+  },
   people: {
     title: 'Choisissez qui vous êtes',
     lead: (partner) =>
-      `En mode test, vous vous connectez comme l’une de ces personnes. Chacune mène ${partner} à un résultat précis.`,
+      `En mode test, vous vous connectez comme l’une de ces personnes. Chacune donne à ${partner} un résultat précis.`,
     groups: {
       claims: {
         title: 'Réponses',
@@ -84,7 +89,7 @@ export const fr: Messages = {
     },
     names: {
       adult: { title: 'Adulte', text: 'Plus de 21 ans, toutes les réponses positives' },
-      'new-adult': { title: 'Nouvel adulte', text: 'À chaque fois une personne encore inconnue' },
+      'new-adult': { title: 'Nouvel adulte', text: 'Un nouvel utilisateur à chaque essai' },
       'young-adult': { title: 'Jeune adulte', text: '19 ans : 18 ans révolus, pas 21' },
       teen: { title: 'Adolescent', text: '17 ans : 16 ans révolus, pas 18' },
       child: { title: 'Enfant', text: '15 ans : toutes les réponses sur l’âge négatives' },
@@ -113,7 +118,7 @@ export const fr: Messages = {
     points: [
       (source) => `Vous vous connectez sur le site de ${source}. Nous ne voyons jamais votre mot de passe.`,
       (source, partner) => `${source} n’apprend pas que c’est pour ${partner}.`,
-      () => 'Nous gardons les réponses, pas ce qui a servi à les établir.',
+      () => 'Nous gardons les réponses, pas les données qui les fondent.',
     ],
     go: (source) => `Continuer vers ${source}`,
   },
@@ -125,7 +130,7 @@ export const fr: Messages = {
     digital: 'Choisir un portefeuille dans ce navigateur',
     absent: {
       computer:
-        'L’application est sur votre téléphone ? Continuez là-bas. Le lien sur cet ordinateur ne sert que si l’application y est installée.',
+        'L’application est sur votre téléphone ? Continuez là-bas. Sur cet ordinateur, elle ne s’ouvre que si elle y est installée.',
       phone:
         'Rien ne se passe ? L’application n’est alors pas sur cet appareil. Installez l’application de votre pays et revenez, ou annulez.',
     },
@@ -139,17 +144,17 @@ export const fr: Messages = {
     },
     answered: {
       title: 'Votre portefeuille a répondu.',
-      text: 'Suivez-le pour revenir dans ce navigateur. S’il en a ouvert un autre, interrogez-le encore une fois d’ici.',
+      text: 'Il vous ramène dans ce navigateur. S’il en a ouvert un autre, ouvrez-le encore une fois d’ici.',
     },
     test: {
       title: 'Portefeuille de test',
-      text: 'En mode test, un portefeuille avec des personnes fictives permet de tout essayer.',
+      text: 'En mode test, vous pouvez tout essayer avec des personnes fictives.',
       button: 'Ouvrir le portefeuille de test',
     },
   },
   handoff: {
     offer: {
-      title: 'Plutôt avec votre téléphone ?',
+      title: 'Préférez-vous utiliser votre téléphone ?',
       text: 'Vérifiez-vous là-bas, puis revenez sur cette page.',
       button: 'Continuer sur mon téléphone',
     },
@@ -163,7 +168,7 @@ export const fr: Messages = {
     link: 'Ou ouvrez-y cette adresse',
     code: 'Saisissez ensuite ce code sur le téléphone',
     codeText:
-      'Ne le donnez à personne. Nous ne le demandons ni par téléphone, ni par e-mail, ni par messagerie.',
+      'Ne le donnez à personne. Nous ne le demandons jamais par téléphone, par e-mail ou par messagerie.',
     lifetime: 'L’adresse et le code servent une seule fois, pendant 2 minutes.',
     stay: 'Continuer plutôt sur cet ordinateur',
     expired: {
@@ -172,19 +177,19 @@ export const fr: Messages = {
       button: 'Créer une nouvelle adresse',
     },
     taken: {
-      title: 'Poursuivez sur votre téléphone',
+      title: 'Continuez maintenant sur votre téléphone',
       text: (phone) => `Ouvert dans ${phone}. Gardez cette page ouverte : elle avancera d’elle-même.`,
     },
   },
   phone: {
     title: (partner) => `Vérification pour ${partner}`,
     lead: (partner, computer) =>
-      `Vous allez prouver quelque chose sur vous à ${partner}, pour une visite commencée dans ${computer}.`,
+      `${partner} nous demande de confirmer ce qui suit à votre sujet. La demande a été commencée dans ${computer}.`,
     warning:
       'Ne continuez que si vous l’avez commencée vous-même et si cet écran est devant vous. Si quelqu’un vous a envoyé cette adresse, fermez la page.',
     code: 'Code affiché sur cet écran',
     codeHint: 'Six chiffres, à côté de l’adresse que vous avez ouverte',
-    wrong: 'Ce n’est pas le code. Après trois erreurs, l’adresse ne fonctionne plus.',
+    wrong: 'Ce n’est pas le code. Après trois codes erronés, l’adresse ne fonctionne plus.',
     submit: 'Continuer',
     confirm: {
       title: 'Est-ce votre ordinateur ?',
@@ -198,7 +203,7 @@ export const fr: Messages = {
     },
     done: { title: 'Terminé', text: 'Continuez sur votre ordinateur. Vous pouvez fermer cette page.' },
     ended: {
-      title: 'Cela s’arrête ici',
+      title: 'Cette vérification a pris fin',
       text: 'Votre ordinateur indique la suite. Vous pouvez fermer cette page.',
     },
   },
@@ -223,7 +228,7 @@ export const fr: Messages = {
     terms: 'Conditions d’utilisation',
     help: 'Aide',
   },
-  reference: 'Référence',
+  reference: 'Si vous demandez de l’aide, indiquez cette référence :',
   retry: 'Réessayer',
   back: (host) => `Revenir à ${host}`,
   developer: 'Pour le développeur de l’application',
@@ -231,18 +236,17 @@ export const fr: Messages = {
     nothingShared: 'Rien n’a été transmis à votre sujet.',
     nothingHere: 'Rien n’a été transmis depuis ce navigateur.',
     signedIn: (partner) =>
-      `Aucune des réponses n’a été transmise. ${partner} a appris que vous vous êtes connecté, sous un code qui ne vous désigne que là, et que c’est terminé.`,
-    answersShared: (partner) =>
-      `${partner} a pu lire les réponses que vous avez autorisées, et rien d’autre.`,
+      `Aucune des réponses n’a été transmise. ${partner} a reçu le code qui vous y désigne, et a appris que vous vous êtes connecté et que la vérification a pris fin.`,
+    answersShared: (partner) => `${partner} a pu lire ce que vous avez autorisé, et rien d’autre.`,
   },
   problems: {
     expired: {
       title: 'Cette vérification a expiré',
-      text: 'Une vérification reste ouverte 30 minutes. Retournez là d’où vous venez et recommencez.',
+      text: 'Une vérification reste ouverte 30 minutes. Retournez sur le site ou dans l’application d’où vous venez et recommencez.',
     },
     otherBrowser: {
       title: 'Continuez dans le navigateur où vous avez commencé',
-      text: 'Cette vérification appartient à un autre navigateur ou appareil, ou elle a expiré. Ouvrez-la là-bas, ou recommencez depuis le site d’où vous venez.',
+      text: 'Cette vérification appartient à un autre navigateur ou appareil, ou elle a expiré. Ouvrez-la là-bas, ou recommencez depuis le site ou l’application d’où vous venez.',
     },
     finished: {
       title: 'Cette vérification est déjà terminée',
@@ -250,19 +254,19 @@ export const fr: Messages = {
     },
     cancelled: {
       title: 'Cette vérification a été annulée',
-      text: 'Il n’y a plus rien à faire ici. Vous pouvez recommencer depuis le site d’où vous venez.',
+      text: 'Il n’y a plus rien à faire ici. Vous pouvez recommencer depuis le site ou l’application d’où vous venez.',
     },
     declined: {
       title: 'Vous ne l’avez pas autorisé',
-      text: 'La demande a été refusée. Si vous changez d’avis, recommencez depuis le site d’où vous venez.',
+      text: 'Rien ne se fait sans votre autorisation. Si vous changez d’avis, recommencez depuis le site ou l’application d’où vous venez.',
     },
     rejected: {
       title: 'La vérification n’a pas abouti',
-      text: 'Ce qui a été présenté n’a pu être accepté. Vous pouvez réessayer avec un autre document, depuis le site d’où vous venez.',
+      text: 'Ce qui a été présenté n’a pu être accepté. Vous pouvez réessayer avec un autre document, depuis le site ou l’application d’où vous venez.',
     },
     sourceFailed: {
       title: 'La vérification n’a pu être achevée',
-      text: 'Le service qui vérifie les identités n’a pas donné de réponse utilisable. Recommencez depuis le site d’où vous venez.',
+      text: 'Le service qui vérifie les identités n’a pas donné de réponse utilisable. Recommencez depuis le site ou l’application d’où vous venez.',
     },
     sourceDown: {
       title: 'Le service de vérification ne répond pas',
@@ -278,15 +282,15 @@ export const fr: Messages = {
     },
     notFound: {
       title: 'Cette page n’existe pas',
-      text: 'Vérifiez l’adresse, ou retournez là d’où vous venez.',
+      text: 'Vérifiez l’adresse, ou retournez sur le site ou dans l’application d’où vous venez.',
     },
     invalid: {
-      title: 'Cette demande est inutilisable',
-      text: 'L’application qui vous a envoyé ici a commis une erreur. Vous n’y êtes pour rien : revenez en arrière et prévenez son exploitant.',
+      title: 'Cette demande ne fonctionne pas',
+      text: 'Le site ou l’application qui vous a envoyé ici a commis une erreur. Vous n’y êtes pour rien : revenez en arrière et prévenez son exploitant.',
     },
     tooMany: {
       title: 'Trop de vérifications à la fois',
-      text: 'De nombreuses vérifications ont été commencées depuis votre réseau en une minute. Attendez une minute, puis recommencez là d’où vous venez.',
+      text: 'De nombreuses vérifications ont été commencées depuis votre réseau en une minute. Attendez une minute, puis recommencez depuis le site ou l’application d’où vous venez.',
     },
     unavailable: {
       title: 'Nous ne pouvons pas continuer pour l’instant',

@@ -32,7 +32,8 @@ type AboutTime = (time: string) => string;
 
 /**
  * Every text of the pages. A language without one of them does not compile. `host` is where the browser
- * returns to, `source` the name of a verification source, `computer` a browser as `devices` calls it.
+ * returns to, `source` the name of a verification source, `computer` and `phone` a
+ * browser as `devices` calls it.
  */
 export interface Messages {
   language: string;
@@ -61,11 +62,14 @@ export interface Messages {
       /** Introduces the help address. */
       help: string;
     };
-    returnTo: (host: string) => string;
+    /** What happens after each of the two answers. */
+    next: (host: string) => string;
     accept: string;
     decline: string;
   };
   claims: Record<ClaimName, Titled>;
+  /** The pairwise subject, which the partner gets with the claims. */
+  code: { title: string; text: AboutPartner };
   people: {
     title: string;
     lead: AboutPartner;
@@ -131,6 +135,7 @@ export interface Messages {
     terms: string;
     help: string;
   };
+  /** Introduces the id of the request. */
   reference: string;
   retry: string;
   back: (host: string) => string;

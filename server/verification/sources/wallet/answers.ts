@@ -47,7 +47,7 @@ export interface DigitalAnswer {
   data: string;
 }
 
-/** Answers that a session may have: who has said no so often has given up. */
+/** Most answers that one session accepts. */
 const mostAnswers = 10;
 
 const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | undefined =>
@@ -136,7 +136,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
   }
 
   /**
-   * Writes into the session what an answer comes to. It counts once: of two at the same time one comes too late.
+   * Writes the result of an answer into the session. Of concurrent answers, one counts.
    * @returns the session after it, undefined for the one that is too late; `code` where something was proven
    */
   async function take(open: Open, answer: WalletAnswer) {

@@ -36,7 +36,7 @@ function ageQuery({ docType }: WalletSettings, claims: readonly ClaimName[]): Wa
   const ages = agesIn(claims);
   if (ages.length === 0) return [];
   const asked = ages.map((years) => [docType, `age_over_${years}`]);
-  // Every such attestation has this one (Annex A of the age verification profile); others need not be there.
+  // Every such attestation has this element (Annex A of the age verification profile). Others are optional.
   const usual = [[docType, 'age_over_18']];
   const options = ages.length === 1 && ages[0] === 18 ? [asked] : [asked, usual];
   return [{ id: 'proof_of_age', format: 'mso_mdoc', types: [docType], options }];

@@ -14,7 +14,7 @@ import { createTrust } from './trust.ts';
 
 export interface WalletDependencies {
   baseUrl: string;
-  /** What requests, and names of people, are derived from. */
+  /** Key from which requests and subjects are derived. */
   key: Uint8Array;
   clock: { now(): number };
   logger: Pick<Logger, 'error' | 'info' | 'warn'>;
@@ -111,7 +111,7 @@ export function createWalletSource(
         anchors: anchorsFor(mode),
         now: clock.now(),
       });
-      // Derived here: the number itself is kept nowhere, not even until the person is back.
+      // Derived here, so that the number itself is never stored.
       const subject = person && hmac(key, JSON.stringify(['wallet', person.issuer, person.identifier]));
       return { kind: 'proven', claims: proven, subject };
     },

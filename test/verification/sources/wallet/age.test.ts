@@ -18,7 +18,7 @@ const check = createCheck();
 const asked = expectation(ageSettings, ['age_18_plus']);
 
 describe('a proof of age that @owf/mdoc presents', () => {
-  it('comes to the claims that were asked for, and no person', async () => {
+  it('yields the requested claims, and no person', async () => {
     const proven = await check(await ageToken(), asked);
     expect(proven).toEqual({ claims: { age_18_plus: true }, person: undefined });
   });

@@ -94,7 +94,7 @@ describe.each(testWalletSources.map(({ name }) => name))('the loop with %s', (so
     await act('present');
     const again = await act('present');
     expect(again.status).toBe(400);
-    expect(again.html).toContain('not open any more');
+    expect(again.html).toContain('no longer open');
   });
 });
 

@@ -19,7 +19,7 @@ const number = ['personal_administrative_number'];
 const asked = expectation(personSettings, ['age_18_plus']);
 
 describe('a PID that @sd-jwt presents', () => {
-  it('comes to claims and to the person of its number', async () => {
+  it('yields claims and the person with its number', async () => {
     const claims = ['age_18_plus', 'country', 'identity_verified', 'assurance_level'] as const;
     const token = await personToken({ paths: [ages, ['nationalities', null], number] });
     expect(await check(token, expectation(personSettings, claims))).toEqual({
@@ -44,7 +44,7 @@ describe('a PID that @sd-jwt presents', () => {
 });
 
 describe('a PID as an mdoc', () => {
-  it('comes to the same claims', async () => {
+  it('yields the same claims', async () => {
     const docType = 'eu.europa.ec.eudi.pid.1';
     const elements = ['birth_date', 'nationality', 'personal_administrative_number'];
     const key = issuer.holderKey;

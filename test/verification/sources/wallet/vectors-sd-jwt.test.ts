@@ -12,7 +12,7 @@ const expected = { types: [type], audience, nonce, now: (madeAt + 1) * 1000 };
 const presentation = [person.issued, ...person.disclosures, person.keyBinding].join('~');
 
 describe('the PID of RFC 9901, appendix A.3', () => {
-  it('comes to the claims that the specification names', async () => {
+  it('yields the claims that the specification names', async () => {
     const { claims, disclosed, status } = await verifySigned(presentation, key, expected);
     const { cnf, ...rest } = claims;
     expect(rest).toEqual({
