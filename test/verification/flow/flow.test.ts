@@ -182,7 +182,7 @@ describe('forms sent again, late or from elsewhere', () => {
     const browser = await started();
     const otherBrowser = openBrowser(hosted);
     expect((await otherBrowser.open(browser.at)).status).toBe(401);
-    expect(otherBrowser.page.body).toContain('browser where you began');
+    expect(otherBrowser.page.body).toContain('Continue in the browser where you started');
     const { action, fields } = browser.form();
     expect((await otherBrowser.request(action, { ...fields, decision: 'accept' })).status).toBe(401);
     const { body } = await otherBrowser.request(browser.at, undefined, { accept: 'application/json' });
