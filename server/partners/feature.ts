@@ -55,3 +55,4 @@ export function createPartnersFeature({
     procedures: createPartnersProcedures({ partners, search, logos, keys, clients, endpoints, clock }),
   };
 }
+export type PartnersFeature = ReturnType<typeof createPartnersFeature>;

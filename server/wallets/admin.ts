@@ -50,10 +50,14 @@ export interface WalletsAdmin {
   clock: Pick<Clock, 'now'>;
   /** Configured price of a billable event in cents. */
   standardPrice: number;
-  prices: {
+  partners: {
     /** @throws ApiError not_found */
-    read(partnerId: string): Promise<Prices>;
-    set(partnerId: string, price: { kind: BillableKind; cents: number }, actor: Actor): Promise<Prices>;
+    show(partnerId: string): Promise<{ prices?: Prices }>;
+    setPrice(
+      partnerId: string,
+      price: { kind: BillableKind; cents: number },
+      actor: Actor,
+    ): Promise<{ prices?: Prices }>;
   };
 }
 
@@ -70,7 +74,7 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
 export function createWalletsProcedures(dependencies: WalletsAdmin) {
   const { store, audit, repair, manualEntries, listWallets, signStatement, clock } = dependencies;
-  const { standardPrice, prices } = dependencies;
+  const { standardPrice, partners } = dependencies;
 
   /** A wallet as the last page of its ledger has it. */
   async function walletOf({ partnerId, mode }: WalletReference): Promise<Wallet> {
@@ -214,15 +218,17 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     show: procedure
       .input(ShowPrices)
       .output(PricesView)
-      .query(async ({ input: { partnerId } }) =>
-        viewPrices(partnerId ?? null, partnerId ? await prices.read(partnerId) : {}, standardPrice),
-      ),
+      .query(async ({ input: { partnerId } }) => {
+        const { prices } = partnerId ? await partners.show(partnerId) : {};
+        return viewPrices(partnerId ?? null, prices, standardPrice);
+      }),
     set: procedure
       .input(SetPrice)
       .output(PricesView)
-      .mutation(async ({ input: { partnerId, ...price }, ctx }) =>
-        viewPrices(partnerId, await prices.set(partnerId, price, ctx.actor), standardPrice),
-      ),
+      .mutation(async ({ input: { partnerId, ...price }, ctx }) => {
+        const { prices } = await partners.setPrice(partnerId, price, ctx.actor);
+        return viewPrices(partnerId, prices, standardPrice);
+      }),
   });
 
   return { wallets: walletRouter, limits: limitRouter, prices: priceRouter };

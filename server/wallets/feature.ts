@@ -9,7 +9,7 @@ import type { WalletsStores } from './store.ts';
 import { createWalletList } from './wallet-list.ts';
 import { createWalletSummaries } from './wallet-summaries.ts';
 
-interface Dependencies extends Pick<WalletsAdmin, 'prices' | 'standardPrice' | 'signStatement'> {
+interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' | 'signStatement'> {
   stores: WalletsStores & BillingStores;
   billing: Pick<Billing, 'manualEntries' | 'publishing'>;
   clock: Clock;
@@ -24,7 +24,7 @@ interface Dependencies extends Pick<WalletsAdmin, 'prices' | 'standardPrice' | '
 /** What staff and partners see of wallets: balances, statements, limits, prices and audits. The ledger is billing's. */
 export function createWalletsFeature(dependencies: Dependencies) {
   const { stores, billing, clock, key, record, partnerNames } = dependencies;
-  const { signStatement, prices, standardPrice } = dependencies;
+  const { signStatement, partners, standardPrice } = dependencies;
   const { ledger, grants, revocations, checkpoints, use } = stores;
   const { manualEntries, publishing } = billing;
   const summaries = createWalletSummaries({ store: stores.summaries, ledger, use, clock });
@@ -48,7 +48,7 @@ export function createWalletsFeature(dependencies: Dependencies) {
       listWallets: createWalletList({ store: stores.summaries, ledger, summaries, clock, partnerNames }),
       signStatement,
       clock,
-      prices,
+      partners,
       standardPrice,
     }),
     sweeps: [summaries.sweep],

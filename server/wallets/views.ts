@@ -117,7 +117,11 @@ export function viewStatement({ partnerId, mode }: WalletReference, statement: S
   };
 }
 
-export function viewPrices(partnerId: string | null, overrides: Prices, standard: number): PricesView {
+export function viewPrices(
+  partnerId: string | null,
+  overrides: Prices | undefined,
+  standard: number,
+): PricesView {
   const price = (kind: BillableKind) => priceOf(kind, overrides, standard);
   return {
     partnerId,
@@ -125,6 +129,6 @@ export function viewPrices(partnerId: string | null, overrides: Prices, standard
     token: price('token'),
     storefront: price('storefront'),
     checkbox: price('checkbox'),
-    overridden: BillableKind.options.filter((kind) => overrides[kind] !== undefined),
+    overridden: BillableKind.options.filter((kind) => overrides?.[kind] !== undefined),
   };
 }

@@ -1,21 +1,11 @@
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
-import { createCheckboxResolve } from '../checkbox/resolve.ts';
-import { checkboxRoutes } from '../checkbox/routes.ts';
-import { createUnbilledLimit } from '../checkbox/unbilled.ts';
-import { createAccessTokens } from '../oauth/access-token.ts';
-import { createClientAuthentication } from '../oauth/client-authentication.ts';
-import { createRevocation } from '../oauth/revoke.ts';
-import { oauthRoutes } from '../oauth/routes.ts';
-import { createTokenExchange } from '../oauth/token.ts';
-import { createUserinfo } from '../oauth/userinfo.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
-import { ApiError } from '../platform/errors.ts';
 import { createKeyRotation } from '../platform/key-rotation.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -29,13 +19,9 @@ import type { Tracing } from '../platform/tracing.ts';
 import { createUpgrade } from '../platform/upgrade.ts';
 import { version } from '../platform/version.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
-import { createCallerAuthentication } from '../storefront/caller.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
-import { createStorefrontExchange } from '../storefront/exchange.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
-import { storefrontRoutes } from '../storefront/routes.ts';
 import { createVerification } from '../verification/feature.ts';
-import { authenticateKey } from '../verification/session/session-query.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { testWalletModes } from '../verification/sources/wallet/feature.ts';
 import { statusListTypes } from '../verification/sources/wallet/status-list.ts';
@@ -44,6 +30,7 @@ import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
+import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
 import { migrations } from './migrations.ts';
@@ -143,7 +130,7 @@ export function createServices(foundation: Foundation) {
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
     sources: [sandboxSource, ...testWalletModes, ...config.oidcSources, ...config.walletSources],
   });
-  const { directory, clientSecrets } = partners;
+  const { directory } = partners;
 
   const wallets = createWalletsFeature({
     stores: { ...billingStores, ...stores.wallets },
@@ -153,20 +140,15 @@ export function createServices(foundation: Foundation) {
     record: stores.admin.audit.add,
     partnerNames,
     standardPrice: config.priceCents,
-    prices: {
-      read: async (partnerId) => (await partners.partners.show(partnerId)).prices ?? {},
-      set: async (partnerId, price, actor) =>
-        (await partners.partners.setPrice(partnerId, price, actor)).prices ?? {},
-    },
+    partners: partners.partners,
     signStatement: createStatementSigner({ keyring, issuer: config.baseUrl, clock }),
   });
 
-  const freshClient = (clientId: string) => directory.client(clientId, { fresh: true });
   const integrations = createIntegrations({
     store: stores.storefront.integrations,
     sealing,
     clock,
-    findClient: freshClient,
+    findClient: (clientId) => directory.client(clientId, { fresh: true }),
   });
 
   const verification = createVerification({
@@ -199,72 +181,18 @@ export function createServices(foundation: Foundation) {
     }),
   });
 
-  const tokens = createAccessTokens({ keyring, issuer: config.baseUrl, clock });
-  const clients = createClientAuthentication({
-    findClient: directory.client,
-    secretMatches: clientSecrets.matches,
-    keyStatus: directory.keyStatus,
+  const endpoints = createBillableEndpoints({
+    charges,
+    partners,
+    verification,
+    integrations,
+    keyring,
+    sealing,
     limit,
+    clock,
+    issuer: config.baseUrl,
+    pace,
   });
-  const { revoke } = charges;
-
-  const oauth = {
-    exchange: createTokenExchange({
-      clients,
-      grants: verification.grants,
-      charges,
-      revoke,
-      tokens,
-      clock,
-    }),
-    userinfo: createUserinfo({
-      tokens,
-      findAccess: charges.access,
-      findClient: directory.client,
-      limit,
-      clock,
-    }),
-    revoke: createRevocation({ clients, tokens, revoke }),
-    pace,
-  };
-
-  const storefront = {
-    authenticate: createCallerAuthentication({
-      findIntegration: integrations.find,
-      findClient: freshClient,
-      keyStatus: directory.keyStatus,
-      sealing,
-      limit,
-      clock,
-    }),
-    exchange: createStorefrontExchange({
-      loadGrant: verification.grants.load,
-      charges,
-      rememberCustomer: verification.rememberCustomer,
-      idKey: keyring.id,
-      clock,
-    }),
-    pace,
-  };
-
-  const admitUnbilled = createUnbilledLimit(limit);
-  const checkbox = {
-    admitUnbilled,
-    async authenticate(authorization: string | undefined) {
-      const key = await authenticateKey(authorization, directory);
-      const partner = await directory.partner(key.partnerId);
-      if (!partner) throw new ApiError('invalid_api_key');
-      return { key, partner };
-    },
-    resolve: createCheckboxResolve({
-      findEnrolled: verification.enrolled,
-      findClient: freshClient,
-      charges,
-      admitUnbilled,
-      clock,
-    }),
-    pace,
-  };
 
   const upgrade = createUpgrade({ db, patient: patient ?? db, migrations, processes, clock });
   const admin = createAdmin({
@@ -302,9 +230,7 @@ export function createServices(foundation: Foundation) {
     tracing,
     /** Counts requests in flight, and those that were refused because too many were. */
     load: { onShed: metrics.shed, onInFlight: metrics.inFlight },
-    oauth: { routes: oauthRoutes(oauth) },
-    storefront: { routes: storefrontRoutes(storefront) },
-    checkbox: { routes: checkboxRoutes(checkbox) },
+    ...endpoints,
     verification,
     admin,
     billing,

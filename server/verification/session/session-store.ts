@@ -148,6 +148,13 @@ function toPublished({ _id, outboxAt, enrollmentDueAt, expiresAt }: Session): An
 export function createSessionStore(db: Db, forms: KnownForms = onlyNew): SessionStore {
   const sessions = db.collection<Session>(collection);
 
+  const dueSince = (field: 'enrollmentDueAt' | 'outboxAt') => (before: Date, limit: number) =>
+    sessions
+      .find({ [field]: { $lte: before } })
+      .sort({ [field]: 1 })
+      .limit(limit)
+      .toArray();
+
   const insert = createGroupCommit<Session, undefined>({
     async run(batch) {
       const purgeable = batch.map((session) => ({
@@ -254,12 +261,7 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
       await sessions.updateMany({ userId, carried: { $exists: true } }, { $unset: { carried: '' } });
     },
 
-    dueForEnrollment: (before, limit) =>
-      sessions
-        .find({ enrollmentDueAt: { $lte: before } })
-        .sort({ enrollmentDueAt: 1 })
-        .limit(limit)
-        .toArray(),
+    dueForEnrollment: dueSince('enrollmentDueAt'),
 
     async markReturning(id) {
       await sessions.updateOne({ _id: id, returning: false }, { $set: { returning: true } });
@@ -278,12 +280,7 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
       await sessions.updateMany({ userId }, { $unset: links });
     },
 
-    unpublished: (before, limit) =>
-      sessions
-        .find({ outboxAt: { $lte: before } })
-        .sort({ outboxAt: 1 })
-        .limit(limit)
-        .toArray(),
+    unpublished: dueSince('outboxAt'),
 
     async markPublished(published) {
       const marked = published.filter(({ outboxAt, enrollmentDueAt }) => outboxAt ?? enrollmentDueAt);

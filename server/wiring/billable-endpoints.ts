@@ -1,0 +1,104 @@
+import type { Charges } from '../billing/charge.ts';
+import { createCheckboxResolve } from '../checkbox/resolve.ts';
+import { checkboxRoutes } from '../checkbox/routes.ts';
+import { createUnbilledLimit } from '../checkbox/unbilled.ts';
+import { createAccessTokens } from '../oauth/access-token.ts';
+import { createClientAuthentication } from '../oauth/client-authentication.ts';
+import { createRevocation } from '../oauth/revoke.ts';
+import { oauthRoutes } from '../oauth/routes.ts';
+import { createTokenExchange } from '../oauth/token.ts';
+import { createUserinfo } from '../oauth/userinfo.ts';
+import type { PartnersFeature } from '../partners/feature.ts';
+import type { Clock } from '../platform/clock.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Deadline } from '../platform/pace.ts';
+import type { RequestLimit } from '../platform/request-limits.ts';
+import type { Sealing } from '../platform/sealing.ts';
+import { createCallerAuthentication } from '../storefront/caller.ts';
+import { createStorefrontExchange } from '../storefront/exchange.ts';
+import type { Integrations } from '../storefront/integrations.ts';
+import { storefrontRoutes } from '../storefront/routes.ts';
+import type { Verification } from '../verification/feature.ts';
+import { authenticateKey } from '../verification/session/session-query.ts';
+
+interface Dependencies {
+  charges: Charges;
+  partners: Pick<PartnersFeature, 'directory' | 'clientSecrets'>;
+  verification: Pick<Verification, 'grants' | 'enrolled' | 'rememberCustomer'>;
+  integrations: Pick<Integrations, 'find'>;
+  keyring: Keyring;
+  sealing: Sealing;
+  limit: RequestLimit;
+  clock: Clock;
+  /** Of tokens: the base URL. */
+  issuer: string;
+  pace: Deadline;
+}
+
+/** The endpoints of OAuth, storefront and checkbox: each asks verification who a user is, and billing for a charge. */
+export function createBillableEndpoints(dependencies: Dependencies) {
+  const { charges, partners, verification, integrations, keyring, sealing, limit, clock, pace } =
+    dependencies;
+  const { directory, clientSecrets } = partners;
+  const { client: findClient, keyStatus } = directory;
+  const { revoke } = charges;
+  const freshClient = (clientId: string) => findClient(clientId, { fresh: true });
+
+  const tokens = createAccessTokens({ keyring, issuer: dependencies.issuer, clock });
+  const secretMatches = clientSecrets.matches;
+  const clients = createClientAuthentication({ findClient, secretMatches, keyStatus, limit });
+  const oauth = oauthRoutes({
+    exchange: createTokenExchange({
+      clients,
+      grants: verification.grants,
+      charges,
+      revoke,
+      tokens,
+      clock,
+    }),
+    userinfo: createUserinfo({ tokens, findAccess: charges.access, findClient, limit, clock }),
+    revoke: createRevocation({ clients, tokens, revoke }),
+    pace,
+  });
+
+  const storefront = storefrontRoutes({
+    authenticate: createCallerAuthentication({
+      findIntegration: integrations.find,
+      findClient: freshClient,
+      keyStatus,
+      sealing,
+      limit,
+      clock,
+    }),
+    exchange: createStorefrontExchange({
+      loadGrant: verification.grants.load,
+      charges,
+      rememberCustomer: verification.rememberCustomer,
+      idKey: keyring.id,
+      clock,
+    }),
+    pace,
+  });
+
+  const admitUnbilled = createUnbilledLimit(limit);
+  const checkbox = checkboxRoutes({
+    admitUnbilled,
+    async authenticate(authorization) {
+      const key = await authenticateKey(authorization, directory);
+      const partner = await directory.partner(key.partnerId);
+      if (!partner) throw new ApiError('invalid_api_key');
+      return { key, partner };
+    },
+    resolve: createCheckboxResolve({
+      findEnrolled: verification.enrolled,
+      findClient: freshClient,
+      charges,
+      admitUnbilled,
+      clock,
+    }),
+    pace,
+  });
+
+  return { oauth: { routes: oauth }, storefront: { routes: storefront }, checkbox: { routes: checkbox } };
+}
