@@ -7,6 +7,7 @@ const server = { deps: { external: [/\/dist\//] } };
 const shared = {
   ...{ root, server, disableConsoleIntercept: true, testTimeout: 30_000, hookTimeout: 30_000 },
   setupFiles: ['test/harness/after-file.ts'],
+  expect: { poll: { interval: 20 } },
 };
 interface Settings {
   include: string[];

@@ -28,22 +28,20 @@ export async function createPartner(
   { name = 'Acme Cinema', mode = 'test', funds = 10_000, client = {} }: Wanted = {},
 ) {
   const { id: partnerId } = await admin.partners.create.mutate({ name });
-  const [key] = await Promise.all([
-    admin.keys.create.mutate({ partnerId, mode }),
-    admin.partners.activate.mutate({ partnerId }),
-  ]);
-  const [made] = await Promise.all([
-    admin.clients.create.mutate({
-      partnerId,
-      keyId: key.id,
-      name: 'Box office',
-      redirectUris: [redirectUri],
-      claims: [...everyClaim],
-      kind: 'oauth',
-      ...client,
-    }),
-    funds > 0 && admin.wallets.fund.mutate({ partnerId, mode, amount: funds, reference: 'opening' }),
-  ]);
+  const funded = admin.partners.activate.mutate({ partnerId }).then(async () => {
+    if (funds > 0) await admin.wallets.fund.mutate({ partnerId, mode, amount: funds, reference: 'opening' });
+  });
+  const key = await admin.keys.create.mutate({ partnerId, mode });
+  const made = await admin.clients.create.mutate({
+    partnerId,
+    keyId: key.id,
+    name: 'Box office',
+    redirectUris: [redirectUri],
+    claims: [...everyClaim],
+    kind: 'oauth',
+    ...client,
+  });
+  await funded;
   return {
     partnerId,
     keyId: key.id,
