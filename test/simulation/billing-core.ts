@@ -8,6 +8,7 @@ import type * as heads from '../../server/billing/heads.ts';
 import type * as ledgerWriter from '../../server/billing/ledger-writer.ts';
 import type * as manualEntries from '../../server/billing/manual-entries.ts';
 import type * as publishing from '../../server/billing/publishing.ts';
+import * as batchWindow from '../../server/platform/batch-window.ts';
 import * as connect from '../../server/platform/database/connect.ts';
 import * as errors from '../../server/platform/errors.ts';
 import * as grouping from '../../server/platform/group-by.ts';
@@ -35,6 +36,7 @@ const others: Record<string, unknown> = {
   'lru-cache': lruCache,
   'node:crypto': crypto,
   '../../contracts/charge.ts': chargeContract,
+  '../platform/batch-window.ts': batchWindow,
   '../platform/database/connect.ts': connect,
   '../platform/errors.ts': errors,
   '../platform/ids.ts': ids,
