@@ -54,23 +54,23 @@ export function createErasure({
   clock,
 }: Dependencies) {
   async function empty(userId: string): Promise<Erased> {
-    const [enrolled, visits] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
+    const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const elsewhere = await eraseElsewhere({
-      subs: distinct([...enrolled, ...visits].map(({ sub }) => sub)),
+      subs: distinct([...enrolled, ...userSessions].map(({ sub }) => sub)),
       enrollments: [
         ...enrolled.map(({ partnerId, mode, _id }) => ({ partnerId, mode, enrollmentId: _id })),
-        ...visits.flatMap(({ partnerId, mode, enrollmentId }) =>
+        ...userSessions.flatMap(({ partnerId, mode, enrollmentId }) =>
           enrollmentId === undefined ? [] : { partnerId, mode, enrollmentId },
         ),
       ],
-      codes: visits.flatMap(({ partnerId, mode, code }) =>
+      codes: userSessions.flatMap(({ partnerId, mode, code }) =>
         code ? { partnerId, mode, codeHash: code.hash } : [],
       ),
-      sessionIds: visits.map(({ _id }) => _id),
+      sessionIds: userSessions.map(({ _id }) => _id),
     });
     const enrollmentIds = enrolled.map(({ _id }) => _id);
     await Promise.all([enrollments.remove(enrollmentIds), sessions.forgetCarried(userId)]);
-    return { enrollments: enrolled.length, sessions: visits.length, ...elsewhere };
+    return { enrollments: enrolled.length, sessions: userSessions.length, ...elsewhere };
   }
 
   const sweep: Sweep = {
