@@ -49,7 +49,7 @@ function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary
  */
 export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   const touched = new Set<string>();
-  let lastInTurn = '';
+  let lastRefreshedId = '';
 
   /** Cents a day by wallet; those in which nothing moved lately have none. */
   async function spending(wallets: readonly WalletHead[], now: number): Promise<Map<string, number>> {
@@ -108,18 +108,18 @@ export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
     }
   }
 
-  async function nextInTurn(): Promise<boolean> {
-    const group = await ledger.walletIds({ after: lastInTurn, limit: perSweep });
+  async function refreshNextGroup(): Promise<boolean> {
+    const group = await ledger.walletIds({ after: lastRefreshedId, limit: perSweep });
     const wereMissing = group.length > 0 && (await refresh(group));
-    lastInTurn = group.length < perSweep ? '' : (group.at(-1) ?? '');
-    return wereMissing && lastInTurn !== '';
+    lastRefreshedId = group.length < perSweep ? '' : (group.at(-1) ?? '');
+    return wereMissing && lastRefreshedId !== '';
   }
 
   const sweep: Sweep = {
     name: 'wallet summaries',
     async sweep() {
       await flush();
-      for (let groups = 0; groups < mostGroups && (await nextInTurn()); ) groups += 1;
+      for (let groups = 0; groups < mostGroups && (await refreshNextGroup()); ) groups += 1;
     },
   };
 
