@@ -36,12 +36,12 @@ const RequestId = z
 export const RequestReference = z.strictObject({ requestId: RequestId });
 
 /** A request of the public API, the changes of a call of the admin API, or both. */
-export const RequestStory = z.strictObject({
+export const RequestHistory = z.strictObject({
   id: z.string(),
   request: RequestView.nullable(),
   changes: z.array(AuditLogEntry),
 });
-export type RequestStory = z.infer<typeof RequestStory>;
+export type RequestHistory = z.infer<typeof RequestHistory>;
 
 export const ListRequests = z.strictObject({
   partnerId: reference('partner').optional(),

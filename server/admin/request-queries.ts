@@ -3,8 +3,8 @@ import {
   ListRefused,
   ListRequests,
   RefusedExchanges,
+  RequestHistory,
   RequestReference,
-  RequestStory,
   type RequestView,
 } from '../../contracts/admin/requests.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
@@ -54,7 +54,7 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
   return router({
     show: procedure
       .input(RequestReference)
-      .output(RequestStory)
+      .output(RequestHistory)
       .query(async ({ input: { requestId } }) => {
         const [found, changes] = await Promise.all([
           requests.find(requestId, new Date(clock.now())),
