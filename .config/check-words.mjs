@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 const retired =
-  /\b(nobody|somebody|whoever|anybody|everybody|vouch(es|ed|ing)?|meanwhile|anew|strangers?|is told of|are told of|is had|twice is once|convoy|linger(s|ed|ing)?|surroundings|whereabouts|patience|creditors|starved|decisions\.md)\b/giu;
+  /\b(nobody|somebody|whoever|anybody|everybody|vouch(es|ed|ing)?|meanwhile|anew|strangers?|is told of|are told of|is had|twice is once|convoy|linger(s|ed|ing)?|surroundings|whereabouts|\w*patience\w*|creditors|starved|decisions\.md)\b/giu;
 
 /** Files that may use a retired word, each with its reason. */
 const allowed = [

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Another process has the data directory open. */
 export class DirectoryInUse extends Error {}
 
-const patienceMs = 5_000;
+const lockTimeoutMs = 5_000;
 const retryEveryMs = 100;
 
 /** The lock itself is the engine's, on `mongod.lock`: the kernel frees it however the holder ended. */
@@ -38,7 +38,7 @@ export const openLocked = async <T>(
   open: () => Promise<T>,
   holder: number,
 ): Promise<T> => {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + lockTimeoutMs;
   for (;;) {
     try {
       const opened = await open();

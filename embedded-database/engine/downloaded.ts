@@ -6,7 +6,7 @@ import { MongoBinary, MongoInstance } from 'mongodb-memory-server-core';
 import { DirectoryInUse } from './directory-lock.ts';
 import type { RunningProcess } from './running.ts';
 
-const lockPatienceMs = 5_000;
+const lockTimeoutMs = 5_000;
 
 const freePort = (): Promise<number> =>
   new Promise((found, failed) => {
@@ -29,7 +29,7 @@ const liveHolder = (directory: string): number | undefined => {
 };
 
 const waitForLock = async (directory: string): Promise<void> => {
-  const deadline = performance.now() + lockPatienceMs;
+  const deadline = performance.now() + lockTimeoutMs;
   for (let pid = liveHolder(directory); pid !== undefined; pid = liveHolder(directory)) {
     if (performance.now() >= deadline) throw new DirectoryInUse(`${directory} is in use by process ${pid}`);
     await sleep(100);

@@ -17,7 +17,7 @@ interface Dependencies {
 /** Seconds that the provider may take for an answer. */
 const timeoutSeconds = 8;
 /** Milliseconds for all requests to a provider about one return: a reload of the page waits for them. */
-const patienceForReturn = 15_000;
+const returnTimeoutMs = 15_000;
 /** Milliseconds for which the metadata of a provider is cached. Its keys are read again when one is unknown. */
 const metadataLifetime = 3_600_000;
 
@@ -54,9 +54,9 @@ function createProvider(settings: OidcSettings) {
 }
 
 /** @throws where `work` takes longer than a return may */
-function inTime<T>(work: Promise<T>): Promise<T> {
+function withinReturnTimeout<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_, reject) => {
-    setTimeout(reject, patienceForReturn, new Error('the provider took too long')).unref();
+    setTimeout(reject, returnTimeoutMs, new Error('the provider took too long')).unref();
   });
   return Promise.race([work, late]);
 }
@@ -133,7 +133,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
 
     async finish(answer, attempt): Promise<Authenticated | Failed> {
       try {
-        const said = await inTime(ask(answer, attempt));
+        const said = await withinReturnTimeout(ask(answer, attempt));
         const claims = deriveClaims(settings.claims, said, new Date(clock.now()));
         return { kind: 'authenticated', subject: JSON.stringify([issuer, said.sub]), carry: { claims } };
       } catch (error) {
