@@ -46,11 +46,11 @@ export const ListEvents = z.strictObject({
 export type ListEvents = z.infer<typeof ListEvents>;
 
 /** The event's life in sentences, in order of time, and what to do now; null where nothing is to be done. */
-export const EventStory = z.strictObject({
+export const EventTimeline = z.strictObject({
   id: z.string(),
   event: EventName,
   status: DeliveryStatus,
   story: z.array(z.string()),
   advice: z.string().nullable(),
 });
-export type EventStory = z.infer<typeof EventStory>;
+export type EventTimeline = z.infer<typeof EventTimeline>;

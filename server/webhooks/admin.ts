@@ -11,7 +11,7 @@ import {
 import {
   EventDetail,
   EventReference,
-  EventStory,
+  EventTimeline,
   EventView,
   ListEvents,
 } from '../../contracts/admin/events.ts';
@@ -33,11 +33,11 @@ import {
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import { offer } from '../platform/admin-api/roles.ts';
+import { adviseCommand } from '../platform/admin-api/roles.ts';
+import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
 import { createJobs, type Jobs } from './operators/jobs.ts';
-import { createInspection, type Inspection } from './operators/queries.ts';
+import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
 import { createRelay, type Relay } from './operators/relay.ts';
-import { createOperations, type Operations } from './operators/resend.ts';
 import { viewDelivery } from './operators/views.ts';
 import type { Webhooks } from './webhooks.ts';
 
@@ -59,61 +59,61 @@ export function createWebhookProcedures({
   resendLimit: most = resendLimit,
 }: Dependencies) {
   const { context } = webhooks;
-  const operations = createOperations({ ...context, findKey, most });
-  const inspection = createInspection({ ...context, existing: operations.existing, subjectOf });
+  const actions = createDeliveryActions({ ...context, findKey, most });
+  const queries = createWebhookQueries({ ...context, existing: actions.existing, subjectOf });
   return {
-    events: eventProcedures(inspection),
-    deliveries: deliveryProcedures(inspection, operations),
+    events: eventProcedures(queries),
+    deliveries: deliveryProcedures(queries, actions),
     jobs: jobProcedures(createJobs(context)),
-    webhooks: senderProcedures(createRelay({ ...context, findKey }), operations),
+    webhooks: senderProcedures(createRelay({ ...context, findKey }), actions),
   };
 }
 
-function eventProcedures(inspection: Inspection) {
+function eventProcedures(queries: WebhookQueries) {
   return router({
     list: procedure
       .input(ListEvents)
       .output(z.array(EventView))
-      .query(({ input }) => inspection.listEvents(input)),
+      .query(({ input }) => queries.listEvents(input)),
     show: procedure
       .input(EventReference)
       .output(EventDetail)
-      .query(({ input }) => inspection.showEvent(input.eventId)),
+      .query(({ input }) => queries.showEvent(input.eventId)),
     why: procedure
       .input(EventReference)
-      .output(EventStory)
+      .output(EventTimeline)
       .query(({ input, ctx }) =>
-        inspection.why(input.eventId, (path, command) => offer(ctx.operator.role, path, command)),
+        queries.why(input.eventId, (path, command) => adviseCommand(ctx.operator.role, path, command)),
       ),
   });
 }
 
-function deliveryProcedures(inspection: Inspection, operations: Operations) {
+function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions) {
   return router({
     list: procedure
       .input(ListDeliveries)
       .output(z.array(DeliveryView))
-      .query(({ input }) => inspection.listDeliveries(input)),
+      .query(({ input }) => queries.listDeliveries(input)),
     show: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
-      .query(({ input }) => inspection.showDelivery(input.deliveryId)),
+      .query(({ input }) => queries.showDelivery(input.deliveryId)),
     resend: procedure
       .input(ResendDeliveries)
       .output(ResentDeliveries)
       .mutation(async ({ input, ctx }) => {
-        const { deliveries, ...rest } = await operations.resend(input, ctx.operator.id);
+        const { deliveries, ...rest } = await actions.resend(input, ctx.operator.id);
         return { ...rest, deliveries: deliveries.map((delivery) => viewDelivery(delivery)) };
       }),
     cancel: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
-      .mutation(async ({ input }) => viewDelivery(await operations.cancel(input.deliveryId))),
+      .mutation(async ({ input }) => viewDelivery(await actions.cancel(input.deliveryId))),
     reschedule: procedure
       .input(RescheduleDelivery)
       .output(DeliveryView)
       .mutation(async ({ input: { deliveryId, ...time } }) =>
-        viewDelivery(await operations.reschedule(deliveryId, time)),
+        viewDelivery(await actions.reschedule(deliveryId, time)),
       ),
   });
 }
@@ -143,16 +143,16 @@ function jobProcedures(jobs: Jobs) {
   });
 }
 
-function senderProcedures(relay: Relay, operations: Operations) {
+function senderProcedures(relay: Relay, actions: DeliveryActions) {
   return router({
     test: procedure
       .input(TestEndpoint)
       .output(DeliveryView)
-      .mutation(async ({ input }) => viewDelivery(await operations.test(input.keyId))),
+      .mutation(async ({ input }) => viewDelivery(await actions.test(input.keyId))),
     trigger: procedure
       .input(TriggerEvent)
       .output(DeliveryView)
-      .mutation(async ({ input }) => viewDelivery(await operations.trigger(input.keyId, input.event))),
+      .mutation(async ({ input }) => viewDelivery(await actions.trigger(input.keyId, input.event))),
     verify: procedure
       .input(VerifyRequest)
       .output(Verification)

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { DeliveryView } from '../../contracts/admin/deliveries.ts';
-import { EventDetail, EventStory, EventView } from '../../contracts/admin/events.ts';
+import { EventDetail, EventTimeline, EventView } from '../../contracts/admin/events.ts';
 import { JobDetail, JobView } from '../../contracts/admin/jobs.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
 import { startReceiver } from '../harness/receiver.ts';
@@ -60,7 +60,9 @@ describe('events and deliveries', () => {
     expect(EventView.parse(event)).toMatchObject({ id: eventId, event: 'vae.resolved', status: 'delivered' });
     const shown = EventDetail.parse(await svcadmin.json('events', 'show', eventId));
     expect(received().find((request) => request.eventId === eventId)?.body).toBe(shown.body);
-    expect(EventStory.parse(await svcadmin.json('events', 'why', eventId))).toMatchObject({ advice: null });
+    expect(EventTimeline.parse(await svcadmin.json('events', 'why', eventId))).toMatchObject({
+      advice: null,
+    });
     expect(DeliveryView.parse(await svcadmin.json('deliveries', 'show', id)).attempts).toMatchObject([
       { status: 204 },
     ]);

@@ -9,9 +9,9 @@ export default class EventsWhy extends AdminCommand<typeof EventsWhy> {
 
   async run() {
     const api = await this.api();
-    const told = await api.events.why.query({ eventId: this.args.event });
-    for (const sentence of told.story) this.log(localTimes(sentence));
-    if (told.advice) this.log(`→ ${told.advice}`);
-    return told;
+    const timeline = await api.events.why.query({ eventId: this.args.event });
+    for (const sentence of timeline.story) this.log(localTimes(sentence));
+    if (timeline.advice) this.log(`→ ${timeline.advice}`);
+    return timeline;
   }
 }

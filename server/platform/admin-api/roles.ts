@@ -129,7 +129,7 @@ export function whoMay(path: string): string {
 }
 
 /** A command for an operator of this role; where the role does not allow it, who can be asked for it. */
-export function offer(role: Role, path: string, command: string): string {
+export function adviseCommand(role: Role, path: string, command: string): string {
   return scopeOf(role, path) === 'any' ? command : `ask ${whoMay(path)} for: ${command}`;
 }
 

@@ -35,7 +35,7 @@ interface Selection {
 
 /** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
 const resentPerSecond = 10;
-const testPatience = attemptBudget + 5_000;
+const testTimeoutMs = attemptBudget + 5_000;
 
 /** The refusal for a delivery that does not wait. */
 function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
@@ -44,10 +44,10 @@ function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
   return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
 }
 
-export type Operations = ReturnType<typeof createOperations>;
+export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. All methods throw ApiError. */
-export function createOperations(settings: Settings) {
+export function createDeliveryActions(settings: Settings) {
   const { events, history, dispatch, dueJobs, findKey, clock, idKey, most } = settings;
   const now = () => new Date(clock.now());
 
@@ -170,7 +170,7 @@ export function createOperations(settings: Settings) {
     /** Sends one sample once, and waits for the result. */
     async test(keyId: string): Promise<Delivery> {
       const { _id } = await sample(keyId, { type: harmless, limit: 1 });
-      const timeout = AbortSignal.timeout(testPatience);
+      const timeout = AbortSignal.timeout(testTimeoutMs);
       for (;;) {
         const delivery = await existing(_id);
         if (finalStatuses.some((status) => status === delivery.status) || timeout.aborted) return delivery;

@@ -1,12 +1,12 @@
 import type { DeliveryView, ListDeliveries } from '../../../contracts/admin/deliveries.ts';
-import type { EventDetail, EventStory, EventView, ListEvents } from '../../../contracts/admin/events.ts';
+import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../../contracts/admin/events.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../delivery/concurrency-limits.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
-import { type Offer, tell } from './timeline.ts';
+import { type CommandAdvice, describeTimeline } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
 import { createWaiting } from './waiting.ts';
 
@@ -21,10 +21,10 @@ interface Settings {
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }
 
-export type Inspection = ReturnType<typeof createInspection>;
+export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
-/** What operators can find out about events and deliveries. All methods throw ApiError. */
-export function createInspection({ events, history, clock, existing, limits, subjectOf }: Settings) {
+/** Queries of operators about events and deliveries. All methods throw ApiError. */
+export function createWebhookQueries({ events, history, clock, existing, limits, subjectOf }: Settings) {
   const waiting = createWaiting({ history, clock, limits });
 
   async function view(deliveries: readonly Delivery[]): Promise<DeliveryView[]> {
@@ -59,10 +59,10 @@ export function createInspection({ events, history, clock, existing, limits, sub
       return { ...viewEvent(event, await history.ofEvents([id])), body: event.body };
     },
 
-    async why(id: string, offer: Offer): Promise<EventStory> {
+    async why(id: string, adviseCommand: CommandAdvice): Promise<EventTimeline> {
       const [event, deliveries] = await Promise.all([existingEvent(id), history.ofEvents([id])]);
       const waits = await waiting.reasons(deliveries);
-      return tell(event, deliveries, { offer, now: new Date(clock.now()), waits });
+      return describeTimeline(event, deliveries, { adviseCommand, now: new Date(clock.now()), waits });
     },
 
     async listDeliveries({ limit, after, status, ...narrowing }: ListDeliveries): Promise<DeliveryView[]> {

@@ -1,4 +1,4 @@
-import type { EventStory } from '../../../contracts/admin/events.ts';
+import type { EventTimeline } from '../../../contracts/admin/events.ts';
 import { type WaitReason, waitReasons } from '../../../contracts/wait-reasons.ts';
 import {
   type AttemptError,
@@ -22,7 +22,7 @@ const occasions: Record<AttemptTrigger, string> = {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
 const iso = (date: Date): string => date.toISOString();
 
-const failures: Record<AttemptError, (row: Attempt) => string> = {
+const failures: Record<AttemptError, (attempt: Attempt) => string> = {
   dns: ({ detail }) => `the host name did not resolve (${detail})`,
   refused: ({ detail }) => `nothing accepted the connection (${detail})`,
   reset: ({ detail }) => `the connection broke before there was an answer (${detail})`,
@@ -34,18 +34,18 @@ const failures: Record<AttemptError, (row: Attempt) => string> = {
   interrupted: () => 'the process that sent it ended; whether it arrived is not known',
 };
 
-function outcome(row: Attempt): string {
-  if (row.error) return failures[row.error](row);
-  return row.status === undefined ? 'it is under way' : `it was acknowledged with HTTP ${row.status}`;
+function outcome(attempt: Attempt): string {
+  if (attempt.error) return failures[attempt.error](attempt);
+  return attempt.status === undefined ? 'it is under way' : `it was acknowledged with HTTP ${attempt.status}`;
 }
 
-function tellAttempt(row: Attempt): string {
-  const waited = row.at.getTime() - row.dueAt.getTime();
+function describeAttempt(attempt: Attempt): string {
+  const waited = attempt.at.getTime() - attempt.dueAt.getTime();
   const slot = waited > 1500 ? `, ${seconds(waited)} after it was due for want of a free slot` : '';
-  const where = row.address ? ` at ${row.address}` : '';
-  const took = row.durationMs === undefined ? '' : `, after ${seconds(row.durationMs)}`;
-  const answer = row.answer ? `; the answer began: ${JSON.stringify(row.answer.slice(0, 120))}` : '';
-  return `${iso(row.at)}: attempt ${row.attempt} (${occasions[row.trigger]}${slot}): ${outcome(row)}${where}${took}${answer}.`;
+  const where = attempt.address ? ` at ${attempt.address}` : '';
+  const took = attempt.durationMs === undefined ? '' : `, after ${seconds(attempt.durationMs)}`;
+  const answer = attempt.answer ? `; the answer began: ${JSON.stringify(attempt.answer.slice(0, 120))}` : '';
+  return `${iso(attempt.at)}: attempt ${attempt.attempt} (${occasions[attempt.trigger]}${slot}): ${outcome(attempt)}${where}${took}${answer}.`;
 }
 
 const skips: Record<SkipReason, string> = {
@@ -56,19 +56,19 @@ const skips: Record<SkipReason, string> = {
   cancelled: 'an operator cancelled it',
 };
 
-/** A command that calls a procedure, as the reader may use it: with who can be asked for it where they may not. */
-export type Offer = (procedure: string, command: string) => string;
+/** The advice to run a command. It names who may run it where the reader's role may not. */
+export type CommandAdvice = (procedure: string, command: string) => string;
 
 /** Time and reader of a timeline, and why due attempts wait. */
-interface Moment {
-  offer: Offer;
+interface TimelineContext {
+  adviseCommand: CommandAdvice;
   now: Date;
   waits: ReadonlyMap<string, WaitReason>;
 }
 
-function tellEnd(
+function describeStatus(
   { _id, status, skipped, endedAt, nextAttemptAt, attempt, limit }: Delivery,
-  { now, waits }: Omit<Moment, 'offer'>,
+  { now, waits }: Omit<TimelineContext, 'adviseCommand'>,
 ): string[] {
   switch (status) {
     case 'pending': {
@@ -93,14 +93,14 @@ function tellEnd(
   }
 }
 
-function tellDelivery(delivery: Delivery, moment: Moment): string[] {
+function describeDelivery(delivery: Delivery, context: TimelineContext): string[] {
   const { _id, resendOf, createdAt, trigger } = delivery;
   const opening = resendOf
     ? [`${iso(createdAt)}: an operator had ${resendOf} sent again, as ${_id}.`]
     : trigger === 'test'
       ? [`${iso(createdAt)}: an operator had a sample sent, as ${_id}.`]
       : [];
-  return [...opening, ...delivery.attempts.map(tellAttempt), ...tellEnd(delivery, moment)];
+  return [...opening, ...delivery.attempts.map(describeAttempt), ...describeStatus(delivery, context)];
 }
 
 const remedies: Record<AttemptError, string> = {
@@ -115,24 +115,24 @@ const remedies: Record<AttemptError, string> = {
 };
 
 /** What to do now. A command that the role does not allow is named with who may. */
-function advise(event: StoredEvent, last: Delivery | undefined, offer: Offer): string | null {
+function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: CommandAdvice): string | null {
   if (!last)
     return 'The event has no delivery; the next sweep should make one. If it does not, tell the developers.';
-  const resend = offer('deliveries.resend', `svcadmin deliveries resend ${last._id}`);
-  const set = offer('webhooks.set', `svcadmin webhooks set ${event.keyId} --url URL`);
+  const resend = adviseCommand('deliveries.resend', `svcadmin deliveries resend ${last._id}`);
+  const set = adviseCommand('webhooks.set', `svcadmin webhooks set ${event.keyId} --url URL`);
   const { skipped, status } = last;
   if (status === 'failed') {
-    const row = last.attempts.at(-1);
-    if (row?.status === 410)
+    const attempt = last.attempts.at(-1);
+    if (attempt?.status === 410)
       return `The receiver says that the URL is gone (410). Have the partner set another, then: ${resend}`;
-    return `${remedies[row?.error ?? 'http']}, then: ${resend}`;
+    return `${remedies[attempt?.error ?? 'http']}, then: ${resend}`;
   }
   if (status !== 'skipped') return null;
   switch (skipped?.reason) {
     case 'key_revoked':
-      return `Events of a revoked key are not sent. Move the client to a live key: ${offer('clients.update', 'svcadmin clients update --key')}`;
+      return `Events of a revoked key are not sent. Move the client to a live key: ${adviseCommand('clients.update', 'svcadmin clients update --key')}`;
     case 'partner_suspended':
-      return `Once the partner may be served again: ${offer('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
+      return `Once the partner may be served again: ${adviseCommand('partners.activate', `svcadmin partners activate ${event.partnerId}`)}, then: ${resend}`;
     case 'localhost_not_allowed':
       return `Set an https:// URL: ${set}, then: ${resend}`;
     case 'cancelled':
@@ -144,7 +144,11 @@ function advise(event: StoredEvent, last: Delivery | undefined, offer: Offer): s
 }
 
 /** Describes the timeline of an event in sentences, and what to do. `deliveries` are those of the event, in order of time. */
-export function tell(event: StoredEvent, deliveries: readonly Delivery[], moment: Moment): EventStory {
+export function describeTimeline(
+  event: StoredEvent,
+  deliveries: readonly Delivery[],
+  context: TimelineContext,
+): EventTimeline {
   const about = event.sessionId ?? event.enrollmentId ?? event.sub;
   const status = statusOf(deliveries);
   return {
@@ -153,8 +157,8 @@ export function tell(event: StoredEvent, deliveries: readonly Delivery[], moment
     status,
     story: [
       `${iso(event.createdAt)}: ${event.type} happened${about ? ` (${about})` : ''}, for key ${event.keyId} of partner ${event.partnerId}, ${event.mode} mode.`,
-      ...deliveries.flatMap((delivery) => tellDelivery(delivery, moment)),
+      ...deliveries.flatMap((delivery) => describeDelivery(delivery, context)),
     ],
-    advice: status === 'delivered' ? null : advise(event, deliveries.at(-1), moment.offer),
+    advice: status === 'delivered' ? null : advise(event, deliveries.at(-1), context.adviseCommand),
   };
 }
