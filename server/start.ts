@@ -29,9 +29,9 @@ import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Foundation, type Services } from './wiring/services.ts';
 
 /** Milliseconds that a stop waits for requests under way. */
-const longestRequest = 8_000;
+const drainTimeoutMs = 8_000;
 /** Milliseconds that an index build or the scan of a whole collection may take. */
-const longestScan = 600_000;
+const longestScanMs = 600_000;
 
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
@@ -85,11 +85,11 @@ interface Observers {
   tracing: Tracing | undefined;
 }
 
-/** The database twice: for requests, and `patient` for index builds and long scans. */
+/** The database twice: for requests, and `maintenance` for index builds and long scans. */
 async function openDatabase(
   config: Config,
   { logger, processMetrics, tracing }: Observers,
-): Promise<{ database: Database; patient: Database; engine: EmbeddedDatabase | undefined }> {
+): Promise<{ database: Database; maintenance: Database; engine: EmbeddedDatabase | undefined }> {
   const engine = config.mongodbUri ? undefined : await startEmbedded(config.dataDir, logger);
   const target = {
     uri: engine?.uri ?? config.mongodbUri ?? '',
@@ -103,8 +103,8 @@ async function openDatabase(
       tracing?.observeDatabase(client);
     },
   });
-  const patient = await connect({ ...target, answerWithinMs: longestScan });
-  return { database, patient, engine };
+  const maintenance = await connect({ ...target, answerWithinMs: longestScanMs });
+  return { database, maintenance, engine };
 }
 
 async function listen(app: HttpServer, address: Address): Promise<string> {
@@ -146,7 +146,7 @@ async function usableAddresses(config: Config): Promise<ReturnType<typeof addres
 
 /** Lets requests under way end; a caller that does not end its own is cut off. */
 async function closeListener(app: HttpServer): Promise<void> {
-  const cut = setTimeout(() => app.server.closeAllConnections(), longestRequest);
+  const cut = setTimeout(() => app.server.closeAllConnections(), drainTimeoutMs);
   await app.close();
   clearTimeout(cut);
 }
@@ -167,16 +167,16 @@ export async function startServer(
   const processMetrics = createProcessMetrics(config);
   const { traceEndpoint: endpoint, roles } = config;
   const tracing = endpoint === undefined ? undefined : await startTracing({ endpoint, roles });
-  const { database, patient, engine } = await openDatabase(config, { logger, processMetrics, tracing });
+  const { database, maintenance, engine } = await openDatabase(config, { logger, processMetrics, tracing });
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ??
     createDatabaseClock({ readServerTime: () => readServerTime(db, features.sharded) });
-  await requireSchema(patient.db);
-  const schema = await watchSchema(patient.db, replacements.knownSchema);
-  await Promise.all([ensureIndexes(patient.db, indexes), clock.measure()]);
+  await requireSchema(maintenance.db);
+  const schema = await watchSchema(maintenance.db, replacements.knownSchema);
+  await Promise.all([ensureIndexes(maintenance.db, indexes), clock.measure()]);
   const sealing = createSealing(masterKeysOf(config));
-  await requireMasterKeys(patient.db, sealedFields, sealing);
+  await requireMasterKeys(maintenance.db, sealedFields, sealing);
   const keyring = await loadKeyring(db, sealing, clock);
   const processes = createProcesses({
     db,
@@ -197,7 +197,7 @@ export async function startServer(
   const services = createServices({
     config,
     db,
-    patient: patient.db,
+    maintenance: maintenance.db,
     forms: schema.forms,
     clock,
     keyring,
@@ -290,7 +290,7 @@ export async function startServer(
       await services.wallets.drain();
       await services.admin.flush();
       clock.stop();
-      await Promise.all([client.close(), patient.client.close()]);
+      await Promise.all([client.close(), maintenance.client.close()]);
       await engine?.stop();
       await tracing?.stop();
     },

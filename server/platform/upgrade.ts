@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Clock } from './clock.ts';
 import { dropIndex } from './database/indexes.ts';
-import { createMigrator, isAfterwards, type Migration, type MigrationState } from './database/migrations.ts';
+import { createMigrator, isFinal, type Migration, type MigrationState } from './database/migrations.ts';
 import {
   endUpgrade,
   raiseSchema,
@@ -28,14 +28,14 @@ export interface UpgradeState extends Pick<SchemaState, 'forms'> {
 interface Settings {
   db: Db;
   /** The same database through connections that wait for long scans. */
-  patient: Db;
+  maintenance: Db;
   migrations: readonly Migration[];
   processes: Pick<Processes, 'list'>;
   clock: Pick<Clock, 'now'>;
 }
 
 /** Milliseconds after which every process has noticed that the schema's state has changed. */
-const noticed = 60_000;
+const versionReadDelayMs = 60_000;
 /** Milliseconds that codes of the version before are of use: 10 minutes, and an hour for the token of one that was used. */
 const oldFormLifetime = 75 * 60_000;
 
@@ -46,10 +46,10 @@ export type Upgrade = ReturnType<typeof createUpgrade>;
  * operator finishes it. Until then the version before can be started again. Afterwards the background makes what the version before
  * could not read, and takes away what only that version needed.
  */
-export function createUpgrade({ db, patient, migrations, processes, clock }: Settings) {
-  const migrator = createMigrator({ db: patient, clock });
-  const beside = migrations.filter((migration) => !isAfterwards(migration));
-  const afterwards = migrations.filter(isAfterwards);
+export function createUpgrade({ db, maintenance, migrations, processes, clock }: Settings) {
+  const migrator = createMigrator({ db: maintenance, clock });
+  const online = migrations.filter((migration) => !isFinal(migration));
+  const final = migrations.filter(isFinal);
   const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
 
   /** Call this repeatedly after an upgrade was finished. Each call does the work that is due. */
@@ -57,20 +57,20 @@ export function createUpgrade({ db, patient, migrations, processes, clock }: Set
     const { raisedAt, switchedAt } = await readSchema(db);
     const now = clock.now();
     const since = (at: Date) => now - at.getTime();
-    if (!raisedAt || since(switchedAt ?? raisedAt) < noticed) return;
+    if (!raisedAt || since(switchedAt ?? raisedAt) < versionReadDelayMs) return;
     if (switchedAt) {
-      for (const { collection, name } of retired) await dropIndex(patient, collection, name);
+      for (const { collection, name } of retired) await dropIndex(maintenance, collection, name);
       return endUpgrade(db);
     }
-    await migrator.work(afterwards);
-    const isDone = (await migrator.states(afterwards)).every(({ done }) => done);
+    await migrator.work(final);
+    const isDone = (await migrator.states(final)).every(({ done }) => done);
     if (isDone && since(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
   }
 
   const sweep: Sweep = {
     name: 'migrations',
     async sweep() {
-      await migrator.work(beside);
+      await migrator.work(online);
       await contract();
     },
   };
@@ -112,14 +112,14 @@ export function createUpgrade({ db, patient, migrations, processes, clock }: Set
     async finish(): Promise<UpgradeState & { left: number }> {
       await requireNoOldProcess();
       const { version } = await readSchema(db);
-      const steps = beside.filter(({ to }) => to > version);
-      await migrator.again(steps);
+      const steps = online.filter(({ to }) => to > version);
+      await migrator.restart(steps);
       await migrator.work(steps);
-      const left = await migrator.left(steps);
+      const left = await migrator.countPending(steps);
       if (left > 0) return { ...(await show()), left };
       await raiseSchema(db, schemaVersion, new Date(clock.now()));
       // What a process wrote in the old form between the count and the new version.
-      await migrator.again(steps);
+      await migrator.restart(steps);
       return { ...(await show()), left: 0 };
     },
   };

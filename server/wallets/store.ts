@@ -7,11 +7,11 @@ export const indexes = [...useIndexes, ...summaryIndexes];
 
 /**
  * What this feature keeps beside the ledgers: summaries of wallets, and how far each ledger was audited.
- * @param patient waits longer for its answers
+ * @param maintenance waits longer for its answers
  */
-export const createWalletsStores = (db: Db, patient: Db = db) => ({
+export const createWalletsStores = (db: Db, maintenance: Db = db) => ({
   checkpoints: createCheckpointStore(db),
   summaries: createWalletSummaryStore(db),
-  use: createWalletUseStore(patient),
+  use: createWalletUseStore(maintenance),
 });
 export type WalletsStores = ReturnType<typeof createWalletsStores>;

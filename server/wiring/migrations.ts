@@ -18,8 +18,8 @@ export const migrations: readonly Migration[] = [
     name: 'identities are documents',
     to: 3,
     collection: 'users',
-    candidates: { _id: { $gte: 'usr_', $lt: 'usr`' }, erasedAt: { $exists: false } },
-    carryOut: keepIdentities,
+    affected: { _id: { $gte: 'usr_', $lt: 'usr`' }, erasedAt: { $exists: false } },
+    apply: keepIdentities,
     retiredIndexes: [...ofUsers, ...ofSessions],
   },
 ];

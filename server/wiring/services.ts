@@ -9,7 +9,7 @@ import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
 import { createKeyRotation } from '../platform/key-rotation.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
-import { type Pace, usualPace } from '../platform/pace.ts';
+import { defaultPace, type Pace } from '../platform/pace.ts';
 import type { ProcessMetrics } from '../platform/process-metrics.ts';
 import type { Processes } from '../platform/processes.ts';
 import { createRequestLimits } from '../platform/request-limits.ts';
@@ -47,7 +47,7 @@ export interface Foundation {
   config: Config;
   db: Database['db'];
   /** The same database through connections that wait longer for an answer. */
-  patient?: Database['db'];
+  maintenance?: Database['db'];
   /** Which forms of documents there are; default: the new one only. */
   forms?: KnownForms;
   clock: Clock;
@@ -70,12 +70,12 @@ export interface Foundation {
 
 /** The object graph: the only place that joins features. */
 export function createServices(foundation: Foundation) {
-  const { config, db, patient, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
+  const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
     foundation;
   const { stores: replaced, processMetrics, tracing } = foundation;
   const { forms = onlyNew } = foundation;
-  const stores = { ...createStores(db, { patient, forms }), ...replaced };
-  const pace = { ...usualPace, ...foundation.pace };
+  const stores = { ...createStores(db, { maintenance, forms }), ...replaced };
+  const pace = { ...defaultPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);
@@ -194,7 +194,7 @@ export function createServices(foundation: Foundation) {
     pace,
   });
 
-  const upgrade = createUpgrade({ db, patient: patient ?? db, migrations, processes, clock });
+  const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, migrations, processes, clock });
   const admin = createAdmin({
     stores: stores.admin,
     clock,

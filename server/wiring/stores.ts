@@ -10,19 +10,19 @@ import { createWebhooksStores } from '../webhooks/store.ts';
 
 interface Settings {
   /** The same database through connections that wait longer for an answer: for long scans. */
-  patient?: Database['db'] | undefined;
+  maintenance?: Database['db'] | undefined;
   forms?: KnownForms | undefined;
 }
 
 /** Everything that touches the database, one object a feature. */
-export function createStores(db: Database['db'], { patient = db, forms }: Settings = {}) {
+export function createStores(db: Database['db'], { maintenance = db, forms }: Settings = {}) {
   return {
     admin: createAdminStores(db),
     billing: createBillingStores(db),
     partners: createPartnersStores(db),
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db, forms),
-    wallets: createWalletsStores(db, patient),
+    wallets: createWalletsStores(db, maintenance),
     webhooks: createWebhooksStores(db),
   };
 }

@@ -11,10 +11,9 @@ interface Common {
 }
 
 /**
- * A change of documents that goes on while older and newer builds run. The build that brings it reads both forms; a build of the
- * version before has to read the new form too.
+ * A change of documents that runs while older and newer builds serve. Both builds must read both forms.
  */
-interface Beside extends Common {
+interface OnlineMigration extends Common {
   /** Documents in the old form; no longer matches a document that was changed. */
   pending: Filter<Document>;
   /** The change, as stages of an update. */
@@ -22,17 +21,17 @@ interface Beside extends Common {
 }
 
 /** A change that the build before could not read. It begins when no such build can run any more. */
-interface Afterwards extends Common {
+interface FinalMigration extends Common {
   /** Documents that the change may be about. */
-  candidates: Filter<Document & { _id: string }>;
-  /** Carries it out for these documents. Idempotent. */
-  carryOut: (db: Db, ids: readonly string[]) => Promise<void>;
+  affected: Filter<Document & { _id: string }>;
+  /** Changes these documents. Idempotent. */
+  apply: (db: Db, ids: readonly string[]) => Promise<void>;
 }
 
-export type Migration = Beside | Afterwards;
+export type Migration = OnlineMigration | FinalMigration;
 
-const isBeside = (migration: Migration): migration is Beside => 'change' in migration;
-export const isAfterwards = (migration: Migration): migration is Afterwards => !isBeside(migration);
+const isOnline = (migration: Migration): migration is OnlineMigration => 'change' in migration;
+export const isFinal = (migration: Migration): migration is FinalMigration => !isOnline(migration);
 
 interface Progress {
   _id: string;
@@ -60,7 +59,7 @@ interface Settings {
   budget?: number;
 }
 
-const leaseTime = 60_000;
+const leaseMs = 60_000;
 
 /** Works through migrations page by page. Any process may take over where another one ended. */
 export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: Settings) {
@@ -75,7 +74,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     try {
       const leased = await meta.findOneAndUpdate(
         free,
-        { $set: { leasedUntil: new Date(now + leaseTime) }, $setOnInsert: { changed: 0 } },
+        { $set: { leasedUntil: new Date(now + leaseMs) }, $setOnInsert: { changed: 0 } },
         { upsert: true, returnDocument: 'after' },
       );
       return leased ?? undefined;
@@ -88,7 +87,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
   /** Changes the next page; resolves to the `_id` that it ended at, undefined at the end of the pass. */
   async function nextPage(migration: Migration, after: string | undefined) {
     const beyond = after === undefined ? {} : { _id: { $gt: after } };
-    const wanted = isBeside(migration) ? migration.pending : migration.candidates;
+    const wanted = isOnline(migration) ? migration.pending : migration.affected;
     const found = await documents(migration)
       .find({ $and: [wanted, beyond] } as Filter<{ _id: string }>, { projection: { _id: 1 } })
       .sort({ _id: 1 })
@@ -101,8 +100,8 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
 
   /** @returns how many documents were changed */
   async function change(migration: Migration, ids: readonly string[]): Promise<number> {
-    if (isAfterwards(migration)) {
-      await migration.carryOut(db, ids);
+    if (isFinal(migration)) {
+      await migration.apply(db, ids);
       return ids.length;
     }
     // Asked again: another build may have changed a document since.
@@ -118,7 +117,7 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
       const { changed, endedAt } = await nextPage(migration, after);
       const now = clock.now();
       const isPaused = performance.now() >= until;
-      const leasedUntil = new Date(isPaused || endedAt === undefined ? now : now + leaseTime);
+      const leasedUntil = new Date(isPaused || endedAt === undefined ? now : now + leaseMs);
       await meta.updateOne(
         { _id: idOf(migration) },
         {
@@ -149,15 +148,15 @@ export function createMigrator({ db, clock, pageLength = 500, budget = 2_000 }: 
     },
 
     /** How many documents are in the old form; reads whole collections. */
-    async left(migrations: readonly Migration[]): Promise<number> {
-      let left = 0;
-      for (const migration of migrations.filter(isBeside))
-        left += await documents(migration).countDocuments(migration.pending as Filter<{ _id: string }>);
-      return left;
+    async countPending(migrations: readonly Migration[]): Promise<number> {
+      let pending = 0;
+      for (const migration of migrations.filter(isOnline))
+        pending += await documents(migration).countDocuments(migration.pending as Filter<{ _id: string }>);
+      return pending;
     },
 
     /** Restarts each migration: an older build may have written the old form. */
-    async again(migrations: readonly Migration[]): Promise<void> {
+    async restart(migrations: readonly Migration[]): Promise<void> {
       const done = { _id: { $in: migrations.map(idOf) }, doneAt: { $exists: true } };
       await meta.updateMany(done, { $unset: { doneAt: '', after: '' } });
     },

@@ -30,7 +30,7 @@ it('a migration goes on where the process before it ended, and changes each docu
     expect(await migrator().states([migration])).toMatchObject([{ changed: 100 * page, done: false }]);
   }
   await migrator().work([migration]);
-  expect(await migrator().left([migration])).toBe(0);
+  expect(await migrator().countPending([migration])).toBe(0);
   expect(await documents.countDocuments({ times: 1 })).toBe(count);
   expect(await migrator().states([migration])).toMatchObject([{ changed: count, done: true }]);
 });
@@ -42,7 +42,7 @@ it('one process at a time works on it; the lease of one that died ends', async (
   expect(await documents.countDocuments({ times: 1 })).toBe(count);
 
   await documents.updateMany({}, { $unset: { lower: '', times: '' } });
-  await migrator().again([migration]);
+  await migrator().restart([migration]);
   // A process dies after its first page: its lease is still there.
   const dead = migrator({ clock: { now: () => Date.now() + 1_000_000 }, budget: 0 });
   await dead.work([migration]);
@@ -58,9 +58,9 @@ it('what an older build writes behind it is found when it is worked on again', a
   await migrator().work([migration]);
   await documents.insertOne({ _id: '00000-late', name: 'LATE' });
   await migrator().work([migration]);
-  expect(await migrator().left([migration])).toBe(1);
-  await migrator().again([migration]);
+  expect(await migrator().countPending([migration])).toBe(1);
+  await migrator().restart([migration]);
   await migrator().work([migration]);
-  expect(await migrator().left([migration])).toBe(0);
+  expect(await migrator().countPending([migration])).toBe(0);
   expect(await documents.findOne({ _id: '00000-late' })).toMatchObject({ lower: 'late', times: 1 });
 });
