@@ -54,13 +54,13 @@ function textsOf({ code, meaning }: ListedError): string[] {
 }
 
 /** Which part of the words of the message the text has, and of the text the message: 1 where they say the same. */
-function likeness(message: readonly string[], text: readonly string[]): number {
+function similarity(message: readonly string[], text: readonly string[]): number {
   const common = message.filter((word) => text.includes(word)).length;
   return common === 0 ? 0 : (2 * common) / (message.length + text.length);
 }
 
 /** Share of the words of a message that an error must have for it to be meant. */
-const least = 0.75;
+const leastSimilarity = 0.75;
 
 /** Errors whose texts hold a message, or most of its words; the likeliest first. */
 export function searchErrors(message: string): ListedError[] {
@@ -70,7 +70,9 @@ export function searchErrors(message: string): ListedError[] {
     const likenesses = textsOf(error).map((text) => {
       const found = words(text);
       const part = wanted.filter((word) => found.includes(word)).length / wanted.length;
-      return part >= least || found.every((word) => wanted.includes(word)) ? likeness(wanted, found) : 0;
+      return part >= leastSimilarity || found.every((word) => wanted.includes(word))
+        ? similarity(wanted, found)
+        : 0;
     });
     return { error, score: Math.max(...likenesses) };
   });

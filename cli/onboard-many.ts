@@ -134,9 +134,9 @@ export function allThere(results: readonly RowResult[]): boolean {
   return results.every(({ result }) => result === 'onboarded' || result === 'exists');
 }
 
-/** @throws CommandError for flags that describe one partner beside a file of many */
-export function requireOne(given: Readonly<Record<string, unknown>>): void {
-  const beside = Object.entries(given).filter(([, value]) => value !== undefined);
-  if (beside.length > 0)
-    throw usageError(`--from has all that is needed; leave out ${beside.map(([name]) => name).join(', ')}`);
+/** @throws CommandError where flags of a single partner are combined with `--from` */
+export function refusePartnerFlags(given: Readonly<Record<string, unknown>>): void {
+  const combined = Object.entries(given).filter(([, value]) => value !== undefined);
+  if (combined.length > 0)
+    throw usageError(`--from has all that is needed; leave out ${combined.map(([name]) => name).join(', ')}`);
 }

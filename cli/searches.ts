@@ -2,7 +2,7 @@ import { CommandError, exits } from './failure.ts';
 import { findSecret } from './show/identify.ts';
 
 /** What a search that looked through as many records as one may says about the rest. */
-export const goOn = (stoppedAfter: string): string =>
+export const continueHint = (stoppedAfter: string): string =>
   `There may be more: this looked through as many as one search may. Go on with --after ${stoppedAfter}, or narrow it.`;
 
 /** @throws CommandError where the text holds a secret: it is not sent anywhere */

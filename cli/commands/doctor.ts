@@ -7,7 +7,7 @@ import { type Finding, judge, judgeShards } from '../findings.ts';
 import { localTimes } from '../output/format.ts';
 
 /** Milliseconds that the clocks may differ before signatures and limits look wrong. */
-const toleratedSkew = 2_000;
+const toleratedSkewMs = 2_000;
 
 export default class Doctor extends AdminCommand<typeof Doctor> {
   static override summary = 'Find problems between you and the server, each with its remedy.';
@@ -64,7 +64,7 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
           `server ${status.version}, svcadmin ${this.config.version}, contract ${status.contract}`,
           'use the svcadmin of the server, or upgrade the older of the two',
         ]),
-        judge('your clock', Math.abs(skew) <= toleratedSkew, [
+        judge('your clock', Math.abs(skew) <= toleratedSkewMs, [
           `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
           'let the machine keep time by NTP',
         ]),

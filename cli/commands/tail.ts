@@ -9,9 +9,9 @@ import { requestFilters } from '../requests.ts';
 type Request = Awaited<ReturnType<AdminApi['requests']['list']['query']>>['rows'][number];
 
 /** Milliseconds between two questions to the server. */
-const interval = 1_000;
+const pollEveryMs = 1_000;
 /** Milliseconds after which a request is surely listed: it is noted when it ends, and kept within a second. */
-const overlap = 30_000;
+const overlapMs = 30_000;
 const perPage = 500;
 /** Pages of one question: more are not printed in a second. */
 const mostPages = 4;
@@ -46,10 +46,10 @@ export default class Tail extends AdminCommand<typeof Tail> {
         printed.set(request.id, now);
         this.#report(request);
       }
-      for (const [id, at] of printed) if (now - at > 2 * overlap) printed.delete(id);
-      const next = new Date(now - overlap).toISOString();
+      for (const [id, at] of printed) if (now - at > 2 * overlapMs) printed.delete(id);
+      const next = new Date(now - overlapMs).toISOString();
       since = next > begin ? next : begin;
-      await sleep(interval, undefined, { signal: interrupted.signal }).catch(() => undefined);
+      await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
     }
   }
 

@@ -1,5 +1,5 @@
 import { Args } from '@oclif/core';
-import { type RotatedUse, usualLead } from '../../../contracts/admin/keyring.ts';
+import { defaultLeadSeconds, type RotatedUse } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful-command.ts';
 import { duration, given } from '../../flags.ts';
 
@@ -33,7 +33,7 @@ export default class KeyringRotate extends CarefulCommand<typeof KeyringRotate> 
     const { use } = this.args;
     const { lead } = this.flags;
     const api = await this.api();
-    const consequence = consequences[use](lead ?? usualLead[use]);
+    const consequence = consequences[use](lead ?? defaultLeadSeconds[use]);
     return this.confirmed({ id: use, consequence, live: true, where: 'the whole service' }, async () =>
       this.one(await api.keyring.rotate.mutate({ use, ...given({ lead }) })),
     );

@@ -4,7 +4,7 @@ import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import { exits, usageError } from '../../failure.ts';
 import { amount, outFile, words } from '../../flags.ts';
-import { allThere, onboardRows, type RowResult, readPlans, requireOne } from '../../onboard-many.ts';
+import { allThere, onboardRows, type RowResult, readPlans, refusePartnerFlags } from '../../onboard-many.ts';
 import { type Onboarded, onboardPartner, type Plan } from '../../onboard-partner.ts';
 import { firstCalls, renderEnv } from '../../onboarding.ts';
 import { openSecretFile } from '../../secret-file.ts';
@@ -93,8 +93,8 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
   async #many(path: string) {
     const { name } = this.args;
     const { 'redirect-uri': uris, claims, 'webhook-url': url, amount: cents, 'out-file': file } = this.flags;
-    requireOne({ NAME: name, '--redirect-uri': uris, '--claims': claims, '--webhook-url': url });
-    requireOne({ '--amount': cents, '--out-file': file });
+    refusePartnerFlags({ NAME: name, '--redirect-uri': uris, '--claims': claims, '--webhook-url': url });
+    refusePartnerFlags({ '--amount': cents, '--out-file': file });
     const api = await this.api();
     const directory = this.flags['out-dir'];
     const rows = await readPlans(api, path);

@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import { given, moment, pageFlags, requireOrder } from '../../flags.ts';
 import { requestFilters } from '../../requests.ts';
-import { goOn } from '../../searches.ts';
+import { continueHint } from '../../searches.ts';
 
 export default class RequestsList extends AdminCommand<typeof RequestsList> {
   static override summary = 'List requests of partners and their users, newest first.';
@@ -30,7 +30,7 @@ export default class RequestsList extends AdminCommand<typeof RequestsList> {
       ...given({ status, path, error, since, until, limit, after }),
     });
     this.many(found.rows, ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId']);
-    if (found.stoppedAfter) this.notice(goOn(found.stoppedAfter));
+    if (found.stoppedAfter) this.notice(continueHint(found.stoppedAfter));
     return found.rows;
   }
 }

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags.ts';
-import { goOn } from '../../searches.ts';
+import { continueHint } from '../../searches.ts';
 
 const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;
 
@@ -34,7 +34,7 @@ export default class SessionsList extends AdminCommand<typeof SessionsList> {
       ...given({ mode, status, since, until, limit, after }),
     });
     this.many(found.rows, ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'clientId', 'sub']);
-    if (found.stoppedAfter) this.notice(goOn(found.stoppedAfter));
+    if (found.stoppedAfter) this.notice(continueHint(found.stoppedAfter));
     return found.rows;
   }
 }

@@ -8,7 +8,7 @@ import { harmless } from '../../output/format.ts';
 type Delivery = Awaited<ReturnType<AdminApi['webhooks']['relay']['query']>>['deliveries'][number];
 
 /** Milliseconds between two questions to the server. */
-const interval = 1_000;
+const pollEveryMs = 1_000;
 const timeoutMs = 10_000;
 
 export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> {
@@ -52,7 +52,7 @@ export default class WebhooksListen extends AdminCommand<typeof WebhooksListen> 
       paging = after === null ? undefined : { after, began };
       if (paging) continue;
       since = began;
-      await sleep(interval);
+      await sleep(pollEveryMs);
     }
   }
 
