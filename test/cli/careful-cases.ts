@@ -47,7 +47,7 @@ async function liveEnrollment(server: TestServer): Promise<string> {
   const { db } = server;
   const _id = randomId('enrollment');
   const createdAt = new Date();
-  const { user } = await createUserStore(db).meet({ identity: _id, mode: 'live', createdAt });
+  const { user } = await createUserStore(db).findOrCreate({ identity: _id, mode: 'live', createdAt });
   await db.collection<{ _id: string }>('enrollments').insertOne({
     ...{ _id, partnerId, keyId, clientId: randomId('client'), mode: 'live', userId: user._id },
     ...{

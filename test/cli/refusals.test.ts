@@ -177,7 +177,7 @@ async function oneOfEach(): Promise<Ids> {
   const users = createUserStore(db);
   const {
     user: { _id: user },
-  } = await users.meet({
+  } = await users.findOrCreate({
     identity: `of ${partner}`,
     mode: 'test',
     createdAt: new Date(),

@@ -1,6 +1,6 @@
 import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
-import { recognised } from '../handoff/handoff.ts';
+import { handoffAuthenticated } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { IsFresh } from '../people/freshness.ts';
 import type { User } from '../people/user-store.ts';
@@ -18,7 +18,7 @@ import type { Authenticated, Failed } from '../sources/source.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'move'>;
-  enrolling: Pick<Enrolling, 'meet' | 'known'>;
+  enrolling: Pick<Enrolling, 'findOrCreateUser' | 'known'>;
   outbox: Pick<Outbox, 'drain'>;
   isFresh: IsFresh;
   clock: { now(): number };
@@ -55,12 +55,16 @@ export function createAuthentication({ sessions, enrolling, outbox, isFresh, clo
     if (outcome.kind === 'failed') return move(session, failed(session, outcome.reason, now()));
     const { rehearse, carry, answer } = outcome;
     const atOnce = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
-    const { user, isNew } = await enrolling.meet(session, outcome, atOnce ? answer.claims : undefined);
+    const { user, isNew } = await enrolling.findOrCreateUser(
+      session,
+      outcome,
+      atOnce ? answer.claims : undefined,
+    );
     const marked = rehearse ? { rehearse } : {};
     const { handoff } = session;
     if (browser.device === 'phone' && handoff) {
       const phone = { handoff, phoneHash: sha256(renewed), userId: user._id, ...marked };
-      return move(session, recognised(phone, carry, now()));
+      return move(session, handoffAuthenticated(phone, carry, now()));
     }
     const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed), ...marked };
     if (!isKnown(session, user)) return move(session, authenticated(who, carry, now()));

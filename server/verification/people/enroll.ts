@@ -15,11 +15,11 @@ function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'part
   return hmac(key, [about.mode, about.partnerId, about.userId].join('|'));
 }
 
-/** How long a person is kept who will never come again. */
-const keepPassing = 86_400_000;
+/** How long a user is kept who cannot be recognised again. */
+const oneTimeUserLifetimeMs = 86_400_000;
 
 interface Dependencies {
-  users: Pick<UserStore, 'meet'>;
+  users: Pick<UserStore, 'findOrCreate'>;
   enrollments: Pick<EnrollmentStore, 'enrol'>;
   sessions: Pick<SessionStore, 'markReturning'>;
   findSnapshot: FindSnapshot;
@@ -97,10 +97,10 @@ export function createEnrolling(dependencies: Dependencies) {
     enrol,
 
     /**
-     * What follows from a session for its enrollment.
-     * @returns the events that are due for it. Idempotent.
+     * Makes or updates the enrollment of a session. Idempotent.
+     * @returns the events to publish about it
      */
-    async follow(session: Session, known?: Snapshot): Promise<EventDraft[]> {
+    async applyToEnrollment(session: Session, known?: Snapshot): Promise<EventDraft[]> {
       const enrollment = await enrol(session, known);
       if (!enrollment) return [];
       if (enrollment.firstSession === session._id) return [createdEvent(enrollment, session)];
@@ -109,17 +109,17 @@ export function createEnrolling(dependencies: Dependencies) {
       return [];
     },
 
-    /** The user who has authenticated: made the first time, with what is known of them by then. */
-    async meet(
+    /** The user who has authenticated; a new one at the first time, with the claims known so far. */
+    async findOrCreateUser(
       { mode, source }: Session,
-      { subject, passing }: Authenticated,
+      { subject, oneTime }: Authenticated,
       claims?: Claims,
-    ): ReturnType<UserStore['meet']> {
+    ): ReturnType<UserStore['findOrCreate']> {
       const identity = hmac(keyring.id, JSON.stringify(['identity', mode, source, subject]));
       const createdAt = new Date(clock.now());
-      const life = passing ? { purgeAt: new Date(createdAt.getTime() + keepPassing) } : {};
+      const life = oneTime ? { purgeAt: new Date(createdAt.getTime() + oneTimeUserLifetimeMs) } : {};
       const kept = claims ? { claims: keptClaims(claims, createdAt), keptSince: createdAt } : {};
-      return users.meet({ identity, mode, createdAt, ...life, ...kept });
+      return users.findOrCreate({ identity, mode, createdAt, ...life, ...kept });
     },
 
     /** What the session's partner and client know the user as. */

@@ -37,7 +37,7 @@ interface Dependencies {
 }
 
 /** An exchange or an event that was under way when a user was erased is written by then. */
-const secondLookAfter = 60_000;
+const secondLookAfterMs = 60_000;
 const perSweep = 100;
 
 /**
@@ -76,7 +76,7 @@ export function createErasure({
   const sweep: Sweep = {
     name: 'erased users',
     async sweep() {
-      const due = await users.erasedBefore(new Date(clock.now() - secondLookAfter), perSweep);
+      const due = await users.erasedBefore(new Date(clock.now() - secondLookAfterMs), perSweep);
       for (const userId of due) {
         await empty(userId);
         if ((await enrollments.ofUser(userId)).length > 0) continue; // until the audit log has what they carry

@@ -3,7 +3,7 @@ import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/
 const day = 86_400_000;
 const usual = 365 * day;
 /** Time alone turns "not yet 18" into "18": such an answer is asked for again soon, whatever is configured. */
-const ofNotYet = day;
+const notYetLifetimeMs = day;
 
 /** A claim as it is kept of a user. */
 export interface KeptClaim {
@@ -27,7 +27,7 @@ export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
     if (!claim) return false;
     const configured = lifetimes[name] ?? lifetimes.default ?? usual;
     const isNotYet = name.startsWith('age_') && claim.value === false;
-    const lifetime = isNotYet ? Math.min(configured, ofNotYet) : configured;
+    const lifetime = isNotYet ? Math.min(configured, notYetLifetimeMs) : configured;
     return now - claim.evaluatedAt.getTime() < lifetime;
   };
 }

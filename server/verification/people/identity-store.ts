@@ -16,8 +16,8 @@ export interface Identity {
   purgeAt?: Date;
 }
 
-/** What there is of an identity. A user without `identity` was made by a build of schema version 2. */
-interface Met {
+/** The documents of one identity. A user without `identity` was made by a build of schema version 2. */
+interface Found {
   identity?: Identity | undefined;
   user?: User | undefined;
 }
@@ -38,12 +38,12 @@ export const identityOf = ({
 
 const collectionOf = (db: Db) => db.collection<Identity | User>('users');
 
-/** The user of this identity is gone, or another one. Idempotent. */
+/** Removes the identity of a user. Idempotent. */
 export async function forgetIdentity(db: Db, { _id, identity }: Owner): Promise<void> {
   await collectionOf(db).deleteOne({ _id: idOf(identity), identity: _id });
 }
 
-/** The identity is that of `user`, who stands, and not that of `wrong`, who does not. Idempotent. */
+/** Points an identity at its existing user, where it points at the missing user `wrong`. Idempotent. */
 async function correctIdentity(db: Db, { _id, identity }: Owner, wrong: string): Promise<void> {
   await collectionOf(db).updateOne({ _id: idOf(identity), identity: wrong }, { $set: { identity: _id } });
 }
@@ -67,7 +67,7 @@ export async function keepIdentities(db: Db, userIds: readonly string[]): Promis
 export function createIdentities(db: Db, forms: KnownForms) {
   const documents = collectionOf(db);
 
-  const find = createGroupCommit<string, Met>({
+  const find = createGroupCommit<string, Found>({
     async run(hashes) {
       const distinct = [...new Set(hashes)];
       const own = { _id: { $in: distinct.map(idOf) } };
@@ -101,11 +101,11 @@ export function createIdentities(db: Db, forms: KnownForms) {
     insert,
 
     /**
-     * The user who was found, where one stands. Removes an identity that an erasure has not come to yet, and finishes what a process
-     * that ended has begun: an identity without its user.
+     * The user who was found, unless erased. Otherwise removes the identity of an erased user, or inserts the missing user of an
+     * identity that another process has begun.
      * @returns undefined where the identity has to be looked up again
      */
-    async settle({ identity, user }: Met, wanted: User): Promise<User | undefined> {
+    async resolve({ identity, user }: Found, wanted: User): Promise<User | undefined> {
       if (user && !user.erasedAt) {
         if (identity && identity.identity !== user._id) await correctIdentity(db, user, identity.identity);
         return user;

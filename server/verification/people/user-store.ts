@@ -31,7 +31,7 @@ export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> 
 
 export interface UserStore {
   /** The user of this identity, made where there is none. */
-  meet(user: NewUser): Promise<{ user: User; isNew: boolean }>;
+  findOrCreate(user: NewUser): Promise<{ user: User; isNew: boolean }>;
   find(id: string): Promise<User | undefined>;
   /** Those of `ids` that are there and not erased. */
   findAll(ids: readonly string[]): Promise<User[]>;
@@ -73,11 +73,11 @@ export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore 
   const identities = createIdentities(db, forms);
 
   return {
-    async meet({ claims = {}, ...fields }) {
+    async findOrCreate({ claims = {}, ...fields }) {
       const user: User = { _id: randomId('user'), claims, ...fields };
       for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
         const found = await identities.find(user.identity);
-        const known = await identities.settle(found, user);
+        const known = await identities.resolve(found, user);
         if (known) return { user: known, isNew: known._id === user._id };
         if (!found.identity && (await identities.insert(user))) return { user, isNew: true };
         // Another session of the same person was faster, or the reply was lost.

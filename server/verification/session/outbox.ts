@@ -8,7 +8,7 @@ import type { Session } from './transitions.ts';
 
 interface Dependencies {
   sessions: Pick<SessionStore, 'unpublished' | 'dueForEnrollment' | 'markPublished'>;
-  enrolling: Pick<Enrolling, 'follow'>;
+  enrolling: Pick<Enrolling, 'applyToEnrollment'>;
   publish: Publish;
   clock: { now(): number };
   logger: Pick<Logger, 'warn' | 'error'>;
@@ -22,7 +22,7 @@ interface Unpublished {
 
 const perSweep = 200;
 /** The sweep leaves to the process that moved a session the time to finish this itself. Milliseconds. */
-const gracePeriod = 5_000;
+const gracePeriodMs = 5_000;
 
 /** What follows from a session: its enrollment, then its events. The sweep finishes what was cut short. */
 export function createOutbox({ sessions, enrolling, publish, clock, logger }: Dependencies) {
@@ -34,12 +34,13 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
     },
   });
 
-  async function follow(session: Session, known?: Snapshot): Promise<Unpublished> {
-    const enrolled = session.enrollmentDueAt ? await enrolling.follow(session, known) : [];
+  /** Updates the enrollment of a session, and collects the events about both. */
+  async function withDrafts(session: Session, known?: Snapshot): Promise<Unpublished> {
+    const enrolled = session.enrollmentDueAt ? await enrolling.applyToEnrollment(session, known) : [];
     return { session, drafts: [...enrolled, ...session.outbox] };
   }
 
-  const finishOne = async (session: Session) => publishAll(await follow(session));
+  const finishOne = async (session: Session) => publishAll(await withDrafts(session));
 
   function inBackground(work: Promise<unknown>, { _id: of }: Session): void {
     work.catch((err: unknown) => logger.warn({ err, of }, 'events left to the sweep'));
@@ -65,14 +66,14 @@ export function createOutbox({ sessions, enrolling, publish, clock, logger }: De
      * section 6, rule 1).
      */
     async finish(session: Session, known?: Snapshot): Promise<void> {
-      inBackground(publishAll(await follow(session, known)), session);
+      inBackground(publishAll(await withDrafts(session, known)), session);
     },
 
     /** As `finish`, for a session whose answer waits for nothing. */
     drain: (session: Session): void => inBackground(finishOne(session), session),
 
     async sweep(): Promise<void> {
-      const before = new Date(clock.now() - gracePeriod);
+      const before = new Date(clock.now() - gracePeriodMs);
       for (const find of [sessions.unpublished, sessions.dueForEnrollment]) {
         for (;;) {
           const due = await find(before, perSweep);

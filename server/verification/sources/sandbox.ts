@@ -100,7 +100,7 @@ export function createSandbox(): VerificationSource {
         subject: [session.partnerId, name, ...(person.fresh ? [session.id] : [])].join('|'),
         carry: { person: name },
         answer: person.result,
-        ...(person.fresh ? { passing: true } : {}),
+        ...(person.fresh ? { oneTime: true } : {}),
       };
       return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;
     },

@@ -46,8 +46,8 @@ export interface Authenticated {
   /** The person, by a name that is unique within the source and always the same for the same person. */
   subject: string;
   carry?: Record<string, unknown>;
-  /** A person who will never come again: kept for a day. */
-  passing?: boolean;
+  /** The source cannot recognise this user again: kept for a day. */
+  oneTime?: boolean;
   rehearse?: Rehearsal;
   /** The result of a source that answers without another step. Idempotent. */
   answer?: Verified | Failed;

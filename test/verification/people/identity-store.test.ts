@@ -55,7 +55,7 @@ describe('an identity', () => {
     const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
     const processes = [processOf(), processOf(), processOf(), processOf()];
     const met = await Promise.all(
-      processes.flatMap((process) => people.map((person) => process.meet(someone(person)))),
+      processes.flatMap((process) => people.map((person) => process.findOrCreate(someone(person)))),
     );
     for (const person of people) {
       const ids = met.filter(({ user }) => user.identity === person).map(({ user }) => user._id);
@@ -72,7 +72,7 @@ describe('an identity', () => {
       const people = ['ada', 'bob', 'cyd'];
       const met = await Promise.all(
         [processOf(), processOf()].flatMap((process) =>
-          people.map((person) => process.meet(someone(person))),
+          people.map((person) => process.findOrCreate(someone(person))),
         ),
       );
       expect(new Set(met.map(({ user }) => user._id)).size).toBe(people.length);
@@ -83,14 +83,16 @@ describe('an identity', () => {
   it('whose process ended before the user was made gets that user', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
-    const met = await Promise.all([processOf(), processOf()].map((process) => process.meet(someone('ada'))));
+    const met = await Promise.all(
+      [processOf(), processOf()].map((process) => process.findOrCreate(someone('ada'))),
+    );
     expect(met.map(({ user }) => user._id)).toEqual([wanted._id, wanted._id]);
     await expectOneEach(['ada']);
   });
 
   it('expires with its user', async () => {
     const purgeAt = new Date(at.getTime() + 1_000);
-    await processOf().meet({ ...someone('ada'), purgeAt });
+    await processOf().findOrCreate({ ...someone('ada'), purgeAt });
     const { users, identities } = await stored();
     expect([...users, ...identities].map((each) => each.purgeAt)).toEqual([purgeAt, purgeAt]);
   });
@@ -99,11 +101,11 @@ describe('an identity', () => {
 describe('an erased user', () => {
   it('has no identity, and the same person is another user', async () => {
     const process = processOf();
-    const { user } = await process.meet(someone('ada'));
+    const { user } = await process.findOrCreate(someone('ada'));
     expect(await process.erase(user._id, at, entry(user._id))).toBe(true);
     expect((await stored()).identities).toEqual([]);
     expect(await process.erase(user._id, at, entry(user._id))).toBe(false);
-    const again = await process.meet(someone('ada'));
+    const again = await process.findOrCreate(someone('ada'));
     expect(again).toMatchObject({ isNew: true, user: { claims: {} } });
     expect(again.user._id).not.toBe(user._id);
     await documents().updateMany({}, { $unset: { auditAt: '' } });
@@ -115,10 +117,10 @@ describe('an erased user', () => {
   it('leaves no identity where the process ended in between: the second look removes it, or who meets it', async () => {
     const process = processOf();
     for (const person of ['ada', 'bob']) {
-      const { user } = await process.meet(someone(person));
+      const { user } = await process.findOrCreate(someone(person));
       await process.erase(user._id, at, entry(user._id));
       await documents().insertOne(identityOf(user));
-      if (person === 'bob') expect((await process.meet(someone('bob'))).user._id).not.toBe(user._id);
+      if (person === 'bob') expect((await process.findOrCreate(someone('bob'))).user._id).not.toBe(user._id);
       await documents().updateMany({}, { $unset: { auditAt: '' } });
       await process.remove(user._id);
     }
@@ -131,12 +133,14 @@ describe('beside builds of schema version 2', () => {
 
   it('nothing is written that such a build does not know', async () => {
     const process = processOf('old');
-    const met = await Promise.all(['ada', 'ada', 'bob'].map((person) => process.meet(someone(person))));
+    const met = await Promise.all(
+      ['ada', 'ada', 'bob'].map((person) => process.findOrCreate(someone(person))),
+    );
     expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
     expect((await stored()).identities).toEqual([]);
     const [{ user } = expect.fail('no user')] = met;
     await process.erase(user._id, at, entry(user._id));
-    expect((await processOf('old').meet(someone('ada'))).user._id).not.toBe(user._id);
+    expect((await processOf('old').findOrCreate(someone('ada'))).user._id).not.toBe(user._id);
     expect((await stored()).identities).toEqual([]);
   });
 
@@ -147,7 +151,7 @@ describe('beside builds of schema version 2', () => {
     const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
     const processes = [one, other, one, other].map(processOf);
     const met = await Promise.all(
-      processes.flatMap((process) => people.map((person) => process.meet(someone(person)))),
+      processes.flatMap((process) => people.map((person) => process.findOrCreate(someone(person)))),
     );
     expect(new Set(met.map(({ user }) => user._id)).size).toBe(people.length);
     const { users } = await stored();
@@ -157,26 +161,28 @@ describe('beside builds of schema version 2', () => {
     );
     await expectOneEach(people);
     for (const { user } of met)
-      expect((await processOf('new').meet(someone(user.identity))).user._id).toBe(user._id);
+      expect((await processOf('new').findOrCreate(someone(user.identity))).user._id).toBe(user._id);
   });
 
   it('a user of such a build keeps their id; an identity that was made for another one is corrected', async () => {
     for (const [n, correct] of [
       (user: User) => keepIdentities(db, [user._id]),
-      () => processOf('both').meet(someone('person 1')),
+      () => processOf('both').findOrCreate(someone('person 1')),
     ].entries()) {
-      const { user } = await processOf('old').meet(someone(`person ${n}`));
+      const { user } = await processOf('old').findOrCreate(someone(`person ${n}`));
       // A process of this build was about to make a user of its own when the index refused it.
       await documents().insertOne({ ...identityOf(user), identity: randomId('user') });
       await correct(user);
-      expect((await processOf('new').meet(someone(`person ${n}`))).user._id).toBe(user._id);
+      expect((await processOf('new').findOrCreate(someone(`person ${n}`))).user._id).toBe(user._id);
     }
     await expectOneEach(['person 0', 'person 1']);
   });
 
   it('an identity is made once, and not for a user who was erased', async () => {
     const process = processOf('old');
-    const [ada, bob] = await Promise.all(['ada', 'bob'].map((person) => process.meet(someone(person))));
+    const [ada, bob] = await Promise.all(
+      ['ada', 'bob'].map((person) => process.findOrCreate(someone(person))),
+    );
     const [one, two] = [ada?.user._id ?? '', bob?.user._id ?? ''];
     await process.erase(two, at, entry(two));
     await Promise.all([keepIdentities(db, [one, two]), keepIdentities(db, [one])]);

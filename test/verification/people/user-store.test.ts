@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 
 const at = new Date();
-const meet = (identity: string) => users.meet({ identity, mode: 'test', createdAt: at });
+const meet = (identity: string) => users.findOrCreate({ identity, mode: 'test', createdAt: at });
 
 describe('a person who authenticates', () => {
   it('in many sessions at the same moment is one user, new in one of them', async () => {

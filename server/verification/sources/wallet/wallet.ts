@@ -130,6 +130,6 @@ export function authenticatedBy(
   presentation: string,
 ): Authenticated {
   return subject === undefined
-    ? { kind: 'authenticated', subject: presentation, carry: { claims }, passing: true }
+    ? { kind: 'authenticated', subject: presentation, carry: { claims }, oneTime: true }
     : { kind: 'authenticated', subject, carry: { claims } };
 }
