@@ -80,7 +80,7 @@ export function createFlow(dependencies: Dependencies) {
   } = dependencies;
   const { move } = authentication;
   const submit = createSubmit(dependencies);
-  const comeBack = createProviderReturn(dependencies);
+  const handleReturn = createProviderReturn(dependencies);
 
   /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
   function isAutomatic({ handoff }: Session, step: Step, device: BrowserContext['device']): boolean {
@@ -210,5 +210,5 @@ export function createFlow(dependencies: Dependencies) {
     return browser.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
   }
 
-  return { show, submit, leaving, comeBack };
+  return { show, submit, leaving, handleReturn };
 }

@@ -31,7 +31,7 @@ export function createProviderReturn({
    * @returns the secret that the browser's cookie must hold from now on
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` where this browser did not begin this authorization request
    */
-  async function comeBack(
+  async function handleReturn(
     browser: BrowserContext,
     back: { source: string; answer: URLSearchParams },
   ): Promise<string> {
@@ -60,5 +60,5 @@ export function createProviderReturn({
     return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, token)).secret;
   }
 
-  return comeBack;
+  return handleReturn;
 }

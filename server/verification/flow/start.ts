@@ -1,5 +1,5 @@
 import type { StartQuery } from '../../../contracts/verification.ts';
-import { sessionLifetime } from '../../../contracts/verification.ts';
+import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { networkOf } from '../../platform/http/client-network.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
@@ -109,7 +109,7 @@ export function createStart(dependencies: Dependencies) {
       timeline: [{ at: createdAt, event: 'started' }],
       outbox: [],
       createdAt,
-      expiresAt: new Date(createdAt.getTime() + sessionLifetime * 1000),
+      expiresAt: new Date(createdAt.getTime() + sessionLifetimeSeconds * 1000),
     };
     await sessions.insert(session);
     return { sessionId: session._id, partnerId: session.partnerId, browserSecret };

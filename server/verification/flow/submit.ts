@@ -5,7 +5,7 @@ import type { Keyring } from '../../platform/keyring.ts';
 import { isTokenOf } from '../browser/csrf.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { DeviceName } from '../handoff/devices.ts';
-import { confirmed, offered, withdrawn } from '../handoff/handoff.ts';
+import { handoffCancelled, handoffConfirmed, handoffOffered } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { Outbox } from '../session/outbox.ts';
 import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
@@ -106,7 +106,10 @@ export function createSubmit(dependencies: Dependencies) {
       throw new ApiError('cross_site_request');
     const browserHash = sha256(sessionAccess.confirmed(session));
     const who = { ...enrolling.known(session, userId), browserHash };
-    const moved = await move(session, confirmed({ handoff, browserHash: session.browserHash }, who, now()));
+    const moved = await move(
+      session,
+      handoffConfirmed({ handoff, browserHash: session.browserHash }, who, now()),
+    );
     // The enrollment's event is published now: the computer may return much later.
     if (moved) outbox.drain(moved);
     return moved;
@@ -126,13 +129,16 @@ export function createSubmit(dependencies: Dependencies) {
     if (decision === 'phone' && handoff?.state !== 'taken') {
       const renewed = sessionAccess.rotated(browser, secret, csrf);
       const about = { computer: deviceName, browserHash: sha256(renewed), forms: forms(), at: now() };
-      const offering = offered(keyring.id, session, about);
-      if (!offering) return { session, secret };
-      return rotated(await move(session, offering), { browser, renewed, csrf });
+      const offer = handoffOffered(keyring.id, session, about);
+      if (!offer) return { session, secret };
+      return rotated(await move(session, offer), { browser, renewed, csrf });
     }
     if (decision === 'stay' && handoff) {
       const isWithdrawn = handoff.state === 'withdrawn';
-      return { session: isWithdrawn ? session : await move(session, withdrawn(handoff, now())), secret };
+      return {
+        session: isWithdrawn ? session : await move(session, handoffCancelled(handoff, now())),
+        secret,
+      };
     }
     return handoff?.state === 'taken' ? { session, secret } : undefined;
   }

@@ -6,10 +6,10 @@ import type { DeviceName } from './devices.ts';
 import { linkHashOf, linkOf, secretLength } from './link.ts';
 
 /** Milliseconds that a link and its code work. */
-export const handoffLifetime = 120_000;
-const mistakes = 3;
+export const handoffLifetimeMs = 120_000;
+const maxWrongCodes = 3;
 /** Bounds the tries: 30 guesses of a million. */
-const offers = 10;
+const maxOffers = 10;
 
 /** A session's hand-off: link and code are derived from it. */
 interface Offer {
@@ -47,15 +47,15 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
 }
 
 /** A new link and code; undefined once there were too many. */
-export function offered(
+export function handoffOffered(
   key: Uint8Array,
   { _id, handoff }: Session,
   { computer, browserHash, forms, at }: { computer: DeviceName; browserHash: string; forms: Forms; at: Date },
 ): Transition | undefined {
   const number = (handoff?.number ?? 0) + 1;
-  if (number > offers) return undefined;
+  if (number > maxOffers) return undefined;
   const token = tokenOf(key, { _id, number }, forms);
-  const expiresAt = new Date(at.getTime() + handoffLifetime);
+  const expiresAt = new Date(at.getTime() + handoffLifetimeMs);
   const next: Handoff = {
     state: 'offered',
     number,
@@ -74,24 +74,27 @@ const plain = ({ browser = 'unknown browser', system = 'unknown system' }: Devic
   `${browser}, ${system}`;
 
 /** Cancels the hand-off: link and phone are no longer accepted, and the computer continues. */
-export function withdrawn({ linkHash: _link, phoneHash: _phone, ...handoff }: Handoff, at: Date): Transition {
+export function handoffCancelled(
+  { linkHash: _link, phoneHash: _phone, ...handoff }: Handoff,
+  at: Date,
+): Transition {
   return { set: { handoff: { ...handoff, state: 'withdrawn' } }, entry: { at, event: 'handoff_withdrawn' } };
 }
 
 /** A wrong code; the last one allowed ends the link. */
-export function mistyped(handoff: Handoff, at: Date): Transition {
+export function handoffMistyped(handoff: Handoff, at: Date): Transition {
   const wrongCodes = handoff.wrongCodes + 1;
   const { linkHash: _link, ...closed } = handoff;
   const next: Handoff =
-    wrongCodes < mistakes ? { ...handoff, wrongCodes } : { ...closed, wrongCodes, state: 'withdrawn' };
+    wrongCodes < maxWrongCodes ? { ...handoff, wrongCodes } : { ...closed, wrongCodes, state: 'withdrawn' };
   return {
     set: { handoff: next },
-    entry: { at, event: 'handoff_mistyped', note: `${wrongCodes} of ${mistakes}` },
+    entry: { at, event: 'handoff_mistyped', note: `${wrongCodes} of ${maxWrongCodes}` },
   };
 }
 
 /** The right code: from now on the phone goes on, and the link is used up. */
-export function taken(
+export function handoffClaimed(
   handoff: Handoff,
   { phone, phoneHash, at }: { phone: DeviceName; phoneHash: string; at: Date },
 ): Transition {
@@ -107,7 +110,7 @@ interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'rehe
 }
 
 /** The phone's user has authenticated. It counts from the confirmation on (docs/choices.md). */
-export function recognised(
+export function handoffAuthenticated(
   { handoff, phoneHash, userId, rehearse }: AtPhone,
   carried: Transition['carried'],
   at: Date,
@@ -120,7 +123,7 @@ export function recognised(
  * The user at the phone confirms the computer. This completes the authentication, and the computer's secret is
  * rotated to that of `browserHash`.
  */
-export function confirmed(
+export function handoffConfirmed(
   { handoff, browserHash: computerHash }: { handoff: Handoff; browserHash: string },
   { browserHash, ...who }: Parameters<typeof counted>[0] & { browserHash: string },
   at: Date,

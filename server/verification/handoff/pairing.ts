@@ -6,7 +6,7 @@ import type { SessionStore } from '../session/session-store.ts';
 import { stepOf } from '../session/steps.ts';
 import type { Handoff, Session } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
-import { isCode, isOpen, mistyped, taken } from './handoff.ts';
+import { handoffClaimed, handoffMistyped, isCode, isOpen } from './handoff.ts';
 import { presentedLink } from './link.ts';
 
 interface Dependencies {
@@ -52,7 +52,9 @@ export function createPairing({ sessions, authentication, keyring, clock }: Depe
     const { session, handoff } = await look(token);
     const at = new Date(clock.now());
     const right = isCode(keyring.id, { _id: session._id, number: handoff.number }, code);
-    const change = right ? taken(handoff, { phone, phoneHash: sha256(secret), at }) : mistyped(handoff, at);
+    const change = right
+      ? handoffClaimed(handoff, { phone, phoneHash: sha256(secret), at })
+      : handoffMistyped(handoff, at);
     // Who comes too late learns nothing of what they guessed.
     if (!(await authentication.move(session, change))) throw new ApiError('session_not_found');
     return right ? session._id : undefined;

@@ -1,11 +1,11 @@
 import { encode } from 'uqr';
 
 /** Modules of white around the code that scanners need. */
-const quiet = 4;
+const quietZoneModules = 4;
 
 /** A QR code as one path of an SVG of `size` × `size` units: a rectangle for each run of dark modules. */
 export function qrCode(text: string): { size: number; path: string } {
-  const { data, size } = encode(text, { ecc: 'M', border: quiet });
+  const { data, size } = encode(text, { ecc: 'M', border: quietZoneModules });
   const runs = data.flatMap((row, y) =>
     [
       ...row
