@@ -3,7 +3,7 @@ import { ClaimsMap, ClaimsMeta } from './claims.ts';
 import { DateTime } from './identifiers.ts';
 
 /** Seconds in which the same `Idempotency-Key` and body return the stored answer (docs/choices.md). */
-export const storedAnswerLifetime = 24 * 3600;
+export const storedAnswerLifetimeSeconds = 24 * 3600;
 
 /** Headers of a resolve, as Node names them. The key names the request: sent again, it is not billed again. */
 export const CheckboxHeaders = z.object({

@@ -29,14 +29,14 @@ export const TokenRequest = z
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
 /** Seconds that an access token lives (interface section 8). */
-export const accessTokenLifetime = 3600;
+export const accessTokenLifetimeSeconds = 3600;
 
 /** Interface 2.3. */
 export const TokenResponse = z
   .strictObject({
     access_token: z.string().describe('JWT of RFC 9068'),
     token_type: z.literal('Bearer'),
-    expires_in: z.literal(accessTokenLifetime).describe('Seconds'),
+    expires_in: z.literal(accessTokenLifetimeSeconds).describe('Seconds'),
     scope: z.string().describe('The known claim identifiers of the start, in that order'),
   })
   .meta({ id: 'TokenResponse' });

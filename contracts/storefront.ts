@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClaimsMap, type ClaimValue } from './claims.ts';
 
 /** Seconds that `X-SVC-Timestamp` may be off, either way (docs/choices.md). */
-export const timestampSkew = 300;
+export const timestampSkewSeconds = 300;
 /** Requests a minute of one integration. */
 export const integrationRequestsPerMinute = 60;
 

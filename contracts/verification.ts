@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { DateTime } from './identifiers.ts';
 
 /** Seconds (interface section 8). */
-export const sessionLifetime = 30 * 60;
-export const codeLifetime = 10 * 60;
+export const sessionLifetimeSeconds = 30 * 60;
+export const codeLifetimeSeconds = 10 * 60;
 
 /** PKCE S256 challenge: a base64url SHA-256, 43 characters (RFC 7636 4.2). */
 const codeChallenge = /^[A-Za-z0-9_-]{43}$/;

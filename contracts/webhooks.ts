@@ -51,4 +51,4 @@ export const WaitReason = z.enum(Object.keys(waitReasons) as [keyof typeof waitR
 
 /** Interface section 8: attempts in all, and milliseconds that one of them may take. */
 export const attemptLimit = 3;
-export const attemptBudget = 10_000;
+export const attemptTimeoutMs = 10_000;

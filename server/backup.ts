@@ -49,7 +49,7 @@ function requireEmbedded({ mongodbUri }: Config): void {
 }
 
 /** Runs `work` on the engine of the data directory, alone, and closes the engine, which writes everything out. */
-async function alone<T>(dataDir: string, work: (engine: EmbeddedDatabase) => Promise<T>): Promise<T> {
+async function withEngine<T>(dataDir: string, work: (engine: EmbeddedDatabase) => Promise<T>): Promise<T> {
   const { startEmbedded } = await import('../embedded-database/embedded.ts');
   const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
   try {
@@ -76,7 +76,7 @@ export async function backup(config: Config, to: string) {
   const database = join(dataDir, 'db');
   if (!existsSync(database)) throw new Error(`${dataDir} holds no database`);
   if (existsSync(target) && readdirSync(target).length > 0) throw new Error(`${target} is not empty`);
-  await alone(dataDir, checkSchema);
+  await withEngine(dataDir, checkSchema);
   const before = statSync(join(database, 'mongod.lock')).mtimeMs;
   mkdirSync(target, { recursive: true, mode: 0o700 });
   cpSync(database, join(target, 'db'), {
@@ -128,7 +128,7 @@ export async function restore(config: Config, from: string) {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   for (const name of ['db', ...secrets].filter((each) => existsSync(join(source, each))))
     cpSync(join(source, name), join(dataDir, name), { recursive: true });
-  const ended = await alone(dataDir, ({ uri }) =>
+  const ended = await withEngine(dataDir, ({ uri }) =>
     closeRestored({ uri, embedded: true, source: `${source}, taken at ${takenAt}` }),
   );
   return { takenAt, ...ended };

@@ -11,7 +11,7 @@ import { type RunningServer, startServer } from './start.ts';
 /** sysexits.h: the configuration is wrong. */
 const badConfiguration = 78;
 /** Longest time in milliseconds that a stop may take after the drain delay. */
-const graceful = 20_000;
+const stopTimeoutMs = 20_000;
 
 function configuration(): Config {
   try {
@@ -68,7 +68,7 @@ const logger = createLogger(config.logLevel, config.roles);
 try {
   const server = await startServer(config, logger);
   const demo = await demoFor(server, config);
-  closeWithGrace({ delay: config.drainDelay + graceful, logger: false }, async ({ signal, err }) => {
+  closeWithGrace({ delay: config.drainDelay + stopTimeoutMs, logger: false }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'ended by an uncaught error');
     else logger.info({ signal }, 'stopping');
     await demo?.close();

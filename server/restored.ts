@@ -6,7 +6,7 @@ import { randomRequestId } from './platform/ids.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
 
 /** Milliseconds: the updates read whole collections. */
-const longestScan = 600_000;
+const longestScanMs = 600_000;
 
 /** A database that holds an earlier state: where it is, and where that state came from, for the audit log. */
 interface Restored {
@@ -25,7 +25,7 @@ export async function closeRestored({ uri, embedded, source }: Restored) {
     uri,
     embedded,
     appName: 'svc-gateway-restore',
-    answerWithinMs: longestScan,
+    answerWithinMs: longestScanMs,
   });
   try {
     await requireSchema(db);

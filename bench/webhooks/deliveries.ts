@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import type { EventDraft } from '../../server/platform/event-draft.ts';
 import { randomId } from '../../server/platform/ids.ts';
 import { createLogger } from '../../server/platform/logging.ts';
-import { usualPace } from '../../server/platform/pace.ts';
+import { defaultPace } from '../../server/platform/pace.ts';
 import { createScheduler } from '../../server/platform/scheduler.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
@@ -79,7 +79,7 @@ export async function publishDue(
     db,
     clock: { now: () => dueAt.getTime() },
     idKey: randomBytes(32),
-    scheduler: createScheduler({ db, logger, processEvery: usualPace.jobsEvery }),
+    scheduler: createScheduler({ db, logger, processEvery: defaultPace.jobsEvery }),
     logger,
     endpoint: () => Promise.reject(new Error('this process sends nothing')),
     retryDelays: [],

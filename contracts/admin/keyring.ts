@@ -22,7 +22,7 @@ export const RotatedUse = z.enum(['signing', 'code']);
 export type RotatedUse = z.infer<typeof RotatedUse>;
 
 /** Seconds until a new key is used where the operator names none: caches of the JWKS have it by then. */
-export const usualLead: Readonly<Record<RotatedUse, number>> = { signing: 3_600, code: 60 };
+export const defaultLeadSeconds: Readonly<Record<RotatedUse, number>> = { signing: 3_600, code: 60 };
 
 export const RotateKey = z.strictObject({
   use: RotatedUse,

@@ -30,7 +30,7 @@ const sources = [
 
 export interface AuditLog extends Sweep {
   /** Copies what the call wrote; where it changed no record that carries entries, or was refused, notes the call itself. */
-  called(actor: Actor, input: unknown, result: CallResult): Promise<void>;
+  recordCall(actor: Actor, input: unknown, result: CallResult): Promise<void>;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -101,7 +101,7 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
     name: 'audit log',
     sweep,
 
-    async called(actor, input, result) {
+    async recordCall(actor, input, result) {
       if (result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action)) return;
       const what = { target: targetOf(actor, input), ...(isObject(input) ? { input: kept(input) } : {}) };
       const call = {

@@ -11,7 +11,7 @@ export interface Backlog {
 }
 
 /** A delivery or job that has been due for longer, in milliseconds, is late. */
-const lateAfter = 5_000;
+const lateAfterMs = 5_000;
 /** An index of 100,000 entries is counted in some 20 ms. */
 const mostCounted = 100_000;
 
@@ -32,7 +32,7 @@ export function createBacklogStore(db: Db) {
   }
 
   async function readDeliveries(at: Date): Promise<Backlog['deliveries']> {
-    const lateSince = new Date(at.getTime() - lateAfter);
+    const lateSince = new Date(at.getTime() - lateAfterMs);
     const inStatus = (status: string) => count('deliveries', { status });
     const [all, pending, inFlight, failed, skipped, late, oldest] = await Promise.all([
       deliveries.estimatedDocumentCount(),
@@ -52,7 +52,7 @@ export function createBacklogStore(db: Db) {
   }
 
   async function readJobs(at: Date): Promise<Backlog['jobs']> {
-    const due = { ...anyJob, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfter) } };
+    const due = { ...anyJob, lockedAt: null, nextRunAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const [waiting, late, failed, oldest] = await Promise.all([
       count('jobs', { ...anyJob, nextRunAt: { $gt: new Date(0) } }),
       count('jobs', due),

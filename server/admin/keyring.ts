@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { KeyView, Reseal, Resealed, RetireKey, RotateKey, usualLead } from '../../contracts/admin/keyring.ts';
+import {
+  defaultLeadSeconds,
+  KeyView,
+  Reseal,
+  Resealed,
+  RetireKey,
+  RotateKey,
+} from '../../contracts/admin/keyring.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { activeFrom, type KeyRotation, retirableFrom } from '../platform/key-rotation.ts';
@@ -50,7 +57,7 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
     rotate: procedure
       .input(RotateKey)
       .output(KeyView)
-      .mutation(async ({ input: { use, lead = usualLead[use] } }) => {
+      .mutation(async ({ input: { use, lead = defaultLeadSeconds[use] } }) => {
         const made = await rotation.rotate(use, lead * 1000);
         return viewKey(made, [made], clock.now());
       }),

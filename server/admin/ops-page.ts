@@ -50,9 +50,9 @@ const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Ce
   partner === partnerId ? { text: partner } : { text: partner, note: partnerId };
 
 /** Seconds after which the browser reloads the page. */
-export const opsRefresh = 15;
+export const opsRefreshSeconds = 15;
 /** Milliseconds that a ledger page may stay unpublished: sweeps run every 15 s. */
-const longestUnpublished = 60_000;
+const longestUnpublishedMs = 60_000;
 
 interface Options {
   /** Whether the browser reloads the page, by the `Refresh` header of the answer. */
@@ -73,7 +73,7 @@ function tasks(overview: Overview, help: Help) {
     [jobs.late > 0, `${jobs.late} jobs are late`, help('jobs list')],
     [jobs.failed > 0, `${jobs.failed} jobs have failed`, help('jobs list')],
     [
-      pages.oldestAt !== undefined && at.getTime() - pages.oldestAt.getTime() > longestUnpublished,
+      pages.oldestAt !== undefined && at.getTime() - pages.oldestAt.getTime() > longestUnpublishedMs,
       `Events of a ledger page are unpublished for ${age(at, pages.oldestAt)}`,
       help('wallets audit'),
     ],
@@ -196,7 +196,7 @@ export function renderOpsPage(overview: Overview, { reloading = true, guides }: 
     style,
     at: timeOf(overview.at),
     reloading,
-    reloadSeconds: opsRefresh,
+    reloadSeconds: opsRefreshSeconds,
     tasks: tasks(overview, help),
     groups: groupsOf(overview),
     sections: [

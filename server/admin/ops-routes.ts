@@ -9,7 +9,7 @@ import { sha256 } from '../platform/ids.ts';
 import type { Authenticate } from './authentication.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { Metrics } from './metrics.ts';
-import { opsPagePolicy, opsRefresh, renderOpsPage } from './ops-page.ts';
+import { opsPagePolicy, opsRefreshSeconds, renderOpsPage } from './ops-page.ts';
 import type { OverviewStore } from './overview-store.ts';
 import { createSharedRead } from './shared-read.ts';
 
@@ -27,7 +27,7 @@ interface Dependencies {
 const scrapedEvery = 15_000;
 const pageFreshFor = 5_000;
 /** Milliseconds for which an admitted token stays valid for metrics while the database cannot be reached. */
-const rememberedFor = 600_000;
+const tokenCacheMs = 600_000;
 
 /** Browsers sign in by HTTP Basic: any name, the operator token as the password. */
 function asBearer(authorization: string | undefined): string | undefined {
@@ -65,7 +65,7 @@ interface MetricsDependencies {
 /** `GET /metrics` for Prometheus. Recently admitted tokens stay valid while the database cannot be reached. */
 function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
   const admit = createAdmission(authenticate);
-  const admitted = new LRUCache<string, true>({ max: 100, ttl: rememberedFor });
+  const admitted = new LRUCache<string, true>({ max: 100, ttl: tokenCacheMs });
 
   return async (scope) => {
     scope.addHook('onRequest', async (request, reply) => {
@@ -127,7 +127,7 @@ export function opsRoutes({
     scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
       const reloading = !Object.hasOwn(request.query as object, 'still');
       const page = renderOpsPage(await readOverview(), { reloading, guides });
-      if (reloading) void reply.header('refresh', String(opsRefresh));
+      if (reloading) void reply.header('refresh', String(opsRefreshSeconds));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);
     });

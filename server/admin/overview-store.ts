@@ -43,9 +43,9 @@ const day = 86_400_000;
 /** Minutes that the errors of requests are shown for. */
 export const recentMinutes = 15;
 /** A live wallet below this, in cents, is nearly empty. */
-const lowBalance = 1_000;
+const lowBalanceCents = 1_000;
 /** A delivery that has been due for longer, in milliseconds, is late. */
-const lateAfter = 5_000;
+const lateAfterMs = 5_000;
 const mostRows = 20;
 /** Documents that one figure of the page may go through. */
 const mostRead = 10_000;
@@ -76,7 +76,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
   const wallets = db.collection<WalletSummary>('walletSummaries');
 
   async function readLate(at: Date): Promise<Overview['lateByMode']> {
-    const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfter) } };
+    const late = { status: 'pending', nextAttemptAt: { $lt: new Date(at.getTime() - lateAfterMs) } };
     const stages = [{ $match: late }, { $limit: mostRead }, { $group: { _id: '$mode', count: { $sum: 1 } } }];
     const groups = await deliveries.aggregate<{ _id: Mode; count: number }>(stages).toArray();
     const of = (mode: Mode) => groups.find(({ _id }) => _id === mode)?.count ?? 0;
@@ -153,7 +153,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
 
   async function readLowWallets(): Promise<Part<'lowWallets'>> {
     const found = await wallets
-      .find({ mode: 'live', balance: { $lt: lowBalance }, seq: { $gt: 0 } })
+      .find({ mode: 'live', balance: { $lt: lowBalanceCents }, seq: { $gt: 0 } })
       .sort({ balance: 1, _id: 1 })
       .hint({ mode: 1, balance: 1, _id: 1 })
       .limit(mostRows)

@@ -15,7 +15,7 @@ import {
   ownerOf,
   storedNames,
 } from './request-names.ts';
-import { type RequestRecord, type RequestStore, requestsKeptFor } from './request-store.ts';
+import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
 interface Dependencies {
   store: RequestStore;
@@ -89,7 +89,7 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
       ...storedNames(names),
       ...(retryAfter > 0 && { retryAfter }),
       address: networkOf(request.ip, kept),
-      purgeAt: new Date(now + requestsKeptFor),
+      purgeAt: new Date(now + requestRetentionMs),
     };
   }
 

@@ -12,7 +12,7 @@ import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
 import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
-import { type RequestRecord, type RequestStore, requestsKeptFor } from './request-store.ts';
+import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
 function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
   const {
@@ -45,7 +45,7 @@ interface Sources {
 /** `svcadmin request ID`, `svcadmin requests …` and `svcadmin tail`. */
 export function createRequestProcedures({ requests, audit, clock, partnerNames }: Sources) {
   /** Older rows may still exist until they are deleted. */
-  const oldest = () => new Date(clock.now() - requestsKeptFor).toISOString();
+  const oldest = () => new Date(clock.now() - requestRetentionMs).toISOString();
   const from = (since: string | undefined): string => {
     const first = oldest();
     return since !== undefined && since > first ? since : first;

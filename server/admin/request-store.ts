@@ -25,7 +25,7 @@ export interface RequestRecord {
 }
 
 /** Milliseconds after which a request is deleted. */
-export const requestsKeptFor = 7 * 86_400_000;
+export const requestRetentionMs = 7 * 86_400_000;
 
 const collection = 'requestLog';
 const failures = { status: { $gte: 400 } };

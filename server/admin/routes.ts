@@ -18,7 +18,7 @@ interface Dependencies {
   environment: StatusView['environment'];
   router: AdminRouter;
   authenticate: Authenticate;
-  auditLog: Pick<AuditLog, 'called'>;
+  auditLog: Pick<AuditLog, 'recordCall'>;
 }
 
 /**
@@ -53,7 +53,7 @@ export function adminRoutes({
       requestId: req.id,
       address: req.ip,
       failed: (error) => noteFailure(req, error),
-      called: auditLog.called,
+      recordCall: auditLog.recordCall,
     }),
   };
 

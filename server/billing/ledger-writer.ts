@@ -50,8 +50,8 @@ type Drafted = Draft<Ticket> & { head: Head };
 
 const rememberedIds = 50_000;
 /** A page of another process may exist before a majority read shows it. Milliseconds. */
-const catchUpAfter = () => 2 + Math.random() * 3;
-const tryAgainAfter = 10;
+const catchUpDelayMs = () => 2 + Math.random() * 3;
+const retryAfterMs = 10;
 
 /**
  * Writes entries into the ledgers of all wallets. One command of this process is in flight; what arrives while it is goes with the
@@ -99,7 +99,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
       return heads.get(walletId) ?? (await heads.load(walletId));
     } catch (error) {
       if (isUnavailable(error)) {
-        await pause(tryAgainAfter);
+        await pause(retryAfterMs);
         again(tickets);
       } else for (const ticket of tickets) ticket.reject(error);
       return undefined;
@@ -147,7 +147,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
     }
     if (!progress) {
       heads.delete(page.walletId);
-      await pause(catchUpAfter());
+      await pause(catchUpDelayMs());
     }
     again([...postings, ...refused.map(({ posting }) => posting), ...later]);
   }
@@ -233,7 +233,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));
       const result = await new Promise<Outcome>((resolve, reject) => {
         queue.push({ ...posting, ...options, since: uptime(), resolve, reject });
-        window.grew();
+        window.itemAdded();
         running ??= run();
       });
       return result.outcome === 'used' ? usedEntry(posting) : result;

@@ -27,7 +27,7 @@ export interface Reasons extends Memo {
 }
 
 /** Milliseconds within which an entry must be written. */
-const writeWithin = 3_000;
+const writeTimeoutMs = 3_000;
 const allWallets = 1_000_000;
 
 /**
@@ -36,7 +36,7 @@ const allWallets = 1_000_000;
  */
 export function createManualEntries({ writer, store, idKey, timeout }: Settings) {
   async function write(posting: Posting): Promise<Moved> {
-    const written = await writer.write(posting, { signal: timeout(writeWithin) });
+    const written = await writer.write(posting, { signal: timeout(writeTimeoutMs) });
     if (written.outcome !== 'written' && written.outcome !== 'used') {
       throw new ApiError('refused', { description: 'The balance is less than this amount' });
     }

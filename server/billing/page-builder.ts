@@ -29,7 +29,7 @@ export interface Posting {
 }
 
 /** Milliseconds for which a grant is kept: longer than codes and tokens are valid. */
-export const keepGrantsFor = 30 * 86_400_000;
+export const grantRetentionMs = 30 * 86_400_000;
 
 /** What one page makes of the postings of a wallet, in their order. */
 export interface Draft<P extends Posting> {
@@ -112,6 +112,6 @@ export function draftPage<P extends Posting>(head: Head, postings: readonly P[],
   const { walletId = '' } = postings[0] ?? {};
   const page = pageAfter(head, walletId, { at, entries: draft.placed.map(({ entry }) => entry), state });
   if (page.entries.some((entry) => entry.memo?.audit || isVerifiedAccess(entry))) page.unpublished = true;
-  if (page.entries.some(({ grant }) => grant)) page.purgeGrantsAt = new Date(time + keepGrantsFor);
+  if (page.entries.some(({ grant }) => grant)) page.purgeGrantsAt = new Date(time + grantRetentionMs);
   return { page, ...draft };
 }

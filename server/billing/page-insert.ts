@@ -25,8 +25,8 @@ interface Draft {
 }
 
 /** Milliseconds in which pages with an unknown result are sent again. */
-const resendWindow = 1_500;
-const resendAfter = 10;
+const resendWindowMs = 1_500;
+const resendAfterMs = 10;
 
 const refused = () => new Error('the database refused a ledger page');
 
@@ -46,13 +46,13 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
   }
 
   async function findOut(drafts: readonly Draft[], cause: unknown): Promise<Fate[]> {
-    const until = uptime() + resendWindow;
+    const until = uptime() + resendWindowMs;
     const fates: (Fate | 'unknown')[] = drafts.map(() => 'unknown');
     const open = () => [...drafts.entries()].filter(([n]) => fates[n] === 'unknown');
     /** Pages whose insert is unlikely to succeed, because an id of theirs exists: a fence decides immediately. */
     const hopeless = new Set<number>();
     for (let last = false; open().length > 0 && !last; ) {
-      await pause(resendAfter);
+      await pause(resendAfterMs);
       last = uptime() >= until;
       const tried = open().map(([n, draft]) => ({ n, draft, fenced: last || hopeless.has(n) }));
       try {

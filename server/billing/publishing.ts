@@ -16,7 +16,7 @@ interface Settings {
 }
 
 /** Milliseconds that the process that wrote a page has to publish it, before the sweep does. */
-const publishedWithin = 10_000;
+const gracePeriodMs = 10_000;
 const perSweep = 500;
 /** Pages are published together: the first of a batch waits this long for others. */
 const flushAfter = { ms: 50, items: 32 };
@@ -54,7 +54,7 @@ export function createPublishing({ store, publish, record, clock, logger }: Sett
   const sweep: Sweep = {
     name: 'ledger events',
     async sweep() {
-      const before = new Date(clock.now() - publishedWithin);
+      const before = new Date(clock.now() - gracePeriodMs);
       const left = await store.unpublished(before, perSweep);
       const results = await Promise.allSettled(left.map(publishPage));
       for (const result of results) {

@@ -13,7 +13,7 @@ interface Revocation {
 }
 
 /** Milliseconds; longer than an access lives and its grant is kept. */
-const keepFor = 31 * 86_400_000;
+const revocationRetentionMs = 31 * 86_400_000;
 
 /** The `revocations` collection: accesses that ended before they expired, by the id of their charge. */
 export function createRevocationStore(db: Db) {
@@ -33,7 +33,7 @@ export function createRevocationStore(db: Db) {
 
     /** Revokes accesses. Idempotent. */
     add(ids: readonly string[], at: Date): Promise<void> {
-      const purgeAt = new Date(at.getTime() + keepFor);
+      const purgeAt = new Date(at.getTime() + revocationRetentionMs);
       return insertMissing(
         revocations,
         ids.map((_id) => ({ _id, at, purgeAt })),

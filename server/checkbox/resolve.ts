@@ -2,7 +2,7 @@ import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import {
   type CheckboxRequest,
   type CheckboxResponse,
-  storedAnswerLifetime,
+  storedAnswerLifetimeSeconds,
 } from '../../contracts/checkbox.ts';
 import {
   type ClaimName,
@@ -105,7 +105,7 @@ function termsOf(request: CheckboxRequest, facts: Facts, key: Account['key']) {
     returning: true,
     scope: Object.keys(snapshot.claims).join(' '),
     rehearse: enrolled.rehearse,
-    lifetimeSeconds: storedAnswerLifetime,
+    lifetimeSeconds: storedAnswerLifetimeSeconds,
   };
 }
 

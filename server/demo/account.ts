@@ -31,8 +31,8 @@ const shop = {
 };
 const claims = ['age_18_plus', 'country', 'identity_verified'] as const;
 /** Cents. Topped up when less is left than a few visits cost. */
-const funds = 5_000;
-const low = 500;
+const fundsCents = 5_000;
+const lowBalanceCents = 500;
 
 function read(file: string): Partial<Account> {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Account>) : {};
@@ -110,9 +110,9 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
   async function ensureMoney(partnerId: string): Promise<void> {
     const wallet = { partnerId, mode: 'test' } as const;
     const { balance } = await admin.wallets.show.query(wallet);
-    if (balance >= low) return;
+    if (balance >= lowBalanceCents) return;
     const reference = `demo ${new Date().toISOString()}`;
-    await admin.wallets.fund.mutate({ ...wallet, amount: funds, reference });
+    await admin.wallets.fund.mutate({ ...wallet, amount: fundsCents, reference });
   }
 
   return {

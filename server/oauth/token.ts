@@ -1,6 +1,6 @@
 import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { type Grant, grantedScope, termsOf } from '../../contracts/grant.ts';
-import { accessTokenLifetime, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
+import { accessTokenLifetimeSeconds, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
@@ -21,10 +21,10 @@ interface Dependencies {
 }
 
 /** A code used again later than this after its first use has its token revoked (RFC 6749 4.1.2); milliseconds. */
-const raceWindow = 10_000;
+const concurrentUseWindowMs = 10_000;
 
 /** Five wrong verifiers invalidate a code. */
-const largestWrongVerifiers = 5;
+const maxWrongVerifiers = 5;
 
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
 
@@ -53,7 +53,7 @@ function codeFault(
   request: TokenRequest,
   { client, now }: { client: OAuthClient; now: number },
 ): ApiError | 'wrong verifier' | undefined {
-  if (grant.wrongVerifiers >= largestWrongVerifiers)
+  if (grant.wrongVerifiers >= maxWrongVerifiers)
     return invalidGrant('Too many wrong code_verifiers for this code');
   if (grant.expiresAt.getTime() <= now) return invalidGrant('The authorization code has expired');
   // Byte for byte, including a trailing slash (interface 2.2).
@@ -72,12 +72,12 @@ function codeFault(
 export function createTokenExchange({ clients, charges, grants, revoke, tokens, clock }: Dependencies) {
   /** Two workers of one partner may race; a replay later than that may be a thief's. */
   async function usedCode({ id, at }: PastCharge): Promise<ApiError> {
-    if (clock.now() - at.getTime() > raceWindow) await revoke(id);
+    if (clock.now() - at.getTime() > concurrentUseWindowMs) await revoke(id);
     return invalidGrant(`Authorization code already used at ${at.toISOString()}; charge ${id}`);
   }
 
   async function wrongVerifier({ sessionId }: Grant): Promise<ApiError> {
-    const left = largestWrongVerifiers - (await grants.countWrongVerifier(sessionId));
+    const left = maxWrongVerifiers - (await grants.countWrongVerifier(sessionId));
     return invalidGrant(
       `code_verifier does not match the code_challenge; ${Math.max(0, left)} tries are left for this code`,
     );
@@ -86,7 +86,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
   const respond = (access: Access): TokenResponse => ({
     access_token: tokens.sign(access),
     token_type: 'Bearer',
-    expires_in: accessTokenLifetime,
+    expires_in: accessTokenLifetimeSeconds,
     scope: access.scope,
   });
 
@@ -110,7 +110,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     }
 
     const keyId = await clients.eventKey(grant.keyId, client);
-    const terms = { ...termsOf(grant, client), keyId, lifetimeSeconds: accessTokenLifetime };
+    const terms = { ...termsOf(grant, client), keyId, lifetimeSeconds: accessTokenLifetimeSeconds };
     const { prices } = caller.partner;
     const charged = await charges.charge({ kind: 'token', cause, terms, prices, ...context }, respond);
     if (charged.outcome === 'used') throw await usedCode(charged.past);

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { monotonicTime } from '../platform/clock.ts';
 
 /** Milliseconds for which a record is cached. */
-const lifetime = 2_000;
+const lifetimeMs = 2_000;
 /** Records in use that are older are refreshed in the background. Milliseconds. */
-const freshFor = 1_500;
+const freshForMs = 1_500;
 const mostEntries = 10_000;
 
 export interface DirectoryCache<T> {
@@ -37,9 +37,9 @@ export function createDirectoryCache<T>(
   return {
     async read(id, fresh) {
       const known = entries.get(id);
-      const age = known ? uptime() - known.since : lifetime;
-      if (!known || fresh || age >= lifetime) return refresh(id);
-      if (age >= freshFor && !known.renewed) {
+      const age = known ? uptime() - known.since : lifetimeMs;
+      if (!known || fresh || age >= lifetimeMs) return refresh(id);
+      if (age >= freshForMs && !known.renewed) {
         known.renewed = true;
         // If it fails, the entry expires, and the next reader gets the error.
         refresh(id).catch(() => undefined);

@@ -10,7 +10,7 @@ export interface Match {
 /** Matches of one kind that are looked at. */
 const mostMatches = 500;
 /** Milliseconds that one query may take. */
-const longestLook = 2_000;
+const queryTimeoutMs = 2_000;
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
@@ -40,7 +40,7 @@ export function createSearchStore(db: Db) {
   const look = ({ collection, filter, hint }: Look): Promise<Kept[]> =>
     db
       .collection<Kept>(collection)
-      .find(filter, { hint, maxTimeMS: longestLook })
+      .find(filter, { hint, maxTimeMS: queryTimeoutMs })
       .project<Kept>({ partnerId: 1, redirectUris: 1, clientId: 1 })
       .limit(mostMatches)
       .toArray();

@@ -35,7 +35,7 @@ export function createBatchWindow(size: () => number, fixed?: Fixed) {
     },
 
     /** Call this when an item was added. */
-    grew(): void {
+    itemAdded(): void {
       if (size() >= expected) close?.();
     },
   };

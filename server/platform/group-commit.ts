@@ -57,7 +57,7 @@ export function createGroupCommit<Item, Result>(
   return (item) => {
     const result = loader.load(item);
     size += 1;
-    window.grew();
+    window.itemAdded();
     return result;
   };
 }

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { accessTokenLifetime } from '../../contracts/oauth.ts';
+import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
 import type { Clock } from './clock.ts';
 import { isDuplicateKey } from './database/failures.ts';
 import { readSchema } from './database/schema.ts';
@@ -13,7 +13,7 @@ import type { Sealing } from './sealing.ts';
 const rotatingSchema = 2;
 
 /** Milliseconds in which every process has noticed that a newer key signs. */
-const noticed = 60_000;
+const keyReadDelayMs = 60_000;
 
 export const activeFrom = ({ activeAt, createdAt }: KeyDocument): Date => activeAt ?? createdAt;
 
@@ -27,7 +27,7 @@ export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now
   const later = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
   const replaced = later.filter(({ use }) => use === 'signing').map((each) => activeFrom(each).getTime());
   const since = Math.min(...replaced);
-  return since <= now ? new Date(since + accessTokenLifetime * 1000 + noticed) : undefined;
+  return since <= now ? new Date(since + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs) : undefined;
 }
 
 interface Settings {

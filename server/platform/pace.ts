@@ -17,7 +17,7 @@ export type Deadline = Pick<Pace, 'beginWithin' | 'answerWithin'>;
  * docs/limits-and-billing.md: where the database is away, a billable endpoint answers 503 within 5 s. What was begun in time has as
  * long to come to its end as the database may take for an answer: that of an exchange is worth more than a 503.
  */
-export const usualPace: Pace = {
+export const defaultPace: Pace = {
   beginWithin: 2_500,
   answerWithin: 4_500,
   jobsEvery: 1_000,

@@ -43,7 +43,7 @@ const collection = 'processes';
 /** Milliseconds between two heartbeats. */
 export const heartbeatEvery = 10_000;
 /** Milliseconds without a heartbeat after which a process counts as ended. */
-const goneAfter = 45_000;
+const goneAfterMs = 45_000;
 
 export const indexes: IndexDeclaration[] = [
   { collection, key: { lastSeenAt: 1 }, expireAfterSeconds: 3_600 },
@@ -73,7 +73,7 @@ export function createProcesses({
     },
     list: () =>
       processes
-        .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfter) } })
+        .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } })
         .sort({ startedAt: 1, _id: 1 })
         .toArray(),
   };

@@ -1,5 +1,9 @@
 import type { ExchangingClient } from '../../contracts/grant.ts';
-import { integrationRequestsPerMinute, SigningHeaders, timestampSkew } from '../../contracts/storefront.ts';
+import {
+  integrationRequestsPerMinute,
+  SigningHeaders,
+  timestampSkewSeconds,
+} from '../../contracts/storefront.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomSecret } from '../platform/ids.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
@@ -72,9 +76,9 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
     const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
     if (!isSignedWith(secret, signed, raw) || !integration) throw new ApiError('invalid_signature');
-    if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkew) {
+    if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds) {
       throw new ApiError('invalid_signature', {
-        description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkew} seconds off`,
+        description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`,
       });
     }
     const account = await requireActive(integration);

@@ -6,7 +6,7 @@ import {
   type StorefrontResponse,
   verificationLevelOf,
 } from '../../contracts/storefront.ts';
-import { codeLifetime } from '../../contracts/verification.ts';
+import { codeLifetimeSeconds } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
@@ -63,7 +63,7 @@ export function createStorefrontExchange({
     const bought = termsOf(grant, client);
     requireSuccess(grant, bought.claims);
     const verificationLevel = verificationLevelOf(grant.evaluatedClaims.assurance_level);
-    const terms = { ...bought, lifetimeSeconds: codeLifetime, fingerprint, verificationLevel };
+    const terms = { ...bought, lifetimeSeconds: codeLifetimeSeconds, fingerprint, verificationLevel };
     const order = { kind: 'storefront', cause, terms, prices: partner.prices, ...context } as const;
     const charged = await charges.charge(order, (access) => access);
     return charged.outcome === 'used' ? replayed(charged.past, fingerprint) : charged.answer;

@@ -107,7 +107,7 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
       async (request, reply) => {
         const { session_id: sessionId, source } = request.params;
         const browser = browserOf(request, device, sessionId);
-        const secret = await flow.comeBack(browser, { source, answer: queryOf(request) });
+        const secret = await flow.handleReturn(browser, { source, answer: queryOf(request) });
         if (secret !== browser.secret) bind(reply, browser, secret);
         return toPage(reply, browser);
       },

@@ -17,11 +17,11 @@ interface SessionContext {
 }
 
 /** Five wrong verifiers invalidate the code. */
-const deadlyWrongVerifiers = 5;
+const maxWrongVerifiers = 5;
 
 function stateOfCode(code: IssuedCode, { charge, now }: SessionContext): CodeState {
   if (charge) return 'used';
-  if (code.wrongVerifiers >= deadlyWrongVerifiers) return 'locked';
+  if (code.wrongVerifiers >= maxWrongVerifiers) return 'locked';
   return now >= code.expiresAt.getTime() ? 'expired' : 'unused';
 }
 

@@ -66,14 +66,14 @@ export interface WebhookSettings extends UrlRules {
 }
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
-const defaultLeaseTime = 20_000;
+const defaultLeaseMs = 20_000;
 /** A sweep creates jobs this far ahead: twice the time between sweeps. Milliseconds. */
-const horizon = 30_000;
+const jobHorizonMs = 30_000;
 
 /** Webhooks: publishes events, sends and retries deliveries, and resumes after a crash. */
 export function createWebhooks(settings: WebhookSettings) {
   const { db, clock, idKey, scheduler, logger, endpoint, userAgent, worker } = settings;
-  const { leaseTime = defaultLeaseTime, wrap = (parts) => parts } = settings;
+  const { leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
   const { recipient = async ({ keyId }): Promise<Recipient> => ({ keyId }) } = settings;
   const now = () => new Date(clock.now());
   const stores = createWebhooksStores(db);
@@ -159,7 +159,7 @@ export function createWebhooks(settings: WebhookSettings) {
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
       if (worker) await dispatchDue('due');
       const current = dueBucket(now());
-      const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + horizon));
+      const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
       // If other processes send, one job makes them dispatch all overdue deliveries.
       if (!worker && (await deliveries.isOverdue(current))) ahead.push(current);
       await Promise.all(ahead.map((second) => dueJobs.at(second)));

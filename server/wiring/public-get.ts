@@ -3,7 +3,7 @@ import { createDial, createResolve } from '../webhooks/egress/connector.ts';
 import { isPublicAddress } from '../webhooks/egress/destination.ts';
 
 /** Milliseconds for name, connection, TLS and body, together. */
-const timeout = 5_000;
+const timeoutMs = 5_000;
 const largestBody = 2 * 1024 * 1024;
 
 /**
@@ -21,7 +21,7 @@ export function createPublicGet(resolve = createResolve()) {
         method: 'GET',
         path: url.pathname + url.search,
         headers: { accept },
-        signal: AbortSignal.timeout(timeout),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       if (statusCode !== 200) throw new Error(`status ${statusCode}`);
       const chunks: Buffer[] = [];

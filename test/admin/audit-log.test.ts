@@ -172,7 +172,7 @@ describe('the audit log', () => {
       const call = { ...actor, action: 'partners.create' };
       const entry = { ...call, id: `${requestId}:${id}`, at: createdAt, target: id };
       await partners.insert({ _id: id, name: 'During', status: 'pending', createdAt }, entry);
-      await auditLog.called(call, { name: 'During' }, done);
+      await auditLog.recordCall(call, { name: 'During' }, done);
       await sweep;
       return (await store.ofRequest(requestId)).length;
     });
@@ -194,7 +194,7 @@ describe('the audit log', () => {
       log: createLogger('silent'),
     });
     const actor = { operatorId: 'opr_x', operatorName: 'X', requestId: 'req_y', address: '::1' };
-    await auditLog.called({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' }, done);
+    await auditLog.recordCall({ ...actor, action: 'deliveries.cancel' }, { deliveryId: 'dlv_noted' }, done);
     await expect(auditLog.sweep()).rejects.toThrow('away for a moment');
     away = false;
     await Promise.all([auditLog.sweep(), auditLog.sweep()]);

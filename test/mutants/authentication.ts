@@ -9,7 +9,7 @@ export const authentication = [
       ['!grant || grant.clientId !== client._id', '!grant'],
       ["if (client.kind !== 'oauth') {", 'if (false as boolean) {'],
       ['sameText(sha256(request.code_verifier), grant.codeChallenge)', "request.code_verifier !== ''"],
-      ['grant.wrongVerifiers >= largestWrongVerifiers', 'grant.wrongVerifiers > largestWrongVerifiers'],
+      ['grant.wrongVerifiers >= maxWrongVerifiers', 'grant.wrongVerifiers > maxWrongVerifiers'],
       ['grant.expiresAt.getTime() <= now', 'grant.expiresAt.getTime() < now'],
       ['grant.redirectUri !== request.redirect_uri', '!request.redirect_uri.startsWith(grant.redirectUri)'],
       ['if (lost.length > 0) {', 'if (lost.length > 1) {'],
@@ -20,7 +20,10 @@ export const authentication = [
     'server/oauth/token.ts',
     ['oauth/token-code', 'oauth/token'],
     [
-      ['clock.now() - at.getTime() > raceWindow', 'clock.now() - at.getTime() > 2 * raceWindow'],
+      [
+        'clock.now() - at.getTime() > concurrentUseWindowMs',
+        'clock.now() - at.getTime() > 2 * concurrentUseWindowMs',
+      ],
       ['if (past) throw await usedCode(past);', ''],
       [
         "throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault",
@@ -86,8 +89,8 @@ export const authentication = [
     [
       ['!isSignedWith(secret, signed, raw) || !integration', '!integration'],
       [
-        'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkew',
-        'clock.now() / 1000 - Number(timestamp) > timestampSkew',
+        'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds',
+        'clock.now() / 1000 - Number(timestamp) > timestampSkewSeconds',
       ],
       ["if (status === 'active' && isActive(account)", 'if (isActive(account)'],
     ],

@@ -11,7 +11,7 @@ function opened(fixed?: { ms: number; items: number }) {
     isClosed: () => closed,
     add(items: number) {
       size += items;
-      window.grew();
+      window.itemAdded();
     },
     begin(items: number) {
       size = items;

@@ -14,7 +14,7 @@ export interface AdminContext {
   /** Called with what a call failed of, for its line in the log. */
   failed?: (error: ApiError) => void;
   /** Called after each mutation that succeeded or was refused, so that none is without an entry in the audit log. */
-  called?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
+  recordCall?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
 }
 
 const trpc = initTRPC.context<AdminContext>().create({
@@ -85,7 +85,7 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
   };
   const result = await next({ ctx: { actor } });
   const known = type === 'mutation' ? resultOf(result) : undefined;
-  if (known) await ctx.called?.(actor, await getRawInput(), known);
+  if (known) await ctx.recordCall?.(actor, await getRawInput(), known);
   return result;
 });
 

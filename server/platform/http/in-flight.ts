@@ -25,7 +25,7 @@ const overloaded = new ApiError('service_unavailable', {
 /**
  * Milliseconds. A caller that ignores `Retry-After` repeats less often if the refusal is delayed.
  */
-const pacing = 250;
+const recheckEveryMs = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
 
@@ -34,7 +34,7 @@ const logEvery = 1_000;
  * 503 before its body is read.
  */
 export function boundInFlight(scope: FastifyInstance, settings: Settings): void {
-  const { most, refusalDelay = pacing, onShed, onInFlight, logger } = settings;
+  const { most, refusalDelay = recheckEveryMs, onShed, onInFlight, logger } = settings;
   let inFlight = 0;
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;

@@ -23,13 +23,13 @@ export function isLanguage(code: string | undefined): code is Language {
 const fallback: Language = 'en';
 
 /** The language of a tag such as `de-CH` (RFC 4647 3.4, by its primary subtag); undefined where it is not supported. */
-function spoken(tag: string): Language | undefined {
+function languageOfTag(tag: string): Language | undefined {
   const [primary = ''] = tag.toLowerCase().split(/[-_]/);
   return isLanguage(primary) ? primary : undefined;
 }
 
 function firstSpoken(tags: readonly string[]): Language | undefined {
-  return tags.map(spoken).find((language) => language !== undefined);
+  return tags.map(languageOfTag).find((language) => language !== undefined);
 }
 
 /** Characters of a list of languages that are read. */
@@ -57,16 +57,16 @@ export function languageAccepted(header = ''): Language {
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
 /** Characters with which a name would change the direction of our text. */
-const turning = new RegExp(`[${directionControls}]`, 'gu');
+const directionControlPattern = new RegExp(`[${directionControls}]`, 'gu');
 
 /** A partner's text without what could change how the text around it reads. */
-export const unturned = (text: string) => text.replace(turning, '');
+export const withoutDirectionControls = (text: string) => text.replace(directionControlPattern, '');
 
 /**
  * A name for a sentence of the other direction, which does not affect the text around it: wrapped in
  * FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE where the two directions may differ.
  */
 export function isolated(name: string, { direction }: Pick<Messages, 'direction'>): string {
-  const plain = unturned(name);
+  const plain = withoutDirectionControls(name);
   return direction === 'rtl' || rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
 }

@@ -1,6 +1,6 @@
 import type { Imprint } from '../../platform/imprint.ts';
 import { timeInWords } from './formatters.ts';
-import { isolated, unturned } from './languages.ts';
+import { isolated, withoutDirectionControls } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
 
 /** A link of the page, out of the flow. */
@@ -29,7 +29,7 @@ export function legalOf(imprint: Imprint, m: Messages, own?: { partner: string; 
     help && { href: help.href, text: m.legal.help },
   ];
   return {
-    legalName: imprint.legalName && isolated(unturned(imprint.legalName), m),
+    legalName: imprint.legalName && isolated(withoutDirectionControls(imprint.legalName), m),
     notices: notices.filter((notice) => notice !== undefined),
     help,
   };

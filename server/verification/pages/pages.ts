@@ -10,7 +10,7 @@ import type { Session } from '../session/transitions.ts';
 import type { Device } from '../sources/authorization-request.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { timeInWords } from './formatters.ts';
-import { isolated, type Language, languageNames, languages, unturned } from './languages.ts';
+import { isolated, type Language, languageNames, languages, withoutDirectionControls } from './languages.ts';
 import { legalOf, spanInWords } from './legal.ts';
 import { type ProblemContext, problemOf } from './problems.ts';
 import type { PageContent } from './security-headers.ts';
@@ -83,7 +83,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
   /** The partner as its users know it, by the client's settings. */
   async function partnerOf({ clientId, redirectUri }: Session, language: Language) {
     const { client, partner } = (await directory.client(clientId)) ?? {};
-    const name = unturned(client?.brandName ?? partner?.name ?? '');
+    const name = withoutDirectionControls(client?.brandName ?? partner?.name ?? '');
     const { origin, host } = new URL(redirectUri);
     const m = languages[language];
     const own = client?.privacyUrl && { partner: isolated(name, m), privacyUrl: client.privacyUrl };
@@ -93,7 +93,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       initial: Array.from(name)[0]?.toUpperCase() ?? '',
       logo: partner?.logo && logo(partner.logo),
       brandStyle: client?.brandColor && brandStyle(client.brandColor),
-      purpose: client?.purpose && unturned(client.purpose),
+      purpose: client?.purpose && withoutDirectionControls(client.purpose),
       origin,
       host,
       isolatedHost: isolated(host, m),

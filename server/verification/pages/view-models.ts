@@ -1,6 +1,6 @@
 import type { View } from '../flow/flow.ts';
 import type { DeviceName } from '../handoff/devices.ts';
-import { handoffLifetime } from '../handoff/handoff.ts';
+import { handoffLifetimeMs } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
 import { claimsAskedFor, isReturnUnderWay } from '../session/steps.ts';
 import { minutesAgoInWords } from './formatters.ts';
@@ -159,5 +159,5 @@ export function refreshOf(view: View, { now, usual }: { now: number; usual: numb
   const { handoff } = view.session;
   if (view.kind !== 'handoff' || !view.shown || !handoff) return String(usual);
   const untilExpiry = Math.ceil((handoff.expiresAt.getTime() - now) / 1000) + 1;
-  return String(Math.min(usual, Math.max(1, Math.min(untilExpiry, handoffLifetime / 1000 + 1))));
+  return String(Math.min(usual, Math.max(1, Math.min(untilExpiry, handoffLifetimeMs / 1000 + 1))));
 }

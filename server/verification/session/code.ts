@@ -20,13 +20,16 @@ export interface Presented {
 }
 
 /** Bytes of the session's id, and of the secret after it. */
-const half = 16;
+const partBytes = 16;
 
 /** Names its session, so that the session is found by its `_id`, in whichever shard it is. */
 function naming(key: Uint8Array, sessionId: string): string {
   const id = bytesOfId('session', sessionId);
   if (!id) throw new Error(`${sessionId} is no id of a session`);
-  return secretOfBytes('code', Buffer.concat([id, keyed(key, ['code secret', sessionId]).subarray(0, half)]));
+  return secretOfBytes(
+    'code',
+    Buffer.concat([id, keyed(key, ['code secret', sessionId]).subarray(0, partBytes)]),
+  );
 }
 
 /** Codes of schema version 2 name no session. */
@@ -44,6 +47,6 @@ export function codeAgain(key: Uint8Array, { _id, code }: Pick<Session, '_id' | 
 }
 
 export function presentedCode(code: string): Presented {
-  const id = bytesOfSecret('code', code)?.subarray(0, half);
+  const id = bytesOfSecret('code', code)?.subarray(0, partBytes);
   return { hash: sha256(code), sessionId: id && idOfBytes('session', id) };
 }

@@ -48,10 +48,10 @@ export function claimsAskedFor(session: Pick<Session, 'scope'>): ClaimName[] {
 }
 
 /** Milliseconds that the source of a return may be asked about it, and the rest. */
-const longestReturn = 16_000;
+const longestReturnMs = 16_000;
 
 /** Whether a browser is back from the source's site, and its answer is being asked for. */
 export function isReturnUnderWay({ timeline }: Pick<Session, 'timeline'>, now: number): boolean {
   const last = timeline.at(-1);
-  return last?.event === 'returned' && now - last.at.getTime() < longestReturn;
+  return last?.event === 'returned' && now - last.at.getTime() < longestReturnMs;
 }

@@ -1,7 +1,7 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import {
-  codeLifetime,
+  codeLifetimeSeconds,
   type FailureReason,
   type Rehearsal,
   type SessionStatus,
@@ -236,7 +236,7 @@ export function completed(
   { code, snapshot, returning, enrolled }: Issue,
   at: Date,
 ): Transition {
-  const expiresAt = new Date(at.getTime() + codeLifetime * 1000);
+  const expiresAt = new Date(at.getTime() + codeLifetimeSeconds * 1000);
   const { computerHash, ...handoff } = session.handoff ?? {};
   return {
     set: {

@@ -19,7 +19,7 @@ const timeoutSeconds = 8;
 /** Milliseconds for all requests to a provider about one return: a reload of the page waits for them. */
 const returnTimeoutMs = 15_000;
 /** Milliseconds for which the metadata of a provider is cached. Its keys are read again when one is unknown. */
-const metadataLifetime = 3_600_000;
+const metadataLifetimeMs = 3_600_000;
 
 function clientAuthentication({
   clientSecret,
@@ -38,7 +38,7 @@ function createProvider(settings: OidcSettings) {
   let known: { config: Promise<openid.Configuration>; at: number } | undefined;
 
   return function provider(): Promise<openid.Configuration> {
-    if (known && performance.now() - known.at < metadataLifetime) return known.config;
+    if (known && performance.now() - known.at < metadataLifetimeMs) return known.config;
     const config = openid.discovery(new URL(issuer), clientId, undefined, clientAuthentication(settings), {
       timeout: timeoutSeconds,
       // Signatures of ID tokens are verified, although the token endpoint's TLS might stand in for that.

@@ -19,7 +19,7 @@ export const acts = [
 export type Act = (typeof acts)[number];
 
 const flaws = ['expired', 'not-yet-valid', 'unknown-issuer', 'revoked'] as const;
-const flawOf = (act: Act) => flaws.find((flaw) => flaw === act);
+const flawOfAct = (act: Act) => flaws.find((flaw) => flaw === act);
 
 export interface Instruction {
   act: Act;
@@ -66,7 +66,7 @@ export function createTestWallet({ issuer, clock }: Dependencies) {
     const { act, holder } = instruction;
     // Loaded when the test wallet is used: it is not for production.
     const { presentMdoc, presentSdJwt } = await import('./holder.ts');
-    const order = { holder, flaw: flawOf(act), now: clock.now() };
+    const order = { holder, flaw: flawOfAct(act), now: clock.now() };
     const key = issuer.holderKey;
     const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;
     if (credential.format === 'mso_mdoc') {

@@ -17,7 +17,7 @@ interface Settings {
   limits?: Limits;
 }
 
-const retryLeaseAfter = 1000;
+const retryLeaseAfterMs = 1000;
 
 /**
  * Sends due deliveries. A notified endpoint leases as many as it has free slots. A slot that becomes free leases again
@@ -64,7 +64,7 @@ export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits 
     leasing.delete(keyId);
     if (!granted) {
       maybeDue.add(keyId);
-      setTimeout(leaseIfFree, retryLeaseAfter, keyId).unref();
+      setTimeout(leaseIfFree, retryLeaseAfterMs, keyId).unref();
       return;
     }
     for (const delivery of granted.leased) track(run(delivery));

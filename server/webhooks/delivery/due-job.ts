@@ -6,11 +6,11 @@ import type { Scheduler } from '../../platform/scheduler.ts';
 export const attemptsJob = 'webhook.attempts';
 
 const second = 1000;
-const longestSleep = 1000;
+const longestSleepMs = 1000;
 /** Milliseconds to wait for other due deliveries before the next query. */
-const gatherFor = 50;
+const batchDelayMs = 50;
 /** Twice the largest difference of two trusted clocks, in milliseconds. */
-const largestClockDifference = 8000;
+const largestClockDifferenceMs = 8000;
 
 /** The second of a time, by its beginning. */
 export const dueBucket = (at: Date): Date => new Date(Math.floor(at.getTime() / second) * second);
@@ -30,11 +30,11 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
   async function wait(due: number, ended: AbortSignal): Promise<void> {
     for (
       let early = due - clock.now();
-      early > 0 && early < largestClockDifference;
+      early > 0 && early < largestClockDifferenceMs;
       early = due - clock.now()
     ) {
       if (ended.aborted) return;
-      await sleep(Math.min(early, longestSleep), undefined, { ref: false });
+      await sleep(Math.min(early, longestSleepMs), undefined, { ref: false });
     }
   }
 
@@ -71,7 +71,7 @@ export function createDueJobs({ scheduler, clock, nextDue }: Settings) {
             ended.aborted || polledAt >= ends.getTime() ? undefined : await nextDue(new Date(polledAt), ends);
           if (!next) return;
           // Deliveries that become due together are dispatched together.
-          due = next.getTime() + gatherFor;
+          due = next.getTime() + batchDelayMs;
         }
       });
     },

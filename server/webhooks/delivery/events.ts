@@ -4,10 +4,10 @@ import type { EventDraft } from '../../platform/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from './delivery.ts';
 
-const keptFor = 30 * 24 * 3_600_000;
+const retentionMs = 30 * 24 * 3_600_000;
 
 /** When an event or delivery made at `at` is deleted: 30 days on (docs/choices.md). */
-export const purgeDate = (at: Date): Date => new Date(at.getTime() + keptFor);
+export const purgeDate = (at: Date): Date => new Date(at.getTime() + retentionMs);
 
 /**
  * The event that a draft stands for. The same cause leads to the same id and the same bytes always.

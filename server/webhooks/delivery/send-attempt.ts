@@ -66,8 +66,8 @@ export function attemptHeaders({
   };
 }
 
-const retryRecordAfter = 250;
-const retryEndpointAfter = 1000;
+const retryRecordAfterMs = 250;
+const retryEndpointAfterMs = 1000;
 
 /** Sends one leased attempt: reads the endpoint, signs, sends, records the result, and schedules the next attempt. */
 export function createSendAttempt(settings: Settings): (delivery: Leased) => Promise<void> {
@@ -79,7 +79,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
       return await endpoint(delivery.keyId);
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery._id }, 'a webhook endpoint could not be read');
-      const later = new Date(clock.now() + retryEndpointAfter);
+      const later = new Date(clock.now() + retryEndpointAfterMs);
       await deliveries.release(delivery, later);
       await schedule(later);
       return undefined;
@@ -94,8 +94,8 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
         return true;
       } catch (error) {
         logger.warn({ err: error, deliveryId: ending.delivery._id }, 'an attempt could not be recorded');
-        if (clock.now() + retryRecordAfter >= ending.delivery.lease.until.getTime()) return false;
-        await sleep(retryRecordAfter);
+        if (clock.now() + retryRecordAfterMs >= ending.delivery.lease.until.getTime()) return false;
+        await sleep(retryRecordAfterMs);
       }
     }
   }

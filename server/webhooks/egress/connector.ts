@@ -57,7 +57,7 @@ export function createResolve(servers?: readonly string[]): Resolve {
 export const resolveLocalhost: Resolve = () => Promise.resolve(['127.0.0.1', '::1']);
 
 /** Milliseconds for a connection to one of several addresses: enough for distant hosts. */
-const distantServer = 2500;
+const connectTimeoutMs = 2500;
 /** Connections are always destroyed with an error: without one, undici believes that an answer is complete. */
 const over = new Error('the attempt is over');
 
@@ -99,7 +99,7 @@ export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {
         port: Number(port || (protocol === 'https:' ? 443 : 80)),
         lookup: answerWith(addresses),
         autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: distantServer,
+        autoSelectFamilyAttemptTimeout: connectTimeoutMs,
         noDelay: true,
       });
       socket = tcp;

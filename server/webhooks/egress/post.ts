@@ -1,6 +1,6 @@
 import { errors } from 'undici';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import { type AttemptError, attemptBudget } from '../../../contracts/webhooks.ts';
+import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
 import {
   BlockedAddressError,
@@ -39,7 +39,7 @@ interface Settings {
   ca?: string;
 }
 
-const keptOfAnswer = 512;
+const keptAnswerBytes = 512;
 const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
 
 /** Text that is safe to show: control characters would reach a terminal. */
@@ -73,7 +73,7 @@ function classify(
  * The one way out for webhooks: delivery, resend and test alike. A new connection for every request; redirects
  * are not followed; an answer's status decides, and its body is only kept for support to read.
  */
-export function createPost({ rules, route = {}, budget = attemptBudget, ca }: Settings): Post {
+export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }: Settings): Post {
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
 
   async function send(request: PostRequest, dial: Dial): Promise<Omit<PostResult, 'durationMs'>> {
@@ -82,7 +82,7 @@ export function createPost({ rules, route = {}, budget = attemptBudget, ca }: Se
       const answer = await exchange({ ...request, url }, dial, budget);
       const { status } = answer;
       // What comes from localhost may be a developer's own page with anything on it: it is not kept.
-      const text = isLocalhost(url) ? '' : printable(await firstBytes(answer, keptOfAnswer));
+      const text = isLocalhost(url) ? '' : printable(await firstBytes(answer, keptAnswerBytes));
       const failed = status < 200 || status > 299;
       return {
         status,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewTime, ResendDeliveries, ResendFilter } from '../../../contracts/admin/deliveries.ts';
 import type { EventType } from '../../../contracts/events.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import { attemptBudget, attemptLimit } from '../../../contracts/webhooks.ts';
+import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -35,7 +35,7 @@ interface Selection {
 
 /** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
 const resentPerSecond = 10;
-const testTimeoutMs = attemptBudget + 5_000;
+const testTimeoutMs = attemptTimeoutMs + 5_000;
 
 /** The refusal for a delivery that does not wait. */
 function notWaiting({ _id, status }: Delivery, participle: string): ApiError {

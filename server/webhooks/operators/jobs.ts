@@ -30,7 +30,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   }
 
   async function view(jobs: readonly Job[]): Promise<JobView[]> {
-    const seconds = jobs.map(wakingSecond);
+    const seconds = jobs.map(dueSecondOf);
     const counts = await history.countDue(seconds.filter((second) => second !== undefined));
     return jobs.map((job, at) =>
       viewJob(job, { wakes: seconds[at] ? (counts.shift() ?? 0) : 0, now: Date.now() }),
@@ -55,7 +55,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
   /** Moves a job with the attempts that it is for; where a process holds it, the attempts get another job. */
   async function move(job: Job, to: NewDue, participle: string): Promise<ChangedJob> {
-    const second = wakingSecond(job);
+    const second = dueSecondOf(job);
     if (!second) throw unable(job, participle);
     const named = await history.dueWith(second, mostShown);
     const count = await history.moveDue(second, to);
@@ -79,7 +79,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 
     async show(id: string): Promise<JobDetail> {
       const job = await existing(id);
-      const second = wakingSecond(job);
+      const second = dueSecondOf(job);
       const [[shown], waiting] = await Promise.all([
         view([job]),
         second ? history.dueWith(second, mostShown) : [],
@@ -96,7 +96,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     async reschedule(id: string, time: NewTime): Promise<ChangedJob> {
       const job = await existing(id);
       const at = dueFrom(time, now());
-      const second = wakingSecond(job);
+      const second = dueSecondOf(job);
       requireKept(at, second && (await history.purgedFirst(second)));
       return move(job, { at, trigger: 'reschedule' }, 'moved');
     },
@@ -104,7 +104,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     /** Cancels the attempts that wait for a job, and removes it. */
     async cancel(id: string): Promise<ChangedJob> {
       const job = await existing(id);
-      const second = wakingSecond(job);
+      const second = dueSecondOf(job);
       const cancelled: string[] = [];
       for (let more = second !== undefined; more && second; ) {
         const found = await history.dueWith(second, mostShown);
@@ -120,7 +120,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   };
 }
 
-/** The second whose attempts a job wakes; undefined where it wakes none, because it has run or is for other things. */
-function wakingSecond({ name, key, nextRunAt, lockedAt }: Job): Date | undefined {
+/** The second whose due attempts a job starts; undefined for a job that has run, or is not for attempts. */
+function dueSecondOf({ name, key, nextRunAt, lockedAt }: Job): Date | undefined {
   return name === attemptsJob && (nextRunAt || lockedAt) ? new Date(key) : undefined;
 }

@@ -23,7 +23,7 @@ interface Settings {
 
 const pageLength = 100;
 /** Deliveries that other processes are just storing have times a little in the past. */
-const overlap = 2_000;
+const overlapMs = 2_000;
 
 const offReasons = {
   no_url: 'has no webhook URL, and so no secret to sign with; set one with: svcadmin webhooks set',
@@ -71,7 +71,7 @@ export function createRelay({ events, history, endpoint, findKey, clock, userAge
       if (since === undefined)
         return { until, after: null, deliveries: [], signing: { secret, version: secretVersion } };
       const last = after === undefined ? null : await history.find(after);
-      const from = new Date(Date.parse(since) - overlap);
+      const from = new Date(Date.parse(since) - overlapMs);
       const found = await history.since(keyId, from, { limit: pageLength, ...(last ? { after: last } : {}) });
       const bodies = await events.bodies(found.map(({ eventId }) => eventId));
       return {

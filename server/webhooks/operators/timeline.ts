@@ -3,7 +3,7 @@ import { type WaitReason, waitReasons } from '../../../contracts/wait-reasons.ts
 import {
   type AttemptError,
   type AttemptTrigger,
-  attemptBudget,
+  attemptTimeoutMs,
   type SkipReason,
 } from '../../../contracts/webhooks.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
@@ -27,7 +27,7 @@ const failures: Record<AttemptError, (attempt: Attempt) => string> = {
   refused: ({ detail }) => `nothing accepted the connection (${detail})`,
   reset: ({ detail }) => `the connection broke before there was an answer (${detail})`,
   tls: ({ detail }) => `no TLS connection came about (${detail})`,
-  timeout: ({ detail }) => `there was no answer within ${seconds(attemptBudget)} (${detail})`,
+  timeout: ({ detail }) => `there was no answer within ${seconds(attemptTimeoutMs)} (${detail})`,
   blocked_address: ({ detail }) => `it was not sent: ${detail}`,
   http: ({ status, detail }) =>
     status === undefined ? `the answer was not HTTP (${detail})` : `the answer was HTTP ${status}`,

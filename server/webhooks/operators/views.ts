@@ -72,11 +72,11 @@ export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): 
 }
 
 /** The scheduler polls every second. A job that has been due for two seconds was not taken. */
-export const lateAfter = 2000;
+export const lateAfterMs = 2000;
 
 function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobState {
   if (lockedAt) return now - lockedAt.getTime() > lockLifetime ? 'stuck' : 'locked';
-  if (nextRunAt) return now - nextRunAt.getTime() > lateAfter ? 'late' : 'scheduled';
+  if (nextRunAt) return now - nextRunAt.getTime() > lateAfterMs ? 'late' : 'scheduled';
   return failReason === undefined ? 'done' : 'failed';
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { defaultLimits, type InFlight, type Limits, retryLimits } from '../delivery/concurrency-limits.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { DeliveryQueryStore } from './delivery-query-store.ts';
-import { lateAfter } from './views.ts';
+import { lateAfterMs } from './views.ts';
 
 interface Settings {
   history: Pick<DeliveryQueryStore, 'inFlight'>;
@@ -34,7 +34,7 @@ export function createWaiting({ history, clock, limits = defaultLimits }: Settin
       const counts = await history.inFlight();
       const all = sum([...counts.values()]);
       for (const delivery of due) {
-        const late = since(delivery) > lateAfter ? 'not_taken_up' : undefined;
+        const late = since(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
         const why = reason(delivery, counts.get(delivery.keyId) ?? none, all) ?? late;
         if (why) found.set(delivery._id, why);
       }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { usualPace } from '../../../server/platform/pace.ts';
+import { defaultPace } from '../../../server/platform/pace.ts';
 import { createPartner, type TestPartner, visit } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 
@@ -13,7 +13,7 @@ let partner: TestPartner;
 beforeAll(async () => {
   server = await startTestServer({
     env: { SVC_STARTS_PER_MINUTE: '100000' },
-    replacements: { sweepsByHand: true, pace: usualPace },
+    replacements: { sweepsByHand: true, pace: defaultPace },
     onCommand({ commandName, command }) {
       const name = `${command[commandName]}.${commandName}`;
       commands.set(name, (commands.get(name) ?? 0) + 1);

@@ -203,7 +203,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a wrong code
      */
-    async comeBack(browser: BrowserContext, code: string): Promise<string> {
+    async handleReturn(browser: BrowserContext, code: string): Promise<string> {
       const { session, secret, own } = await sessionAccess.authorizeForm(browser, code);
       if (!own || stepOf(session, clock.now()) !== 'authenticate' || !isAt(session, browser.device))
         return secret;

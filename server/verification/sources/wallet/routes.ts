@@ -63,7 +63,7 @@ export function walletReturnRoutes(
   return async (app) => {
     app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
       const browser = browserOf(request, device, request.params.session_id);
-      const secret = await answers.comeBack(browser, request.query.response_code);
+      const secret = await answers.handleReturn(browser, request.query.response_code);
       if (secret !== browser.secret) bind(reply, browser, secret);
       return toPage(reply, browser);
     });

@@ -25,8 +25,8 @@ export interface VerifiedSdJwt {
 }
 
 /** Seconds by which the clock of a holder may differ, and for which a proof is fresh. */
-const skew = 60;
-const freshness = 600;
+const clockSkewSeconds = 60;
+const freshnessSeconds = 600;
 
 const seconds = z.number().finite().nonnegative();
 const Payload = z.looseObject({
@@ -70,7 +70,7 @@ async function checkKeyBinding(
   demand(nonce === expected.nonce, 'wrong nonce');
   demand(aud === expected.audience, 'wrong audience');
   const age = expected.now / 1000 - iat;
-  demand(age >= -skew && age <= freshness, 'holder proof wrong', 'not made just now');
+  demand(age >= -clockSkewSeconds && age <= freshnessSeconds, 'holder proof wrong', 'not made just now');
   const digest = createHash('sha256').update(signedOver).digest('base64url');
   demand(hash === digest, 'holder proof wrong', 'made over something else');
 }
@@ -79,7 +79,7 @@ function checkValidity({ exp, nbf, iat }: z.infer<typeof Payload>, now: number):
   const time = now / 1000;
   demand(exp === undefined || time < exp, 'attestation expired');
   demand(nbf === undefined || time >= nbf, 'attestation not yet valid');
-  demand(iat === undefined || iat <= time + skew, 'attestation not yet valid');
+  demand(iat === undefined || iat <= time + clockSkewSeconds, 'attestation not yet valid');
 }
 
 /**

@@ -20,13 +20,13 @@ export type FetchStatusList = (uri: string) => Promise<{ type: string; body: Uin
 export const statusListTypes = { jwt: 'application/statuslist+jwt', cwt: 'application/statuslist+cwt' };
 
 /** Bytes of a list: 64 million attestations. */
-const largestList = 8 * 1024 * 1024;
+const largestListBytes = 8 * 1024 * 1024;
 const mostLists = 50;
 /** Bytes of all lists that are kept. */
-const roomForLists = 64 * 1024 * 1024;
+const cacheBytes = 64 * 1024 * 1024;
 /** Seconds that a list without a `ttl` is kept, and any list at most. */
-const usualLifetime = 300;
-const longestLifetime = 86_400;
+const defaultLifetimeSeconds = 300;
+const longestLifetimeSeconds = 86_400;
 
 const Claims = z.object({
   sub: z.string(),
@@ -80,7 +80,7 @@ interface List {
 export function createStatusLists(fetchList: FetchStatusList) {
   const known = new LRUCache<string, List>({
     max: mostLists,
-    maxSize: roomForLists,
+    maxSize: cacheBytes,
     sizeCalculation: ({ bytes }) => bytes.length + 1,
   });
 
@@ -89,16 +89,16 @@ export function createStatusLists(fetchList: FetchStatusList) {
     const isCwt = type.split(';')[0]?.trim() === statusListTypes.cwt;
     const parsed = Claims.safeParse(isCwt ? claimsOfCwt(body, trust) : await claimsOfJwt(body, trust));
     demand(parsed.success, 'status unknown', 'malformed list');
-    const { sub, exp, iat, ttl = usualLifetime, status_list: list } = parsed.data;
+    const { sub, exp, iat, ttl = defaultLifetimeSeconds, status_list: list } = parsed.data;
     const seconds = trust.now / 1000;
     demand(sub === uri, 'status unknown', 'list of another address');
     demand(exp === undefined || seconds < exp, 'status unknown', 'list expired');
     demand(iat === undefined || iat <= seconds + 60, 'status unknown', 'list from the future');
     const packed = typeof list.lst === 'string' ? Buffer.from(list.lst, 'base64url') : list.lst;
-    const bytes = await promisify(inflate)(packed, { maxOutputLength: largestList });
+    const bytes = await promisify(inflate)(packed, { maxOutputLength: largestListBytes });
     const lifetime = Math.min(
       ttl,
-      longestLifetime,
+      longestLifetimeSeconds,
       exp === undefined ? Number.POSITIVE_INFINITY : exp - seconds,
     );
     return { bits: list.bits, bytes, until: trust.now + lifetime * 1000 };

@@ -3,7 +3,7 @@ import type { Logger } from '../../../platform/logging.ts';
 import { authorityFault, type Certificate, parsePem } from './certificates.ts';
 
 /** Milliseconds between two checks of the file. */
-const lookEvery = 5_000;
+const checkEveryMs = 5_000;
 
 interface Dependencies {
   /** PEM, or the path of a file with it; undefined for none. */
@@ -48,7 +48,7 @@ export function createTrust(dependencies: Dependencies) {
 
   return {
     anchors(): readonly Certificate[] {
-      if (path !== undefined && uptime() - lookedAt >= lookEvery) {
+      if (path !== undefined && uptime() - lookedAt >= checkEveryMs) {
         lookedAt = uptime();
         look(path);
       }
