@@ -6,8 +6,8 @@ export const DeliveryStatus = z.enum(['pending', 'in_flight', 'delivered', 'fail
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>;
 
 /**
- * Why an attempt did not succeed. `http` is an answer outside 2xx, or one that is not HTTP; `interrupted` is an
- * attempt whose process ended before it could write down what became of it.
+ * Why an attempt did not succeed. `http` is an answer outside 2xx, or one that is not HTTP; `interrupted` is an attempt
+ * whose process ended before it could record the result.
  */
 export const AttemptError = z.enum([
   'dns',
@@ -22,8 +22,8 @@ export const AttemptError = z.enum([
 export type AttemptError = z.infer<typeof AttemptError>;
 
 /**
- * What made an attempt due: the event itself, the retry schedule, a process that ended, or an operator who had it
- * sent again, sent as a test, ran its job ahead of time, or moved it to another time.
+ * What made an attempt due: the event, the retry schedule, the recovery from a process that ended, or an operator.
+ * Operators resend, send tests, run jobs ahead of time, and reschedule.
  */
 export const AttemptTrigger = z.enum([
   'event',

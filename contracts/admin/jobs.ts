@@ -4,8 +4,8 @@ import { EventName, RescheduleTime } from './deliveries.ts';
 import { page, reference } from './references.ts';
 
 /**
- * `scheduled`: waits for its time; `late`: its time is over and no process has taken it up; `locked`: a process
- * has; `stuck`: one has, so long ago that it must have died; `failed` and `done`: it has run.
+ * `scheduled`: waits for its time. `late`: due, and no process has locked it. `locked`: a process runs it.
+ * `stuck`: locked for so long that its process must have died. `failed` and `done`: it has run.
  */
 export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done']);
 export type JobState = z.infer<typeof JobState>;

@@ -18,8 +18,8 @@ export interface Head {
 const remembered = 20_000;
 
 /**
- * The last page of each wallet. One comes only from an acknowledged insert of this process or from a majority read, and is
- * forgotten after any failure: on top of a page that is not confirmed, another would leave a gap.
+ * The last page of each wallet. It comes only from an acknowledged insert of this process or from a majority read.
+ * Any failure clears it: a page on top of an unconfirmed one would leave a gap.
  */
 export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => number) {
   const heads = new LRUCache<string, Head>({ max: remembered });
@@ -37,7 +37,8 @@ export function createHeads(store: Pick<LedgerStore, 'head'>, uptime: () => numb
 
     /**
      * Reads it from the database.
-     * @throws ApiError not_found for a wallet that was never opened; service_unavailable where a newer build has written the page
+     * @throws ApiError not_found for a wallet that was never opened; service_unavailable where a newer build has written
+     * the page
      */
     async load(walletId: string): Promise<Head> {
       const asOf = uptime();

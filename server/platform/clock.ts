@@ -32,9 +32,9 @@ const largestOffset = 2_000;
 const oldestMeasurement = 120_000;
 
 /**
- * The database's time, measured every 30 s and carried on by what only goes forward, so that all processes cut minutes
- * and hours at the same moment. A process whose wall clock is more than 2 s off is not trusted with money: its operator
- * should mend the machine's clock rather than have it papered over. Nor is one whose wall clock was set since it was
+ * The database's time, measured every 30 s and continued by a monotonic clock. All processes thus start minutes and hours
+ * together. A process whose wall clock is more than 2 s off refuses charges, so that its operator corrects the clock. Nor is
+ * one whose wall clock was set since it was
  * measured, or whose machine slept: that is measured again within a second.
  */
 export function createDatabaseClock({

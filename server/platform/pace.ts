@@ -14,8 +14,8 @@ export interface Pace {
 export type Deadline = Pick<Pace, 'beginWithin' | 'answerWithin'>;
 
 /**
- * docs/limits-and-billing.md: where the database is away, a billable endpoint answers 503 within 5 s. What was begun in time has as
- * long to come to its end as the database may take for an answer: that of an exchange is worth more than a 503.
+ * docs/limits-and-billing.md: where the database is away, a billable endpoint answers 503 within 5 s. A step that began in
+ * time may take as long as the database does: its result is worth more than a 503.
  */
 export const defaultPace: Pace = {
   beginWithin: 2_500,

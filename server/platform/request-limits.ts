@@ -84,8 +84,8 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
   }
 
   /**
-   * Adds to the counters of one document; resolves to what they stood at before. As a bare command, for the driver
-   * sends one again that was lost only if the database keeps a copy of the whole document with each.
+   * Adds to the counters of one document; resolves to what they stood at before. A bare command: a retryable write would
+   * make the database keep a copy of the whole document.
    */
   async function add(document: string, fields: ReadonlyMap<string, number>): Promise<Map<string, number>> {
     const purgeAt = new Date(clock.now() + 2 * minute);

@@ -44,8 +44,9 @@ function endOf(balance: number, perDay: number, now: number): Pick<WalletSummary
 }
 
 /**
- * Keeps a summary of each wallet beside its ledger, so that a question about all wallets reads no ledger. Wallets that this process
- * has written are read again in the next sweep; all others in turn, so that nothing stays wrong after a crash or a restore.
+ * Keeps a summary of each wallet beside its ledger, so that lists of wallets read no ledger.
+ * Each sweep refreshes the wallets that this process has written.
+ * It also refreshes a group of all others, so that a crash or a restore leaves nothing stale.
  */
 export function createWalletSummaries({ store, ledger, use, clock }: Settings) {
   const touched = new Set<string>();

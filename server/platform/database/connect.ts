@@ -43,7 +43,7 @@ const embeddedFeatures: DatabaseFeatures = {
 
 /**
  * A billable endpoint answers 503 within 5 s when the database cannot be reached. The driver adds these up: an operation
- * first finds a server, then a connection, then waits for its answer, and may do the last two twice.
+ * finds a server, then a connection, then waits for its answer. It may repeat the last two.
  */
 const limits = (answerWithinMs: number): MongoClientOptions => ({
   serverSelectionTimeoutMS: 3_000,
@@ -75,8 +75,8 @@ const probe = async ({ uri, appName }: Target): Promise<DatabaseFeatures> => {
 
 /**
  * With several members, what an election could still take back is neither confirmed nor read. A lone server has no
- * elections, and is not asked for a majority: the embedded engine, asked for both, confirms about one write in
- * fifty before it is in the journal (and loses it to a `kill -9`), while with `w: 1` it lost none of 34,000.
+ * elections, so `w: 1` with the journal is enough. The embedded engine, asked for a majority, confirms one write in fifty
+ * before it is journaled, and loses it to a `kill -9`. With `w: 1` it lost none of 34,000.
  */
 const concerns = ({ retryableWrites }: DatabaseFeatures): MongoClientOptions =>
   retryableWrites

@@ -58,8 +58,8 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
   (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
 
 /**
- * Whether the database cannot be reached, or the result of a write is unknown: the answer to the
- * caller is then a 503, and what the write would have done has to be read before it is done again.
+ * Whether the database cannot be reached, or the result of a write is unknown. The caller then gets a 503.
+ * Before such a write is repeated, its result has to be read.
  */
 export const isUnavailable = (thrown: unknown): boolean => {
   if (!(thrown instanceof MongoError)) return false;

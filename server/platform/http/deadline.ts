@@ -19,8 +19,8 @@ declare module 'fastify' {
 }
 
 /**
- * Routes of this scope answer 503 when their time is up, however many steps were each still within theirs.
- * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler has begun.)
+ * Routes of this scope answer 503 after the deadline, even where each single step is within its own.
+ * (Fastify's own `handlerTimeout` and `request.signal` end with the request's body, before the handler begins.)
  */
 export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin }: Deadline): void {
   scope.decorateRequest('deadline', null);

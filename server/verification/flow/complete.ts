@@ -11,8 +11,8 @@ import { completed, failed, type Session, type Transition } from '../session/tra
 import type { ClientDirectory } from './start.ts';
 
 /**
- * Adds parameters to a registered URI. Its own bytes stay as they are, a query that it has included
- * (RFC 6749 3.1.2); values are percent-encoded so that both form decoders and `decodeURIComponent` give them back.
+ * Adds parameters to a registered URI. Its own bytes and query are kept (RFC 6749 3.1.2).
+ * Form decoders and `decodeURIComponent` both decode the values.
  */
 function withQuery(uri: string, parameters: Readonly<Record<string, string>>): string {
   const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);

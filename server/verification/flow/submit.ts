@@ -55,8 +55,8 @@ export function createSubmit(dependencies: Dependencies) {
   const now = () => new Date(clock.now());
 
   /**
-   * Takes a form. One that was made for an earlier step (back button, second tab, double click) does nothing:
-   * the browser is then shown where the session really is.
+   * Takes a form. A form of an earlier step (back button, second tab, double click) changes nothing: the browser sees the
+   * present step.
    * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
    */
   async function submit(browser: BrowserContext, form: Submission): Promise<Submitted> {

@@ -72,8 +72,9 @@ function createdEvent(
 }
 
 /**
- * Users and their enrollments, as sessions bring them about. The session is moved first, and alone decides whether its
- * user has authenticated or consented; what that means for the enrollment follows, idempotent, here or in the sweep.
+ * Users and their enrollments, as sessions bring them about. The session moves first, and alone decides whether its user has
+ * authenticated or consented.
+ * The enrollment is then updated here or in the sweep, idempotent.
  */
 export function createEnrolling(dependencies: Dependencies) {
   const { users, enrollments, sessions, findSnapshot, keyring, clock } = dependencies;

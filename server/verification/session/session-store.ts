@@ -79,8 +79,8 @@ export interface SessionStore {
   /** For operators, newest first. */
   list(search: SessionSearch): Promise<Found<Session>>;
   /**
-   * Removes the claims snapshots of codes. To be called after the user or the enrollment has changed: a session that is just
-   * being completed with what was read before then starts that step over.
+   * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.
+   * A session that is just completing with the older data then repeats that step.
    */
   invalidateSnapshots(whose: Whose, at: Date, note: string): Promise<void>;
   /** Removes the claims snapshots of codes that have expired. */
@@ -168,7 +168,8 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
   });
 
   /**
-   * Matches the sessions of codes or links. The database compares the hashes: nothing of a session that is named with a wrong secret
+   * Matches the sessions of codes or links. The database compares the hashes: nothing of a session that is named with a
+   * wrong secret
    * is read.
    */
   function presented(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {

@@ -164,8 +164,8 @@ export function consented(at: Date): Transition {
 }
 
 /**
- * A browser is back from the source's own site: this attempt cannot be used again, whatever comes of it. The browser's
- * secret is rotated here, so that the same return, sent again, need not wait for the source.
+ * The browser has returned from the source's site: this authorization request is used up, also where it fails.
+ * The browser's secret is rotated now, so that a repeated return does not wait for the source.
  * @param hash SHA-256 of the new secret
  */
 export function returned(

@@ -18,8 +18,8 @@ export type Verdict =
   | { status: 'pending'; attempt: number; nextAttemptAt: Date };
 
 /**
- * What the end of an attempt means for its delivery (interface 3.3): any 2xx delivers it; after a failure the
- * next attempt is due a delay after the *end* of this one; after the last it has failed.
+ * What the end of an attempt means for its delivery (interface 3.3): any 2xx delivers it.
+ * The next attempt is due a delay after the *end* of a failed one. After the last failure, the delivery has failed.
  * @param delays milliseconds before attempts 2, 3, …
  */
 export function judge(

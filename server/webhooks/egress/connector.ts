@@ -37,8 +37,7 @@ export interface Dial {
 }
 
 /**
- * Resolves by DNS alone (not by the hosts file or search domains), without a thread per question: names that do
- * not answer keep no other waiting.
+ * Resolves by DNS alone, not by the hosts file or search domains. It uses no thread, so slow names delay no others.
  * @param servers `address:port`; default the system's
  */
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -72,9 +71,9 @@ function answerWith(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * A connector for undici that dials what `route` allows and nothing else. A literal address is judged before
- * anything is done, every resolved one before a socket is made (one that is forbidden refuses all), and the
- * address at the other end once more before a byte is sent.
+ * A connector for undici that dials what `route` allows and nothing else. A literal address is checked first, every resolved
+ * one before a socket is made: one forbidden address refuses all.
+ * The remote address is checked again before a byte is sent.
  */
 export function createDial({ resolve, allowed }: Route, tls: { ca?: string } = {}): Dial {
   let phase: Phase = 'dns';

@@ -22,11 +22,11 @@ const longestBody = 16 * 1024;
 const finished = new Error('enough was read');
 
 /**
- * One request over a connection of its own. Reads until the body ends, 16 KiB have come or the time is over; once
- * there is a status, that is the answer, and what goes wrong with the body after it changes nothing.
+ * One request over a connection of its own. Reads until the body ends, 16 KiB have arrived or the time is over. The status
+ * alone decides: later faults of the body are ignored.
  *
- * The response is never paused: undici 7 asserts, in an event handler, that a connection which ends is not, so
- * that a receiver could end this process. Instead, what is too long is cut off.
+ * The response is never paused: undici 7 throws in an event handler where a paused connection ends. A long body is cut off
+ * instead.
  * @param budget milliseconds for everything: name, connection, TLS, headers and body
  * @throws timedOut, or the error of the connection
  */

@@ -177,8 +177,8 @@ export function createWalletAnswers(dependencies: Dependencies) {
     },
 
     /**
-     * Takes the answer that a page of the session got by the Digital Credentials API. An answer to another request than
-     * the open one does nothing: the browser is then shown where the session really is.
+     * Takes the answer that a page of the session got by the Digital Credentials API. An answer to any other request
+     * than the open one changes nothing: the browser sees the present step.
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
      */
