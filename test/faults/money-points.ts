@@ -79,8 +79,9 @@ const inserting =
 const messages = {
   session: ({ name, collection, text }: Command) =>
     name === 'find' && collection === 'sessions' && text.includes('"code.hash"'),
+  // An update without effect on a lone server, which waits for the journal.
   head: ({ name, collection, text }: Command) =>
-    name === 'find' && collection === 'ledger' && text.includes('"sort":{"_id":-1}'),
+    ['find', 'findAndModify'].includes(name) && collection === 'ledger' && text.includes('"sort":{"_id":-1}'),
   page: inserting('ledger', /"kind":"token"/),
   funding: inserting('ledger', /"kind":"funding"/),
   refund: inserting('ledger', /"kind":"refund"/),
