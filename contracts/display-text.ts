@@ -5,8 +5,8 @@ export const directionControls = '\\u202A-\\u202E\\u2066-\\u2069';
 const printable = new RegExp(`^[^\\p{Cc}${directionControls}]+$`, 'u');
 
 /**
- * Text of operators that people read on lists and pages, of at most `max` characters: without control characters,
- * those included that turn the direction of what follows.
+ * Text of operators that people read on lists and pages, of at most `max` characters. Control characters are refused,
+ * also those that turn the direction of what follows.
  */
 export const displayText = (max: number) =>
   z

@@ -30,8 +30,8 @@ function plainNames(used: ReadonlySet<string>): Map<string, string> {
 }
 
 /**
- * The document that is published: of the generated one, the endpoints of the table with the table's words,
- * and the schemas that these use, sorted so that two runs give the same bytes.
+ * The document that is published. It has the endpoints of the table with the table's words, and the schemas that these
+ * use. All are sorted, so that two runs give the same bytes.
  */
 export function finishDocument(generated: Document): Document {
   const paths: Record<string, Record<string, unknown>> = {};

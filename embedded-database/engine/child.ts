@@ -43,8 +43,8 @@ const stopper = (child: ChildProcess, ended: Promise<unknown>) => async (): Prom
 
 /**
  * Starts the embedded engine on `<dataDir>/db` in a process of its own. It ends with this one, however this one
- * ends: its standard input is a pipe from here. It is in a process group of its own, so that a Ctrl-C in the
- * terminal reaches the server only, which still has requests to finish.
+ * ends: its standard input is a pipe from here. It is in a process group of its own: a Ctrl-C in the
+ * terminal reaches the server only. The server still has requests to finish.
  *
  * @throws DirectoryInUse naming the process that has the directory, after 5 s
  * @throws EngineUnavailable where the engine is not installed or does not load

@@ -1,4 +1,4 @@
-// A program: the embedded engine as a database server of its own, on a loopback port, with the command line of
+// A program: the embedded engine as a database server of its own, on a loopback port. It has the command line of
 // mongod as far as mongodb-memory-server uses it. It is a process apart from the server because the engine is
 // native code: it must not take the server down, nor block it.
 import { mkdirSync } from 'node:fs';

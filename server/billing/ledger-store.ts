@@ -124,7 +124,7 @@ export function createLedgerStore(db: Db) {
   return {
     /**
      * Inserts pages of different wallets in one durable command. The driver's `insertMany` would drop the key pattern of a
-     * refusal, and a driver that sends the command again by itself would hide a lost reply.
+     * refusal. A driver that sends the command again by itself would hide a lost reply.
      * @returns what became of each page, in their order
      * @throws where the result of the whole command is unknown
      */

@@ -226,8 +226,9 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
   return {
     /**
      * Writes one entry, once for its id.
-     * @throws ApiError not_found for a wallet that was never opened; service_unavailable where the clock is not trusted, the
-     *   signal is aborted, or the fate of the page or of a used entry could not be found out in time
+     * @throws ApiError not_found for a wallet that was never opened
+     * @throws ApiError service_unavailable where the clock is not trusted, or the signal is aborted, or nothing told in time
+     *   what became of the page
      */
     async write(posting: Posting, options: Options): Promise<Written> {
       if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));

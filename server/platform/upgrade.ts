@@ -42,8 +42,8 @@ const oldFormLifetime = 75 * 60_000;
 export type Upgrade = ReturnType<typeof createUpgrade>;
 
 /**
- * From one schema version to the next: a build that knows both is started everywhere, migrations run in the background, and then an
- * operator finishes it. Until then the version before can be started again. Afterwards the background makes what the version before
+ * From one schema version to the next. A build that knows both is started everywhere. Migrations run in the background, and then an
+ * operator finishes the upgrade. Until then the version before can be started again. Afterwards the background makes what the version before
  * could not read, and takes away what only that version needed.
  */
 export function createUpgrade({ db, maintenance, migrations, processes, clock }: Settings) {

@@ -25,8 +25,8 @@ function endOfList(header: string): string {
 }
 
 /**
- * Cuts every header to the length that is useful, in place, before any pattern or parser reads it: this bounds
- * the cost of an unauthenticated request.
+ * Cuts every header to the length that is useful, in place, before any pattern or parser reads it.
+ * This bounds the cost of an unauthenticated request.
  */
 export function boundHeaders(headers: IncomingHttpHeaders): void {
   for (const [name, value] of Object.entries(headers)) {

@@ -69,8 +69,8 @@ function answerBrokenRequest(_error: Error, socket: Socket): void {
 }
 
 /**
- * A Fastify server as every listener of ours is: zod on both sides, `X-Request-Id` on every answer, errors
- * in the contract's formats whatever goes wrong, nothing of the framework's own.
+ * A Fastify server, as every listener of the service has it. Requests and answers go through zod. Every answer has
+ * `X-Request-Id`. Whatever goes wrong, errors have the contract's formats, never the framework's own.
  */
 export function createHttpServer({
   logger,

@@ -63,8 +63,8 @@ const directionControlPattern = new RegExp(`[${directionControls}]`, 'gu');
 export const withoutDirectionControls = (text: string) => text.replace(directionControlPattern, '');
 
 /**
- * A name for a sentence of the other direction, which does not affect the text around it: wrapped in
- * FIRST STRONG ISOLATE … POP DIRECTIONAL ISOLATE where the two directions may differ.
+ * A name that does not affect the direction of the text around it. Where the two directions may differ, it stands
+ * between FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
  */
 export function isolated(name: string, { direction }: Pick<Messages, 'direction'>): string {
   const plain = withoutDirectionControls(name);

@@ -14,8 +14,8 @@ export function pageHeaders(secure: boolean): FastifyHelmetOptions {
 export interface PageContent {
   /**
    * Where a form of the page leads in the end, where it leads away. Chromium applies `form-action` to every
-   * redirect that follows a POST, those of the partner's own callback included: another origin of the partner's
-   * must not leave the user stuck here, so any https address may follow.
+   * redirect that follows a POST, those of the partner's own callback included. A partner may redirect on to another
+   * origin of its own, so any https address may follow.
    */
   leadsTo?: string | undefined;
   /** Whether the page has a script of ours. */

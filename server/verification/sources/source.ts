@@ -24,7 +24,7 @@ export interface Choice {
   group: 'claims' | 'failures' | 'refusals';
 }
 
-/** What the browser gets to see first: people to choose from, the way to the source's own site or to a wallet, or none of them now. */
+/** What the browser shows first: people to choose from, or the way to the source's own site or to a wallet. */
 export type Beginning =
   | { kind: 'people'; choices: readonly Choice[] }
   | { kind: 'provider'; label: string; url: string }

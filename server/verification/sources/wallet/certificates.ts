@@ -132,7 +132,7 @@ function parsePath(path: readonly Uint8Array[]): Certificate[] {
 }
 
 /**
- * Validates a path from the signer's certificate to one of the trust anchors (RFC 5280 6.1): signatures, names,
+ * Validates a path from the signer's certificate to one of the trust anchors (RFC 5280 6.1). Checks signatures, names,
  * validity, basic constraints, path length, key usage and extended key usage. Every certificate has to be in its
  * place; nothing is fetched.
  * @returns the signer's certificate
