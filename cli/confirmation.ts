@@ -17,8 +17,8 @@ export interface Intent {
 /**
  * When a command asks first. Scripts without --yes are refused where it is `always`. Otherwise they are
  * refused only for what is live on a production server, because these commands had no question in 0.8.0.
- * - `always`: everybody is asked
- * - `attended`: a person at a terminal is always asked
+ * - `always`: a person is asked, and a script needs --yes
+ * - `attended`: a person at a terminal is asked
  * - `live`: a person is asked where live users or money are touched
  */
 export type Care = 'always' | 'attended' | 'live';

@@ -24,6 +24,8 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 const audit = 'Next: start the server, then run `svcadmin wallets audit`.';
 
+const number = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 async function copy(command: 'backup' | 'restore', directory: string): Promise<void> {
   const [{ readConfig }, { backup, restore }] = await Promise.all([
     import('./platform/config.ts'),
@@ -35,7 +37,9 @@ async function copy(command: 'backup' | 'restore', directory: string): Promise<v
     return say(`Copied ${files} files to ${target}. It holds the master key: keep it secret.`);
   }
   const { takenAt, sessions, codes } = await restore(config, directory);
-  say(`Restored the state of ${takenAt}; ended ${sessions} open sessions and ${codes} codes. ${audit}`);
+  say(
+    `Restored the state of ${takenAt}; ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`,
+  );
 }
 
 async function closeRestoredDatabase(): Promise<void> {
@@ -44,7 +48,7 @@ async function closeRestoredDatabase(): Promise<void> {
   if (!uri) throw new Error('set MONGODB_URI; `svc-gateway restore` does this for the embedded database');
   const { closeRestored } = await import('./restored.ts');
   const { sessions, codes } = await closeRestored({ uri, embedded: false, source: 'MONGODB_URI' });
-  say(`Ended ${sessions} open sessions and ${codes} codes. ${audit}`);
+  say(`Ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`);
 }
 
 async function run([command, ...rest]: readonly string[]): Promise<void> {
