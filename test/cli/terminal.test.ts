@@ -21,18 +21,21 @@ function openTerminal(env: Record<string, string>, cwd: string) {
       env: { ...env, PS1: 'ready> ', ENV: '', TERM: 'xterm-256color' },
     },
   );
+  const type = async (text: string) => {
+    await tmux('send-keys', '-l', text);
+    await tmux('send-keys', 'Enter');
+  };
+  /** What the person sees; with `colours`, the escape sequences too. */
+  const screen = async ({ colours = false } = {}) =>
+    (await tmux('capture-pane', '-p', '-J', ...(colours ? ['-e'] : []))).stdout.trimEnd();
   return {
-    type: async (text: string) => {
-      await tmux('send-keys', '-l', text);
-      await tmux('send-keys', 'Enter');
-    },
-    /** What the person sees; with `colours`, the escape sequences too. */
-    screen: async ({ colours = false } = {}) =>
-      (await tmux('capture-pane', '-p', '-J', ...(colours ? ['-e'] : []))).stdout.trimEnd(),
+    type,
+    screen,
     interrupt: () => tmux('send-keys', 'C-c'),
+    /** What is typed before the screen is empty would be cleared, and the next output would follow the prompt. */
     clear: async () => {
-      await tmux('send-keys', '-l', 'clear');
-      await tmux('send-keys', 'Enter');
+      await type('clear');
+      await expect.poll(() => screen(), timeLimit).toMatch(/^(#|\$|ready>)$/);
     },
     close: () => spawnSync('tmux', ['-L', socket, 'kill-server']),
   };
