@@ -67,13 +67,14 @@ const logger = createLogger(config.logLevel, config.roles);
 
 try {
   const server = await startServer(config, logger);
-  const demo = await demoFor(server, config);
+  let demo: Demo | undefined;
   closeWithGrace({ delay: config.drainDelay + stopTimeoutMs, logger: false }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'ended by an uncaught error');
     else logger.info({ signal }, 'stopping');
     await demo?.close();
     await server.stop();
   });
+  demo = await demoFor(server, config);
   logger.info({ public: server.publicUrl, admin: server.adminUrl, roles: [...config.roles] }, 'listening');
   if (config.environment === 'development') process.stdout.write(greeting(server, demo));
 } catch (error) {

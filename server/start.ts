@@ -260,12 +260,13 @@ export async function startServer(
   }
 
   clock.start();
+  // Before the first request: once it serves, a process is soon ready to be stopped with grace.
+  await pulse.sweep();
   await services.webhooks.start();
   const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
   if (addresses.health) await serveHealth(addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
-  await pulse.sweep();
   pulse.start();
   if (!replacements.sweepsByHand) sweeper.start();
 
