@@ -1,11 +1,20 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
+/** Below the ports that systems give to outgoing connections, which could take a free one before its server listens. */
+const [lowest, highest] = [10_100, 32_000];
+
 /** A port of 127.0.0.1 on which nothing listens. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const port = randomInt(lowest, highest);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return freePort();
+    throw error;
+  }
   server.close();
   await once(server, 'close');
   return port;
