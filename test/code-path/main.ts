@@ -1,9 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { readConfig } from '../../server/platform/config.ts';
@@ -11,7 +6,9 @@ import { createLogger } from '../../server/platform/logging.ts';
 import { startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, post, tokenForm, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { startCounter } from '../upgrade/load.ts';
 import { startDatabase, until } from '../upgrade/members.ts';
 
 /**
@@ -33,16 +30,9 @@ const groups: readonly (readonly [name: string, files: RegExp])[] = [
 const ownWay = 'the way of the code';
 const groupOf = (file: string) => groups.find(([, files]) => files.test(file))?.[0] ?? ownWay;
 
-const directory = mkdtempSync(join(tmpdir(), 'svc-path-'));
+const directory = temporaryFolder('path');
 const database = await startDatabase(directory);
-const received = new Set<unknown>();
-const receiver = createServer((request, response) => {
-  request.resume().on('end', () => {
-    received.add(request.headers['x-svc-event']);
-    response.writeHead(204).end();
-  });
-});
-await new Promise<void>((listening) => receiver.listen(0, '127.0.0.1', listening));
+const receiver = await startCounter();
 
 const config = readConfig({
   MONGODB_URI: database.uri,
@@ -59,8 +49,7 @@ const headers = { authorization: `Bearer ${token}` };
 const url = `http://127.0.0.1:${config.admin.port}/trpc`;
 const admin = createTRPCClient<AdminRouter>({ links: [httpLink({ url, headers })] });
 const partner = await createPartner({ admin });
-const { port } = receiver.address() as AddressInfo;
-await admin.webhooks.set.mutate({ keyId: partner.keyId, url: `http://localhost:${port}/` });
+await admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
 
 const session = new Session();
 session.connect();
@@ -84,7 +73,7 @@ function show(title: string, files: readonly string[]): void {
 
 const pass = () => visit({ baseUrl: config.baseUrl }, partner);
 async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
-  const { status } = await post(`${config.baseUrl}/api/oauth/token`, tokenForm(partner, code));
+  const { status } = await exchangeCode(config, partner, code);
   if (status !== 200) throw new Error(`exchange: ${status}`);
 }
 
@@ -98,10 +87,10 @@ show('An exchange', await calledFiles());
 
 await sleep(quiet);
 await calledFiles();
-received.clear();
+const counts = () => ['verification.session.completed', 'vae.resolved'].map(receiver.count);
+const before = counts();
 await exchange(await pass());
-const events = ['verification.session.completed', 'vae.resolved'];
-await until('the webhooks', () => events.every((event) => received.has(event)));
+await until('the webhooks', () => counts().every((count, n) => count > (before[n] ?? 0)));
 await sleep(100);
 show('A whole way', await calledFiles());
 
@@ -109,4 +98,3 @@ session.disconnect();
 await server.stop();
 await database.end();
 receiver.close();
-rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
