@@ -1,12 +1,9 @@
 import { createAuditStore } from './admin/audit-store.ts';
-import { connect } from './platform/database/connect.ts';
+import { connect, longestScanMs } from './platform/database/connect.ts';
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
-
-/** Milliseconds: the updates read whole collections. */
-const longestScanMs = 600_000;
 
 /** A database that holds an earlier state: where it is, and where that state came from, for the audit log. */
 interface Restored {

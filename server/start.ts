@@ -6,7 +6,7 @@ import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
 import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import { connect, type Database } from './platform/database/connect.ts';
+import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
 import { ensureIndexes } from './platform/database/indexes.ts';
 import { requireSchema, schemaVersion, watchSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
@@ -30,8 +30,6 @@ import { createServices, type Foundation, type Services } from './wiring/service
 
 /** Milliseconds that a stop waits for requests under way. */
 const drainTimeoutMs = 8_000;
-/** Milliseconds that an index build or the scan of a whole collection may take. */
-const longestScanMs = 600_000;
 
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
@@ -260,7 +258,7 @@ export async function startServer(
   }
 
   clock.start();
-  // Before the first request: once it serves, a process is soon ready to be stopped with grace.
+  // Before the listeners open: until this function returns, a signal ends the process without a graceful stop.
   await pulse.sweep();
   await services.webhooks.start();
   const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));

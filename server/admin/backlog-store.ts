@@ -11,7 +11,7 @@ export interface Backlog {
 }
 
 /** A delivery or job that has been due for longer, in milliseconds, is late. */
-const lateAfterMs = 5_000;
+export const lateAfterMs = 5_000;
 /** An index of 100,000 entries is counted in some 20 ms. */
 const mostCounted = 100_000;
 

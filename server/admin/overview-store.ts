@@ -1,7 +1,7 @@
 import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { minute } from '../platform/windows.ts';
-import type { Backlog, BacklogStore } from './backlog-store.ts';
+import { type Backlog, type BacklogStore, lateAfterMs } from './backlog-store.ts';
 import { byFailure } from './request-store.ts';
 
 /** Partner and mode that a row belongs to. */
@@ -44,8 +44,6 @@ const day = 86_400_000;
 export const recentMinutes = 15;
 /** A live wallet below this, in cents, is nearly empty. */
 const lowBalanceCents = 1_000;
-/** A delivery that has been due for longer, in milliseconds, is late. */
-const lateAfterMs = 5_000;
 const mostRows = 20;
 /** Documents that one figure of the page may go through. */
 const mostRead = 10_000;

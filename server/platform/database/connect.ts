@@ -41,6 +41,9 @@ const embeddedFeatures: DatabaseFeatures = {
   sharded: false,
 };
 
+/** Milliseconds that an index build or the scan of a whole collection may take. */
+export const longestScanMs = 600_000;
+
 /**
  * A billable endpoint answers 503 within 5 s when the database cannot be reached. The driver adds these up: an operation
  * finds a server, then a connection, then waits for its answer. It may repeat the last two.
