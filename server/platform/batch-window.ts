@@ -1,6 +1,7 @@
-/** Milliseconds that a batch waits at most, and the fewest items that are worth a wait. */
-const longest = 2;
-const fewest = 4;
+/** Milliseconds that a batch waits at most. */
+const longestWaitMs = 2;
+/** Fewer items are not worth a wait. */
+const fewestItems = 4;
 
 interface Fixed {
   ms: number;
@@ -8,8 +9,9 @@ interface Fixed {
 }
 
 /**
- * Decides when a batch is sent: as soon as it is as large as the last one, or after 2 ms. Callers who got their answers together
- * ask again almost together; without a wait, the first few of them would be a batch of their own. Small batches never wait.
+ * Decides when a batch is sent: as soon as it is as large as the last one, or after 2 ms. Callers who got their answers
+ * together ask again almost together. Without a wait, the first few of them would be a batch of their own. Small batches
+ * never wait.
  * @param size of the batch that is being collected
  * @param fixed milliseconds and items to wait for, instead of the size of the last batch
  */
@@ -20,9 +22,9 @@ export function createBatchWindow(size: () => number, fixed?: Fixed) {
   return {
     /** Resolves when the batch should be sent. What arrives in the same turn of the event loop goes with it. */
     async wait(): Promise<void> {
-      if (size() < expected && (fixed || expected >= fewest)) {
+      if (size() < expected && (fixed || expected >= fewestItems)) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, fixed?.ms ?? longest);
+          const timer = setTimeout(resolve, fixed?.ms ?? longestWaitMs);
           close = () => {
             clearTimeout(timer);
             resolve();

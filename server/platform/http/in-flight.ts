@@ -22,10 +22,8 @@ const overloaded = new ApiError('service_unavailable', {
   logged: true,
   description: 'Too many requests are in flight; try again shortly',
 });
-/**
- * Milliseconds. A caller that ignores `Retry-After` repeats less often if the refusal is delayed.
- */
-const recheckEveryMs = 250;
+/** Milliseconds. A caller that ignores `Retry-After` repeats less often if the refusal is delayed. */
+const refusalDelayMs = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
 
@@ -34,7 +32,7 @@ const logEvery = 1_000;
  * 503 before its body is read.
  */
 export function boundInFlight(scope: FastifyInstance, settings: Settings): void {
-  const { most, refusalDelay = recheckEveryMs, onShed, onInFlight, logger } = settings;
+  const { most, refusalDelay = refusalDelayMs, onShed, onInFlight, logger } = settings;
   let inFlight = 0;
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
