@@ -77,7 +77,8 @@ export function locate(sources: Sources) {
 
 /**
  * A profile's token goes to the profile's server only, or to the one that the profile was named for. A data
- * directory's token goes to this machine only. An address that was found in a data directory gets that directory's token only.
+ * directory's token goes to this machine only. An address that was found in a data directory gets that directory's
+ * token only.
  * @throws CommandError without a token, or with an unusable address
  */
 export function connect(sources: Sources): Connection {

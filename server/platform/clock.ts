@@ -33,9 +33,8 @@ const oldestMeasurement = 120_000;
 
 /**
  * The database's time, measured every 30 s and continued by a monotonic clock. All processes thus start minutes and hours
- * together. A process whose wall clock is more than 2 s off refuses charges, so that its operator corrects the clock. Nor is
- * one whose wall clock was set since it was
- * measured, or whose machine slept: that is measured again within a second.
+ * together. A process whose wall clock is more than 2 s off refuses charges, so that its operator corrects the clock. So
+ * does one whose wall clock was set since the last measurement, or whose machine slept: it measures again within a second.
  */
 export function createDatabaseClock({
   readServerTime,

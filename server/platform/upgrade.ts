@@ -42,9 +42,9 @@ const oldFormLifetime = 75 * 60_000;
 export type Upgrade = ReturnType<typeof createUpgrade>;
 
 /**
- * From one schema version to the next. A build that knows both is started everywhere. Migrations run in the background, and then an
- * operator finishes the upgrade. Until then the version before can be started again. Afterwards the background makes what the version before
- * could not read, and takes away what only that version needed.
+ * From one schema version to the next. A build that knows both is started everywhere. Migrations run in the background,
+ * and then an operator finishes the upgrade. Until then the version before can be started again. Afterwards the final
+ * migrations make what that version could not read, and remove what only it needed.
  */
 export function createUpgrade({ db, maintenance, migrations, processes, clock }: Settings) {
   const migrator = createMigrator({ db: maintenance, clock });

@@ -42,9 +42,8 @@ const perSweep = 100;
 
 /**
  * Removes a person: claims, identity, enrollments, and what is kept of them in tokens and events. The ledger
- * names charges, never people, and stays. The sweep erases again what was written while the first pass ran, then removes the
- * last links.
- * It also finishes an erasure that a crash has interrupted.
+ * names charges, never people, and stays. The sweep erases again what was written while the first pass ran, then
+ * removes the last links. It also finishes an erasure that a crash has interrupted.
  */
 export function createErasure({
   users,

@@ -101,8 +101,8 @@ export function createIdentities(db: Db, forms: KnownForms) {
     insert,
 
     /**
-     * The user who was found, unless erased. Otherwise removes the identity of an erased user, or inserts the missing user of an
-     * identity that another process has begun.
+     * The user who was found, unless erased. Otherwise removes the identity of an erased user, or inserts the missing
+     * user of an identity that another process has begun.
      * @returns undefined where the identity has to be looked up again
      */
     async resolve({ identity, user }: Found, wanted: User): Promise<User | undefined> {

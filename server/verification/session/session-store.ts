@@ -169,8 +169,7 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
 
   /**
    * Matches the sessions of codes or links. The database compares the hashes: nothing of a session that is named with a
-   * wrong secret
-   * is read.
+   * wrong secret is read.
    */
   function presented(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {
     const hashes = { [field]: { $in: all.map(({ hash }) => hash) } };
