@@ -1,3 +1,4 @@
+import { createServer, type RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
@@ -15,6 +16,7 @@ import type { Logger } from '../logging.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
 import { asGeneral, asOAuth, renderErrors } from './errors.ts';
+import { oneAtATime } from './pipelining.ts';
 import { boundHeaders } from './request-headers.ts';
 
 /** Largest request body in bytes. */
@@ -23,6 +25,8 @@ const bodyLimit = 64 * 1024;
 const longestUrl = 16 * 1024;
 /** Milliseconds that a silent connection is kept. */
 const connectionTimeout = 60_000;
+/** Milliseconds that a connection is kept after an answer: longer than load balancers keep theirs. */
+const keepAliveTimeout = 72_000;
 
 /** Milliseconds. */
 export interface ArrivalTimes {
@@ -68,6 +72,20 @@ function answerBrokenRequest(_error: Error, socket: Socket): void {
   );
 }
 
+/** Connections that are slow to send are closed; requests of one connection are handled one after another. */
+function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
+  const server = createServer(
+    {
+      headersTimeout: arrival.headers,
+      requestTimeout: arrival.request,
+      connectionsCheckingInterval: arrival.check,
+      keepAliveTimeout,
+    },
+    oneAtATime(handle),
+  );
+  return server.setTimeout(connectionTimeout);
+}
+
 /**
  * A Fastify server, as every listener of the service has it. Requests and answers go through zod. Every answer has
  * `X-Request-Id`. Whatever goes wrong, errors have the contract's formats, never the framework's own.
@@ -86,9 +104,7 @@ export function createHttpServer({
       return parent.child(trace ? { ...bindings, traceId: trace.traceId } : bindings, options);
     },
     bodyLimit,
-    requestTimeout: arrival.request,
-    http: { headersTimeout: arrival.headers, connectionsCheckingInterval: arrival.check },
-    connectionTimeout,
+    serverFactory: (handle) => listenerFor(handle as RequestListener, arrival),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     genReqId: randomRequestId,
     routerOptions: { maxParamLength: longestUrl },
