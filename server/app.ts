@@ -15,9 +15,6 @@ import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
 import type { Services } from './wiring/services.ts';
 
-/** Billable and OAuth requests that a process has in flight: about what it answers in 200 ms. */
-const mostInFlight = 256;
-
 interface Context {
   config: Config;
   db: Database['db'];
@@ -51,10 +48,10 @@ export async function createPublicApp(services: Services, context: Context): Pro
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(guideRoutes, { prefix: '/docs/guides' });
-  await app.register(healthRoutes({ db, clock, isStopping, outdated }));
+  await app.register(healthRoutes({ db, clock, isStopping, outdated, isStuck: services.capacity.isStuck }));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(async (bounded) => {
-    boundInFlight(bounded, { most: mostInFlight, ...services.load, logger });
+    boundInFlight(bounded, services.capacity);
     await bounded.register(
       async (scope) => {
         renderErrors(scope, asOAuth);
@@ -84,7 +81,7 @@ export async function createAdminApp(services: Services, context: Context): Prom
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
   refuseWhereOutdated(app, outdated);
   services.processMetrics.observeAnswers(app);
-  await app.register(healthRoutes({ db, clock, isStopping, outdated }));
+  await app.register(healthRoutes({ db, clock, isStopping, outdated, isStuck: services.capacity.isStuck }));
   await app.register(services.admin.routes);
   return app;
 }
@@ -95,7 +92,7 @@ export async function createHealthApp(
   { db, clock, logger, isStopping, outdated }: Context,
 ): Promise<HttpServer> {
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
-  await app.register(healthRoutes({ db, clock, isStopping, outdated }));
+  await app.register(healthRoutes({ db, clock, isStopping, outdated, isStuck: services.capacity.isStuck }));
   await app.register(services.admin.metricsRoutes);
   return app;
 }

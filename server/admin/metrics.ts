@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
+import type { CallerKind } from '../platform/http/in-flight.ts';
 import type { ProcessMetrics } from '../platform/process-metrics.ts';
 import { createBacklogMetrics, type SourceCertificate } from './backlog-metrics.ts';
 import type { Backlog } from './backlog-store.ts';
@@ -15,9 +16,9 @@ export interface Metrics {
   /** Counts an answer of the public listener. */
   answered(answer: Answer): void;
   /** Counts a request that was refused because too many were in flight. */
-  shed(): void;
-  /** Notes how many billable and OAuth requests are in flight in this process. */
-  inFlight(count: number): void;
+  shed(caller: CallerKind): void;
+  /** Notes how many billable and OAuth requests of such callers are in flight in this process. */
+  inFlight(caller: CallerKind, count: number): void;
   /** Counts what was written or published together. */
   batch(kind: 'ledger_page' | 'events', size: number): void;
   /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
@@ -67,12 +68,14 @@ export function createMetrics({
   });
   const shedRequests = new Counter({
     name: 'svc_shed_requests_total',
-    help: 'Requests refused with 503 because too many were in flight in this process',
+    help: 'Requests refused with 503 because too many were in flight in this process, by whether credentials were checked',
+    labelNames: ['caller'],
     registers,
   });
   const requestsInFlight = new Gauge({
     name: 'svc_requests_in_flight',
-    help: 'Billable and OAuth requests that this process is answering; 256 is the most',
+    help: 'Billable and OAuth requests that this process is answering: at most 256 authenticated and 512 unauthenticated ones',
+    labelNames: ['caller'],
     registers,
   });
   const batches = new Histogram({
@@ -116,8 +119,8 @@ export function createMetrics({
       if (bucket) capRefusals.inc({ bucket });
     },
 
-    shed: () => shedRequests.inc(),
-    inFlight: (count) => requestsInFlight.set(count),
+    shed: (caller) => shedRequests.inc({ caller }),
+    inFlight: (caller, count) => requestsInFlight.set({ caller }, count),
     batch: (kind, size) => batches.observe({ kind }, size),
     sending: ({ lane, lag }) => sendLag.observe({ lane }, lag),
     sent: (outcome) => attempts.inc({ outcome }),

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
+import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import type { Deadline } from '../platform/pace.ts';
 import type { Account } from './resolve.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
@@ -41,7 +41,7 @@ export function checkboxRoutes({
       void reply.header('cache-control', 'no-store');
       const account = await authenticate(request.headers.authorization);
       accounts.set(request, account);
-      notePartner(request, account.partner._id);
+      await admitAuthenticated(request, account.partner._id);
     });
     // Errors go to the error handler of the server.
     scope.setErrorHandler(async (thrown, request) => {

@@ -50,8 +50,8 @@ export interface Credentials {
   basic: boolean;
   /** Remote address of the caller. */
   address: string;
-  /** Called with the partner, once the secret is known to be right. */
-  identified?: (partnerId: string) => void;
+  /** Called with the partner, once the secret is known to be right. It may refuse the request. */
+  identified?: (partnerId: string) => Promise<void>;
 }
 
 /** Wrong secrets a minute, per client id and address, before 429 takes the place of 401. */
@@ -100,7 +100,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       const isRight = ({ client }: Authenticated) => secretMatches(client, credentials.clientSecret);
       const found = await findClient(credentials.clientId, { until: (one) => isRight(one) && isActive(one) });
       if (!found || !isRight(found)) return refuse(credentials);
-      credentials.identified?.(found.partner._id);
+      await credentials.identified?.(found.partner._id);
       if (isActive(found)) return found;
       throw new ApiError('client_inactive');
     },

@@ -11,8 +11,8 @@ import {
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
-import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, contextOf } from '../platform/http/deadline.ts';
+import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Deadline } from '../platform/pace.ts';
@@ -69,7 +69,7 @@ function createCredentialsReader() {
         clientSecret,
         basic: place === 'basic',
         address: request.ip,
-        identified: (partnerId) => notePartner(request, partnerId),
+        identified: (partnerId) => admitAuthenticated(request, partnerId),
       };
     },
   };
@@ -102,7 +102,7 @@ export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies):
       '/userinfo',
       { schema: { response: { 200: UserinfoResponse, ...errors(401, 429, 500, 503) } } },
       async (request) =>
-        userinfo(request.headers.authorization, (partnerId) => notePartner(request, partnerId)),
+        userinfo(request.headers.authorization, (partnerId) => admitAuthenticated(request, partnerId)),
     );
 
     scope.post(

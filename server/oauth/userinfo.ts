@@ -39,16 +39,16 @@ export function createUserinfo({ tokens, findAccess, findClient, limit, clock }:
     }
   }
 
-  /** `identified` is called with the partner, once the token is known to be ours. */
+  /** `identified` is called with the partner, once the token is known to be ours. It may refuse the request. */
   return async (
     authorization: string | undefined,
-    identified?: (partnerId: string) => void,
+    identified?: (partnerId: string) => Promise<void>,
   ): Promise<UserinfoResponse> => {
     const token = bearerToken(authorization);
     const verified = token && (await tokens.verify(token));
     const found = verified ? await findClient(verified.clientId) : undefined;
     if (!verified || !found) throw refusal(authorization);
-    identified?.(found.partner._id);
+    await identified?.(found.partner._id);
 
     const [access] = await Promise.all([
       findAccess(found.client, verified.id),

@@ -10,6 +10,8 @@ interface Dependencies {
   isStopping: () => boolean;
   /** Why this build must not use the database; undefined where it may. */
   outdated: () => string | undefined;
+  /** True where no request is admitted any more, and none ends. */
+  isStuck: () => boolean;
 }
 
 const Health = z.strictObject({ status: z.literal('ok') });
@@ -19,7 +21,13 @@ const Readiness = z.strictObject({ ready: z.boolean(), reasons: z.array(z.string
 const logLevel = 'silent';
 
 /** `GET /healthz`: the process lives. `GET /readyz`: it can serve, or why not. */
-export function healthRoutes({ db, clock, isStopping, outdated }: Dependencies): FastifyPluginAsyncZod {
+export function healthRoutes({
+  db,
+  clock,
+  isStopping,
+  outdated,
+  isStuck,
+}: Dependencies): FastifyPluginAsyncZod {
   async function reasonsAgainst(): Promise<string[]> {
     if (isStopping()) return ['the process is stopping'];
     const fault = outdated();
@@ -30,6 +38,7 @@ export function healthRoutes({ db, clock, isStopping, outdated }: Dependencies):
     );
     return [
       ...(reachable ? [] : ['the database is away']),
+      ...(isStuck() ? ['all places for requests are taken, and none was given back for 10 s'] : []),
       ...(clock.trusted() ? [] : ['the clock is more than 2 s off the database, or was not measured lately']),
     ];
   }

@@ -3,8 +3,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
-import { notePartner } from '../platform/http/answer-log.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
+import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import type { Deadline } from '../platform/pace.ts';
 import type { Caller } from './caller.ts';
 
@@ -37,7 +37,7 @@ export function storefrontRoutes({ authenticate, exchange, pace }: Dependencies)
     const raw = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const caller = await authenticate(request.headers, raw);
     callers.set(request, caller);
-    notePartner(request, caller.partner._id);
+    await admitAuthenticated(request, caller.partner._id);
     request.body = parseBody(request.headers['content-type'], raw);
   }
 

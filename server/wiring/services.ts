@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
+import { createCapacity } from '../platform/http/in-flight.ts';
 import { createKeyRotation } from '../platform/key-rotation.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -41,6 +42,12 @@ import { reportShards } from './shard-report.ts';
 import { createStores, type Stores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
+
+/**
+ * Billable and OAuth requests that a process has in flight. With right credentials: about what it answers in 200 ms. For
+ * the others one batched read is to be done, to find out whose they are.
+ */
+const mostInFlight = { authenticated: 256, unauthenticated: 512 };
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
 export interface Foundation {
@@ -228,8 +235,12 @@ export function createServices(foundation: Foundation) {
   return {
     processMetrics,
     tracing,
-    /** Counts requests in flight, and those that were refused because too many were. */
-    load: { onShed: metrics.shed, onInFlight: metrics.inFlight },
+    capacity: createCapacity({
+      most: mostInFlight,
+      onShed: metrics.shed,
+      onInFlight: metrics.inFlight,
+      logger,
+    }),
     ...endpoints,
     verification,
     admin,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -22,6 +22,21 @@ describe('health, on both listeners', () => {
       expect(await call(base, '/healthz')).toEqual({ status: 200, body: { status: 'ok' } });
       expect(await call(base, '/readyz')).toEqual({ status: 200, body: { ready: true, reasons: [] } });
     }
+  });
+
+  it('is not ready where all places for requests are taken and none was given back for 10 s', async () => {
+    const { capacity } = server.services;
+    let taken = 0;
+    while (capacity.take('authenticated')) taken += 1;
+    const later = performance.now() + 10_001;
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => later);
+    onTestFinished(() => time.mockRestore());
+    expect(await call(server.baseUrl, '/readyz')).toEqual({
+      status: 503,
+      body: { ready: false, reasons: [expect.stringContaining('none was given back for 10 s')] },
+    });
+    for (; taken > 0; taken -= 1) capacity.giveBack('authenticated');
+    expect((await call(server.baseUrl, '/readyz')).status).toBe(200);
   });
 
   it('is not ready, and says why, while its clock is not trusted', async () => {

@@ -1,26 +1,59 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { boundInFlight } from '../../server/platform/http/in-flight.ts';
+import {
+  admitAuthenticated,
+  boundInFlight,
+  type Capacity,
+  createCapacity,
+} from '../../server/platform/http/in-flight.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
 
 let app: HttpServer;
 let url: string;
+let capacity: Capacity;
 let waiting: (() => void)[];
+let now: number;
+/** Answers that are too large for the buffers of a connection. */
+let large: number;
 const refusalDelay = 20;
 const onShed = vi.fn();
-const onInFlight = vi.fn();
+const inFlight = { unauthenticated: 0, authenticated: 0 };
 const warn = vi.fn();
 
 beforeEach(async () => {
   waiting = [];
+  large = 0;
+  now = 1_000_000;
   onShed.mockClear();
-  onInFlight.mockClear();
   warn.mockClear();
+  Object.assign(inFlight, { unauthenticated: 0, authenticated: 0 });
+  capacity = createCapacity({
+    most: { unauthenticated: 3, authenticated: 2 },
+    refusalDelay,
+    onShed,
+    onInFlight: (kind, count) => {
+      inFlight[kind] = count;
+    },
+    logger: { warn },
+    now: () => now,
+  });
   app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
   await app.register(async (scope) => {
-    boundInFlight(scope, { most: 3, refusalDelay, onShed, onInFlight, logger: { warn } });
+    boundInFlight(scope, capacity);
     await scope.register(async (below) => {
-      below.get('/slow', () => new Promise((resolve) => waiting.push(() => resolve({ done: true }))));
+      const wait = () => new Promise((resolve) => waiting.push(() => resolve({ done: true })));
+      below.get('/slow', wait);
+      below.post('/slow', wait);
+      below.get('/known', async (request) => {
+        await admitAuthenticated(request, 'ptr_1');
+        return wait();
+      });
+      below.get('/large', async () => {
+        large += 1;
+        return 'x'.repeat(20_000_000);
+      });
     });
   });
   app.get('/other', async () => ({ done: true }));
@@ -28,17 +61,26 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const finish of waiting) finish();
-  // A caller that was gone may have opened another connection, which has had no request yet: a close waits for it.
+  // A disconnected caller may have opened another connection, which has had no request yet: a close waits for it.
   app.server.closeAllConnections();
   await app.close();
 });
 
-const slow = (signal?: AbortSignal) => fetch(`${url}/slow`, signal ? { signal } : {});
+const call = (path: string, signal?: AbortSignal) => fetch(`${url}${path}`, signal ? { signal } : {});
+const slow = (signal?: AbortSignal) => call('/slow', signal);
 const full = async () => {
   const answers = [slow(), slow(), slow()];
   await expect.poll(() => waiting.length).toBe(3);
   return answers;
 };
+async function rawConnection() {
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').on(
+    'error',
+    () => undefined,
+  );
+  await once(socket, 'connect');
+  return socket;
+}
 
 describe('requests in flight', () => {
   it('are bounded: one more is refused with 503 and Retry-After, counted and logged', async () => {
@@ -51,12 +93,12 @@ describe('requests in flight', () => {
         error: expect.stringContaining('in flight'),
       });
     }
-    expect(onShed).toHaveBeenCalledTimes(5);
+    expect(onShed.mock.calls.flat()).toEqual(Array(5).fill('unauthenticated'));
     expect(warn).toHaveBeenCalledTimes(1);
     expect((await fetch(`${url}/other`)).status).toBe(200);
     for (const finish of waiting) finish();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    await expect.poll(() => onInFlight.mock.calls.flat()).toEqual([1, 2, 3, 2, 1, 0]);
+    await expect.poll(() => inFlight.unauthenticated).toBe(0);
   });
 
   it('are refused late, so that callers that repeat without a pause repeat less often', async () => {
@@ -69,7 +111,7 @@ describe('requests in flight', () => {
     await Promise.all(answers);
   });
 
-  it('leave their place when they are answered, and when their caller is gone', async () => {
+  it('leave their place when they are answered, and when their caller has disconnected', async () => {
     const answers = await full();
     waiting[0]?.();
     await answers[0];
@@ -79,11 +121,82 @@ describe('requests in flight', () => {
     expect((await slow()).status).toBe(503);
     caller.abort();
     await gone;
+    await expect.poll(() => inFlight.unauthenticated).toBe(2);
     const answer = slow();
-    await expect.poll(() => waiting.length, { timeout: 5_000 }).toBe(5);
+    await expect.poll(() => waiting.length).toBe(5);
     waiting[4]?.();
     expect((await answer).status).toBe(200);
     for (const finish of waiting) finish();
     await Promise.all(answers);
+    // The work of the disconnected caller has ended by now too: its place was given back once.
+    expect(inFlight.unauthenticated).toBe(0);
+  });
+
+  it('count when their body has arrived', async () => {
+    const sockets = await Promise.all([1, 2, 3, 4].map(rawConnection));
+    const head =
+      'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n';
+    for (const socket of sockets) socket.write(head);
+    expect((await fetch(`${url}/other`)).status).toBe(200);
+    expect(inFlight.unauthenticated).toBe(0);
+    sockets[0]?.write('{}');
+    await expect.poll(() => inFlight.unauthenticated).toBe(1);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(() => inFlight.unauthenticated).toBe(0);
+  });
+
+  it('leave their place when the answer is ready, also where the caller does not read it', async () => {
+    const sockets = await Promise.all([1, 2, 3, 4].map(rawConnection));
+    for (const socket of sockets) socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await expect.poll(() => large).toBe(4);
+    await expect.poll(() => inFlight.unauthenticated).toBe(0);
+    const answers = await full();
+    for (const finish of waiting) finish();
+    await Promise.all(answers);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+describe('callers with right credentials', () => {
+  const known = () => call('/known');
+
+  it('go on in places of their own, which other callers cannot take', async () => {
+    const first = known();
+    await expect.poll(() => inFlight).toEqual({ unauthenticated: 0, authenticated: 1 });
+    const second = known();
+    await expect.poll(() => inFlight).toEqual({ unauthenticated: 0, authenticated: 2 });
+    const strangers = [slow(), slow(), slow()];
+    await expect.poll(() => inFlight).toEqual({ unauthenticated: 3, authenticated: 2 });
+    for (const finish of waiting) finish();
+    expect((await Promise.all([first, second, ...strangers])).map(({ status }) => status)).toEqual(
+      Array(5).fill(200),
+    );
+  });
+
+  it('are refused where all their places are taken, and those of others stay free', async () => {
+    const answers = [known(), known()];
+    await expect.poll(() => inFlight.authenticated).toBe(2);
+    expect((await known()).status).toBe(503);
+    expect(onShed.mock.calls.flat()).toEqual(['authenticated']);
+    expect(inFlight).toEqual({ unauthenticated: 0, authenticated: 2 });
+    for (const finish of waiting) finish();
+    await Promise.all(answers);
+  });
+});
+
+describe('a capacity', () => {
+  it('is stuck where all places are taken and none was given back for 10 s', () => {
+    capacity.take('authenticated');
+    now += 60_000;
+    expect(capacity.isStuck()).toBe(false);
+    capacity.take('authenticated');
+    now += 10_000;
+    expect(capacity.isStuck()).toBe(false);
+    now += 1;
+    expect(capacity.isStuck()).toBe(true);
+    capacity.giveBack('authenticated');
+    expect(capacity.isStuck()).toBe(false);
+    capacity.take('authenticated');
+    expect(capacity.isStuck()).toBe(false);
   });
 });

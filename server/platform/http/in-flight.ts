@@ -1,17 +1,23 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import type { Logger } from '../logging.ts';
+import { notePartner } from './answer-log.ts';
+
+/** Whose requests a place is for: callers whose credentials are not judged yet, or callers with right ones. */
+export type CallerKind = 'unauthenticated' | 'authenticated';
 
 interface Settings {
-  /** Most requests in flight; one more is refused. */
-  most: number;
+  /** Most requests in flight of each kind; one more is refused. */
+  most: Record<CallerKind, number>;
   /** Milliseconds that a refusal waits. */
   refusalDelay?: number;
   /** Called for each refused request. */
-  onShed: () => void;
+  onShed: (kind: CallerKind) => void;
   /** Called with how many are in flight, whenever that changes. */
-  onInFlight?: (count: number) => void;
+  onInFlight: (kind: CallerKind, count: number) => void;
   logger: Pick<Logger, 'warn'>;
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number;
 }
 
 /** Seconds after which a refused caller may try again. */
@@ -26,39 +32,120 @@ const overloaded = new ApiError('service_unavailable', {
 const refusalDelayMs = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
+/** Milliseconds. Each request is answered within 5 s, so places that are all taken for longer are lost. */
+const stuckAfter = 10_000;
 
-/**
- * Bounds the requests in flight in this scope and those below it. Above the bound, a request is refused with
- * 503 before its body is read.
- */
-export function boundInFlight(scope: FastifyInstance, settings: Settings): void {
+/** The places of requests in flight, and who has them. */
+export interface Capacity {
+  /** Takes a place; false where all are taken. */
+  take(kind: CallerKind): boolean;
+  giveBack(kind: CallerKind): void;
+  /** Rejects after a delay with the refusal of one more request. */
+  refuse(kind: CallerKind): Promise<never>;
+  /** True where all places of a kind are taken and none was given back for 10 s. */
+  isStuck(): boolean;
+}
+
+export function createCapacity(settings: Settings): Capacity {
   const { most, refusalDelay = refusalDelayMs, onShed, onInFlight, logger } = settings;
-  let inFlight = 0;
+  const { now = () => performance.now() } = settings;
+  const inFlight = { unauthenticated: 0, authenticated: 0 };
+  const fullSince: Partial<Record<CallerKind, number | undefined>> = {};
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
 
-  function refuse(): ApiError {
-    onShed();
-    shed += 1;
-    if (performance.now() - loggedAt > logEvery) {
-      logger.warn({ shed, inFlight }, 'overloaded: requests are refused');
-      loggedAt = performance.now();
-      shed = 0;
-    }
-    return overloaded;
-  }
+  return {
+    take(kind) {
+      if (inFlight[kind] >= most[kind]) return false;
+      inFlight[kind] += 1;
+      if (inFlight[kind] === most[kind]) fullSince[kind] = now();
+      onInFlight(kind, inFlight[kind]);
+      return true;
+    },
 
-  scope.addHook('onRequest', (_request, reply, done) => {
-    if (inFlight >= most) {
-      setTimeout(() => done(refuse()), refusalDelay);
-      return;
-    }
-    inFlight += 1;
-    onInFlight?.(inFlight);
+    giveBack(kind) {
+      inFlight[kind] -= 1;
+      fullSince[kind] = undefined;
+      onInFlight(kind, inFlight[kind]);
+    },
+
+    refuse(kind) {
+      onShed(kind);
+      shed += 1;
+      if (now() - loggedAt > logEvery) {
+        logger.warn({ shed, ...inFlight }, 'overloaded: requests are refused');
+        loggedAt = now();
+        shed = 0;
+      }
+      return new Promise((_resolve, reject) => {
+        setTimeout(() => reject(overloaded), refusalDelay);
+      });
+    },
+
+    isStuck: () =>
+      Object.values(fullSince).some((since) => since !== undefined && now() - since > stuckAfter),
+  };
+}
+
+/** A request of a bounded scope: who sends it, as far as known, and the place that it has. */
+interface Placed {
+  readonly capacity: Capacity;
+  kind: CallerKind;
+  place?: CallerKind | undefined;
+}
+/** Requests whose connection is open. */
+const requests = new WeakMap<FastifyRequest, Placed>();
+
+/** Idempotent. */
+function leave(one: Placed): void {
+  if (one.place) one.capacity.giveBack(one.place);
+  one.place = undefined;
+}
+
+/** Changes to a place of the request's kind. @returns a rejection where all of them are taken */
+function enter(one: Placed): Promise<never> | undefined {
+  leave(one);
+  if (!one.capacity.take(one.kind)) return one.capacity.refuse(one.kind);
+  one.place = one.kind;
+  return undefined;
+}
+
+/**
+ * Bounds the requests in flight in this scope and those below it. A request counts from when its body has arrived until
+ * its answer is ready or its connection is closed. Above the bound, it is refused with 503.
+ */
+export function boundInFlight(scope: FastifyInstance, capacity: Capacity): void {
+  scope.addHook('onRequest', (request, reply, done) => {
+    const one: Placed = { capacity, kind: 'unauthenticated' };
+    requests.set(request, one);
     reply.raw.once('close', () => {
-      inFlight -= 1;
-      onInFlight?.(inFlight);
+      requests.delete(request);
+      leave(one);
     });
     done();
   });
+  scope.addHook('preValidation', async (request) => {
+    const one = requests.get(request);
+    if (one) await enter(one);
+  });
+  // What remains is to send the answer. A caller that does not read it delays that.
+  scope.addHook('onSend', (request, _reply, _payload, done) => {
+    const one = requests.get(request);
+    if (one) leave(one);
+    done();
+  });
+}
+
+/**
+ * Records that the credentials of a request are right. In a bounded scope it goes on in a place for such requests.
+ * Callers without credentials cannot take those.
+ * @throws ApiError service_unavailable where all these places are taken
+ */
+export async function admitAuthenticated(request: FastifyRequest, partnerId: string): Promise<void> {
+  notePartner(request, partnerId);
+  const one = requests.get(request);
+  if (one?.kind !== 'unauthenticated') return;
+  one.kind = 'authenticated';
+  // A request without a place takes one when its body has arrived.
+  if (one.place) await enter(one);
 }
