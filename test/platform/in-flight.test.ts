@@ -165,10 +165,10 @@ describe('callers with right credentials', () => {
     await expect.poll(() => inFlight).toEqual({ unauthenticated: 0, authenticated: 1 });
     const second = known();
     await expect.poll(() => inFlight).toEqual({ unauthenticated: 0, authenticated: 2 });
-    const strangers = [slow(), slow(), slow()];
+    const others = [slow(), slow(), slow()];
     await expect.poll(() => inFlight).toEqual({ unauthenticated: 3, authenticated: 2 });
     for (const finish of waiting) finish();
-    expect((await Promise.all([first, second, ...strangers])).map(({ status }) => status)).toEqual(
+    expect((await Promise.all([first, second, ...others])).map(({ status }) => status)).toEqual(
       Array(5).fill(200),
     );
   });
