@@ -1,15 +1,6 @@
 import { Flags } from '@oclif/core';
+import { eventNames } from '../contracts/event-names.ts';
 import { modeFilter, moment } from './flags.ts';
-
-/** The four events of the contract. */
-export const eventNames = [
-  'verification.session.completed',
-  'verification.session.failed',
-  'enrollment.created',
-  'vae.resolved',
-] as const;
-
-export type EventName = (typeof eventNames)[number];
 
 /** Which events or deliveries a command is about. */
 export const eventFilters = {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClaimsMap } from './claims.ts';
+import type { EventName } from './event-names.ts';
 import { DateTime } from './identifiers.ts';
 import { FailureReason } from './verification.ts';
 
@@ -48,15 +49,11 @@ export const eventSchemas = {
       resolved_at: DateTime,
     })
     .meta({ id: 'VerifiedAccessEvent' }),
-} as const;
+} as const satisfies Record<EventName, z.ZodObject>;
 
-export type EventType = keyof typeof eventSchemas;
-export const eventTypes = Object.keys(eventSchemas) as EventType[];
-
-export const WebhookEvent = z.discriminatedUnion('event', [
-  eventSchemas['verification.session.completed'],
-  eventSchemas['verification.session.failed'],
-  eventSchemas['enrollment.created'],
-  eventSchemas['vae.resolved'],
-]);
+type EventSchema = (typeof eventSchemas)[EventName];
+export const WebhookEvent = z.discriminatedUnion(
+  'event',
+  Object.values(eventSchemas) as [EventSchema, ...EventSchema[]],
+);
 export type WebhookEvent = z.infer<typeof WebhookEvent>;

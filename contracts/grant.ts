@@ -26,6 +26,9 @@ export interface Grant {
   enrollment: { id: string; status: 'active' | 'blocked'; rehearse?: Rehearsal | undefined };
 }
 
+/** So many wrong verifiers invalidate a code. */
+export const maxWrongVerifiers = 5;
+
 /** A client that exchanges codes: `oauth` ones at the token endpoint, `storefront` ones by signed calls. */
 export interface ExchangingClient {
   _id: string;

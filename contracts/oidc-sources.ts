@@ -37,14 +37,20 @@ function ruleFault(name: string, rule: ClaimRule): string | undefined {
 }
 
 const fromBirthdate: ClaimRule = { birthdate: 'birthdate' };
-/** For providers that say nothing special: standard claims of OpenID Connect Core 5.1. */
-export const usualClaims: ClaimRules = {
+/** For each claim the standard one of OpenID Connect Core 5.1 that tells it; null where none does. */
+const standardRules: Record<ClaimName, ClaimRule | null> = {
   age_16_plus: fromBirthdate,
   age_18_plus: fromBirthdate,
   age_21_plus: fromBirthdate,
   country: { claim: 'address.country' },
   identity_verified: { present: 'verified_claims' },
+  assurance_level: null,
 };
+
+/** For providers that say nothing special. */
+export const usualClaims = Object.fromEntries(
+  Object.entries(standardRules).filter(([, rule]) => rule !== null),
+) as ClaimRules;
 
 /** What a user's failure at the provider means for the session. */
 const Failure = z.enum(['abandoned', 'document_rejected', 'source_error']);

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { eventTypes } from '../events.ts';
+import { eventNames } from '../event-names.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason, WaitReason } from '../webhooks.ts';
 import { page, reference } from './references.ts';
 
-export const EventName = z.enum(eventTypes as [(typeof eventTypes)[number], ...typeof eventTypes]);
+export const EventName = z.enum(eventNames);
 
 /** One POST, or the try of one. Null until it has ended, or where there was none. */
 export const AttemptView = z.strictObject({

@@ -1,9 +1,9 @@
-import { type EventType, eventTypes } from '../events.ts';
+import { type EventName, eventNames } from '../event-names.ts';
 import { sample } from './samples.ts';
 
-const envelope = (event: EventType) => ({ event, event_id: sample.event, partner_id: sample.partner });
+const envelope = (event: EventName) => ({ event, event_id: sample.event, partner_id: sample.partner });
 
-const examples: Record<EventType, { schema: string; summary: string; example: Record<string, unknown> }> = {
+const examples: Record<EventName, { schema: string; summary: string; example: Record<string, unknown> }> = {
   'verification.session.completed': {
     schema: 'SessionCompletedEvent',
     summary: 'A user completed the flow and an authorization code was issued',
@@ -56,7 +56,7 @@ const parameters = [
 
 /** The four events of interface section 6, as they are posted to the partner (4.7). */
 export const webhooks = Object.fromEntries(
-  eventTypes.map((type) => {
+  eventNames.map((type) => {
     const { schema, summary, example } = examples[type];
     const post = {
       operationId: schema,

@@ -2,7 +2,7 @@ import type { BillableKind } from '../../contracts/charge.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
-import type { Refusal } from './wallet-rules.ts';
+import { defaultCaps, type Refusal } from './wallet-rules.ts';
 
 const length = { minute, hour };
 
@@ -40,9 +40,9 @@ export function rehearse(mark: Rehearsal, kind: BillableKind, now: number): ApiE
     case 'low-balance':
       return refusalOf({ outcome: 'insufficient' });
     case 'minute-cap':
-      return capped('minute', 60);
+      return capped('minute', defaultCaps.perMinute);
     case 'hour-cap':
-      return capped('hour', 1000);
+      return capped('hour', defaultCaps.perHour);
     case 'unavailable':
       return unavailable();
   }

@@ -30,13 +30,16 @@ export type Refusal =
   | { outcome: 'capped'; bucket: 'minute' | 'hour'; limit: number; retryAfter: number }
   | { outcome: 'insufficient' };
 
-/** Interface section 8: a new wallet is empty and has the default caps. */
+/** Billable events a partner (interface section 8). */
+export const defaultCaps = { perMinute: 60, perHour: 1000 };
+
+/** A new wallet is empty and has the default caps. */
 export const newWallet: WalletState = {
   balance: 0,
   seq: 0,
   minute: { start: new Date(0), used: 0 },
   hour: { start: new Date(0), used: 0 },
-  caps: { perMinute: 60, perHour: 1000 },
+  caps: defaultCaps,
 };
 
 type Counting = 'charge' | 'money' | 'note';

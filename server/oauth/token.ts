@@ -1,5 +1,5 @@
 import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
-import { type Grant, grantedScope, termsOf } from '../../contracts/grant.ts';
+import { type Grant, grantedScope, maxWrongVerifiers, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetimeSeconds, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
@@ -22,9 +22,6 @@ interface Dependencies {
 
 /** A code used again later than this after its first use has its token revoked (RFC 6749 4.1.2); milliseconds. */
 const concurrentUseWindowMs = 10_000;
-
-/** Five wrong verifiers invalidate a code. */
-const maxWrongVerifiers = 5;
 
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
 

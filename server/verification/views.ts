@@ -1,5 +1,6 @@
 import type { EnrollmentView } from '../../contracts/admin/enrollments.ts';
 import type { CodeState, SessionSummary, SessionView } from '../../contracts/admin/sessions.ts';
+import { maxWrongVerifiers } from '../../contracts/grant.ts';
 import { reasons } from '../../contracts/reasons.ts';
 import type { Enrollment } from './people/enrollment-store.ts';
 import { reasonAt, type Step, stepOf } from './session/steps.ts';
@@ -15,9 +16,6 @@ interface SessionContext {
   charge: Charge | undefined;
   now: number;
 }
-
-/** Five wrong verifiers invalidate the code. */
-const maxWrongVerifiers = 5;
 
 function stateOfCode(code: IssuedCode, { charge, now }: SessionContext): CodeState {
   if (charge) return 'used';

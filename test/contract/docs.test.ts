@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimNames } from '../../contracts/claims.ts';
-import { eventTypes } from '../../contracts/events.ts';
+import { eventNames } from '../../contracts/event-names.ts';
 import { FailureReason, Rehearsal } from '../../contracts/verification.ts';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -24,7 +24,7 @@ describe('docs', () => {
     const claims = readDoc('tokens-and-claims.md');
     for (const name of claimNames) expect(claims).toContain(`\`${name}\``);
     const webhooks = readDoc('webhooks.md');
-    for (const name of [...eventTypes, ...FailureReason.options]) expect(webhooks).toContain(`\`${name}\``);
+    for (const name of [...eventNames, ...FailureReason.options]) expect(webhooks).toContain(`\`${name}\``);
     const testing = readDoc('testing.md');
     for (const name of Rehearsal.options) expect(testing).toContain(`\`${name}\``);
     const partner = await createPartner(server);

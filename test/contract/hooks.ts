@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { expect } from 'vitest';
-import { type EventType, eventSchemas } from '../../contracts/events.ts';
+import type { EventName } from '../../contracts/event-names.ts';
+import { eventSchemas } from '../../contracts/events.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { createReceiver, type Received } from '../harness/receiver.ts';
 import { conformEvent } from './conformance.ts';
@@ -48,7 +49,7 @@ export async function receive(
     signingSecret,
     delivered,
     /** The first delivery of an event of this type, once it is there. */
-    async event(type: EventType): Promise<Delivered> {
+    async event(type: EventName): Promise<Delivered> {
       const found = () => delivered.find(({ body }) => body['event'] === type);
       await expect.poll(found, { timeout: 10_000 }).toBeDefined();
       const event = found();
@@ -58,9 +59,9 @@ export async function receive(
       return event;
     },
     /** What was delivered of this type, oldest first. */
-    of: (type: EventType) => delivered.filter(({ body }) => body['event'] === type),
+    of: (type: EventName) => delivered.filter(({ body }) => body['event'] === type),
     /** The newest delivery of a type, as operators see it. */
-    async delivery(type: EventType) {
+    async delivery(type: EventName) {
       const list = await world.admin.deliveries.list.query({ partnerId: partner.partnerId, event: type });
       return list[0];
     },

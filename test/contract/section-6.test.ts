@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { eventTypes } from '../../contracts/events.ts';
+import { eventNames } from '../../contracts/event-names.ts';
 import { FailureReason } from '../../contracts/verification.ts';
 import { receive } from './hooks.ts';
 import { row } from './row.ts';
@@ -118,16 +118,16 @@ describe('events', () => {
     await world.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
     await hooks.event(event);
     expect(hooks.delivered.map(({ body }) => body['event'])).toEqual([event]);
-    expect(eventTypes).not.toContain('verification.session.expired');
+    expect(eventNames).not.toContain('verification.session.expired');
   });
 
   row('2.10 rule 4', async () => {
     const partner = await world.partner();
     const hooks = await receive(world, partner);
     // Operators can have each of them sent as a sample: the fields are those of section 6 as well.
-    for (const event of eventTypes)
+    for (const event of eventNames)
       await world.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
-    for (const event of eventTypes) await hooks.event(event);
+    for (const event of eventNames) await hooks.event(event);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { eventTypes } from '../../contracts/events.ts';
+import { eventNames } from '../../contracts/event-names.ts';
 import { randomId } from '../../server/platform/ids.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
@@ -272,7 +272,7 @@ describe('webhooks', () => {
     await rejects(webhooks.test({ keyId: 'key_none' }), 'not_found');
   });
 
-  it.each(eventTypes)('trigger sends a sample of %s through the whole pipeline', async (event) => {
+  it.each(eventNames)('trigger sends a sample of %s through the whole pipeline', async (event) => {
     const receiver = await createReceiver((count, _request, response) =>
       response.writeHead(count > 1 ? 200 : 500).end(),
     );

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewTime, ResendDeliveries, ResendFilter } from '../../../contracts/admin/deliveries.ts';
-import type { EventType } from '../../../contracts/events.ts';
+import type { EventName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -111,7 +111,7 @@ export function createDeliveryActions(settings: Settings) {
     return made;
   }
 
-  async function sample(keyId: string, { type, limit }: { type: EventType; limit: number }) {
+  async function sample(keyId: string, { type, limit }: { type: EventName; limit: number }) {
     const key = await findKey(keyId);
     if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
     if (limit > 1 && key.mode === 'live') {
@@ -179,7 +179,7 @@ export function createDeliveryActions(settings: Settings) {
     },
 
     /** A sample through the whole pipeline. */
-    trigger: (keyId: string, type: EventType): Promise<Delivery> =>
+    trigger: (keyId: string, type: EventName): Promise<Delivery> =>
       sample(keyId, { type, limit: attemptLimit }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
-import type { EventType } from '../../../contracts/events.ts';
+import type { EventName } from '../../../contracts/event-names.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
@@ -14,7 +14,7 @@ interface Narrowing {
   /** RFC 3339; not included. */
   until?: string | undefined;
   /** The event's type. */
-  event?: EventType | undefined;
+  event?: EventName | undefined;
   [field: string]: string | undefined;
 }
 

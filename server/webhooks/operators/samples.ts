@@ -1,4 +1,4 @@
-import type { EventType } from '../../../contracts/events.ts';
+import type { EventName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { EventDraft } from '../../platform/event-draft.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -10,15 +10,15 @@ export interface SampleOwner {
 }
 
 /** The event of a test. For a receiver, it is a failed session with an unknown id, so it has no effect. */
-export const harmless: EventType = 'verification.session.failed';
+export const harmless: EventName = 'verification.session.failed';
 
 /** An event of the contract with made-up identifiers, of a cause of its own. */
-export function sampleDraft(type: EventType, owner: SampleOwner, at: Date): EventDraft {
+export function sampleDraft(type: EventName, owner: SampleOwner, at: Date): EventDraft {
   const time = at.toISOString();
   const sessionId = randomId('session');
   const enrollmentId = randomId('enrollment');
   const user = 'sample-user';
-  const fields: Record<EventType, Record<string, unknown>> = {
+  const fields: Record<EventName, Record<string, unknown>> = {
     'verification.session.completed': {
       session_id: sessionId,
       user_id: user,
