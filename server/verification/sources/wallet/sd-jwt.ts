@@ -29,10 +29,11 @@ const clockSkewSeconds = 60;
 const freshnessSeconds = 600;
 
 const seconds = z.number().finite().nonnegative();
+/** When a JWT is valid (RFC 7519 4.1.4, 4.1.5). */
+const validity = { exp: seconds.optional(), nbf: seconds.optional() };
 const Payload = z.looseObject({
+  ...validity,
   vct: z.string(),
-  exp: seconds.optional(),
-  nbf: seconds.optional(),
   iat: seconds.optional(),
   cnf: z.looseObject({ jwk: z.looseObject({ kty: z.literal('EC'), crv: z.literal('P-256') }) }),
   status: z.looseObject({}).optional(),
@@ -41,6 +42,7 @@ const Status = z.object({
   status_list: z.object({ idx: z.number().int().nonnegative(), uri: z.string().max(2048) }),
 });
 const KeyBinding = z.looseObject({
+  ...validity,
   aud: z.string(),
   nonce: z.string(),
   iat: seconds,
@@ -66,10 +68,13 @@ async function checkKeyBinding(
     throw new PresentationRefused('malformed', 'holder key');
   }
   const said = await readJwt(jwt, { type: 'kb+jwt', key, refusal: 'holder proof wrong' });
-  const { aud, nonce, iat, sd_hash: hash } = shaped(KeyBinding, said, 'key binding');
+  const { aud, nonce, iat, exp, nbf, sd_hash: hash } = shaped(KeyBinding, said, 'key binding');
   demand(nonce === expected.nonce, 'wrong nonce');
   demand(aud === expected.audience, 'wrong audience');
-  const age = expected.now / 1000 - iat;
+  const time = expected.now / 1000;
+  demand(exp === undefined || time < exp, 'holder proof wrong', 'expired');
+  demand(nbf === undefined || time >= nbf, 'holder proof wrong', 'not yet valid');
+  const age = time - iat;
   demand(age >= -clockSkewSeconds && age <= freshnessSeconds, 'holder proof wrong', 'not made just now');
   const digest = createHash('sha256').update(signedOver).digest('base64url');
   demand(hash === digest, 'holder proof wrong', 'made over something else');

@@ -1,4 +1,4 @@
-import { CompactSign, UnsecuredJWT } from 'jose';
+import { CompactSign, decodeJwt, UnsecuredJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { presentMdoc } from '../../../../server/verification/test-wallet/holder.ts';
 import {
@@ -57,6 +57,22 @@ describe('a PID as an mdoc', () => {
   });
 });
 
+/** A presentation whose holder's proof says this besides. */
+async function provenAnew(said: object) {
+  const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
+  const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
+  const proof = { ...decodeJwt(whole.slice(signedOver.length)), ...said };
+  const jwt = await new CompactSign(Buffer.from(JSON.stringify(proof)))
+    .setProtectedHeader({ alg: 'ES256', typ: 'kb+jwt' })
+    .sign(issuer.holderKey);
+  return { pid_sd_jwt: [signedOver + jwt] };
+}
+
+it('a PID is accepted while the proof of its holder is valid', async () => {
+  const proven = await check(await provenAnew({ nbf: now / 1000, exp: now / 1000 + 1 }), asked);
+  expect(proven.claims).toEqual({ age_18_plus: true });
+});
+
 describe('a PID is refused', () => {
   it.each([
     ['expired', 'attestation expired'],
@@ -77,6 +93,16 @@ describe('a PID is refused', () => {
       const token = await personToken({ paths: [ages], at });
       expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
     }
+  });
+
+  it.each([
+    ['expired', { exp: -1 }],
+    ['ends just now', { exp: 0 }],
+    ['is not valid yet', { nbf: 1 }],
+  ])('when its proof %s', async (_what, ends) => {
+    const said = Object.fromEntries(Object.entries(ends).map(([name, later]) => [name, now / 1000 + later]));
+    expect(await refusalOf(check(await provenAnew(said), asked))).toBe('holder proof wrong');
+    expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
   });
 
   it('when it shows more or less than was asked for, or is of another type', async () => {
