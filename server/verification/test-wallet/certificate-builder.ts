@@ -28,7 +28,7 @@ import {
 
 /** Contents of a certificate of the test issuer. Times in milliseconds. */
 export interface CertificateContent {
-  subject: { country: string; name: string };
+  subject: { country?: string | undefined; name: string };
   /** Of P-256, private. */
   key: KeyObject;
   /** Absent for a certificate that signs itself. */
@@ -49,7 +49,7 @@ const attribute = (type: string, value: AttributeValue) =>
   new RelativeDistinguishedName([new AttributeTypeAndValue({ type, value })]);
 const nameOf = ({ country, name }: CertificateContent['subject']) =>
   new Name([
-    attribute('2.5.4.6', new AttributeValue({ printableString: country })),
+    ...(country ? [attribute('2.5.4.6', new AttributeValue({ printableString: country }))] : []),
     attribute('2.5.4.3', new AttributeValue({ utf8String: name })),
   ]);
 

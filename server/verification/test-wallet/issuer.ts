@@ -115,7 +115,7 @@ export function createTestIssuer({
         given_name: 'Erika',
         birth_date: new Tagged(1004, born),
         nationality: [nationality],
-        issuing_country: nationality,
+        issuing_country: country,
         issuing_authority: 'SVC test issuer',
         personal_administrative_number: number,
         ...Object.fromEntries(reached.map(([years, is]) => [`age_over_${years}`, is])),
@@ -130,7 +130,7 @@ export function createTestIssuer({
         given_name: 'Erika',
         birthdate: born,
         nationalities: [nationality],
-        issuing_country: nationality,
+        issuing_country: country,
         personal_administrative_number: number,
         age_equal_or_over: Object.fromEntries(reached.map(([years, is]) => [String(years), is])),
       };

@@ -79,6 +79,10 @@ export function parseCertificate(der: Uint8Array): Certificate {
   };
 }
 
+/** The country in the name of its owner, such as `DE`; undefined where there is none. */
+export const countryOf = ({ x509 }: Certificate): string | undefined =>
+  /^C=([A-Z]{2})$/m.exec(x509.subject)?.[1];
+
 /** The certificates of PEM text, in their order. @throws for text without any */
 export function parsePem(text: string): Certificate[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ClaimName, Claims } from '../../../../contracts/claims.ts';
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
-import type { Certificate } from './certificates.ts';
+import { type Certificate, countryOf } from './certificates.ts';
 import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
 import { verifyMdoc } from './mdoc.ts';
 import { type ClaimPath, type CredentialQuery, queryFor } from './query.ts';
@@ -93,7 +93,13 @@ async function readSdJwt(presentation: string, query: CredentialQuery, expected:
 }
 
 /** The state whose numbers these are: certificates change, the country of their owner does not. */
-const stateOf = ({ x509 }: Certificate) => /^C=([A-Z]{2})$/m.exec(x509.subject)?.[1] ?? x509.subject;
+const stateOf = (issuer: Certificate) => countryOf(issuer) ?? issuer.x509.subject;
+
+/** An issuer speaks for its own country alone (ISO/IEC 18013-5, B.1.4). */
+function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): void {
+  const isOwn = issuingCountry === undefined || issuingCountry.toUpperCase() === countryOf(issuer);
+  demand(isOwn, 'wrong issuing country', "the signer's certificate names another one");
+}
 
 /** Judges answers of wallets. */
 export function createPresentationCheck(statusLists: StatusLists) {
@@ -116,8 +122,9 @@ export function createPresentationCheck(statusLists: StatusLists) {
       query.format === 'mso_mdoc'
         ? readMdoc(presentation, query, expected)
         : await readSdJwt(presentation, query, expected);
-    if (read.status) await statusLists.check(read.status, { anchors, now });
     const { facts, issuer } = read;
+    checkIssuingCountry(facts, issuer);
+    if (read.status) await statusLists.check(read.status, { anchors, now });
     const isIdentity = settings.profile === 'eudi-pid';
     const identifier = settings.stableIdentifier ? facts.identifier : undefined;
     return {

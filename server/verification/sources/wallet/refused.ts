@@ -15,6 +15,7 @@ const refusals = {
   'wrong audience': 'document_rejected',
   'more than was asked for': 'document_rejected',
   'less than was asked for': 'document_rejected',
+  'wrong issuing country': 'document_rejected',
   'attestation revoked': 'document_rejected',
   'status unknown': 'source_error',
   'wallet error': 'source_error',
