@@ -1,6 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
+import { parseJson } from '../sources/wallet/json.ts';
 
 const path = z.array(z.union([z.string(), z.null()]));
 const Query = z.object({
@@ -49,7 +50,7 @@ async function readSigned(jwt: string, clientId: string): Promise<unknown> {
     throw new Error('the request is not signed by the key that its client id names');
   if (typ !== 'oauth-authz-req+jwt') throw new Error('the request is of another type');
   const { payload } = await compactVerify(jwt, certificate.publicKey, { algorithms: ['ES256'] });
-  return JSON.parse(Buffer.from(payload).toString());
+  return parseJson(Buffer.from(payload).toString());
 }
 
 /** What a link asks for. @throws where it is not a request that the test wallet understands */
@@ -63,8 +64,8 @@ export async function readLink(link: string, fetchRequest: FetchRequest): Promis
   }
   return Request.parse({
     ...parameters,
-    dcql_query: JSON.parse(parameters['dcql_query'] ?? ''),
-    ...(parameters['client_metadata'] ? { client_metadata: JSON.parse(parameters['client_metadata']) } : {}),
+    dcql_query: parseJson(parameters['dcql_query'] ?? ''),
+    ...(parameters['client_metadata'] ? { client_metadata: parseJson(parameters['client_metadata']) } : {}),
   });
 }
 

@@ -92,8 +92,8 @@ export function testWalletRoutes(
 
   function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
     const { faults } = testWalletMessages[languageOf(reply.request, undefined)];
-    const known =
-      error instanceof z.ZodError ? 'unreadable' : error instanceof Fault ? error.fault : undefined;
+    const isUnreadable = error instanceof z.ZodError || error instanceof SyntaxError;
+    const known = isUnreadable ? 'unreadable' : error instanceof Fault ? error.fault : undefined;
     const fault = known ? faults[known] : (error as Error).message;
     return reply.type('text/html; charset=utf-8').status(400).send(render(reply.request, { fault }));
   }

@@ -12,7 +12,11 @@ import type { Device } from '../authorization-request.ts';
 import { destinationOfToken, type Handle } from './handles.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { PresentationRefused } from './refused.ts';
-import { authenticatedBy, type WalletAnswer, type WalletOutcome, type WalletSource } from './wallet.ts';
+import type { WalletAnswer, WalletResponse } from './response.ts';
+import { authenticatedBy, type Proof, type WalletSource } from './wallet.ts';
+
+/** What an answer comes to. */
+type Outcome = Extract<WalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
 
 interface Dependencies {
   sources: ReadonlyMap<string, WalletSource>;
@@ -93,7 +97,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
     return open;
   }
 
-  function pendingAfter({ handle }: Open, outcome: WalletOutcome, code: string): Pending {
+  function pendingAfter({ handle }: Open, outcome: Outcome, code: string): Pending {
     const number = handle.number + 1;
     if (outcome.kind === 'error') {
       return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble' };
@@ -108,7 +112,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
     return { number, notice: 'answered', presented };
   }
 
-  function transitionOf(open: Open, outcome: WalletOutcome, code: string): Transition {
+  function transitionOf(open: Open, outcome: Outcome, code: string): Transition {
     const { session, handle } = open;
     const at = now();
     if (outcome.kind === 'error' && handle.number + 1 >= mostAnswers) {
@@ -121,10 +125,10 @@ export function createWalletAnswers(dependencies: Dependencies) {
 
   async function judge(
     { handle, session, source }: Open,
-    answer: WalletAnswer,
-  ): Promise<WalletOutcome | PresentationRefused> {
+    presented: Parameters<WalletSource['judge']>[2],
+  ): Promise<Outcome | PresentationRefused> {
     try {
-      return await source.judge(handle, asked(session), answer);
+      return { kind: 'proven', ...(await source.judge(handle, asked(session), presented)) };
     } catch (error) {
       if (!(error instanceof PresentationRefused)) throw error;
       logger.warn(
@@ -138,10 +142,15 @@ export function createWalletAnswers(dependencies: Dependencies) {
   /**
    * Writes the result of an answer into the session. Of concurrent answers, one counts.
    * @returns the session after it, undefined for the one that is too late; `code` where something was proven
+   * @throws ApiError `invalid_request` for what is no answer to this request
    */
   async function take(open: Open, answer: WalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
-    const outcome = await judge(open, answer);
+    const response = await open.source.read(open.handle, answer);
+    const outcome =
+      response.kind === 'error'
+        ? response
+        : await judge(open, { channel: answer.channel, vpToken: response.vpToken });
     const code = randomBytes(32).toString('base64url');
     const refused = outcome instanceof PresentationRefused;
     const transition = refused

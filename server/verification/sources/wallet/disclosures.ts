@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseJson } from './json.ts';
 import { demand, PresentationRefused } from './refused.ts';
 
 type Path = readonly (string | number)[];
@@ -15,7 +16,7 @@ const isObject = (value: unknown): value is Json =>
 function parseDisclosure(text: string): readonly unknown[] {
   try {
     const bytes = Buffer.from(text, 'base64url');
-    const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const parsed = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (Array.isArray(parsed) && typeof parsed[0] === 'string') return parsed;
   } catch {
     // Judged below, like everything else that is no disclosure.

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader } from 'jose';
+import { parseJson } from './json.ts';
 import { demand, PresentationRefused, type Refusal } from './refused.ts';
 
 interface Expected {
@@ -14,7 +15,7 @@ export async function readJwt(jwt: string, { type, key, refusal }: Expected): Pr
   try {
     const { payload, protectedHeader } = await compactVerify(jwt, key, { algorithms: ['ES256'] });
     demand(protectedHeader.typ === type, refusal, `typ is not ${type}`);
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(payload));
   } catch (error) {
     if (error instanceof PresentationRefused) throw error;
     throw new PresentationRefused(refusal);

@@ -107,9 +107,8 @@ export function createPresentationCheck(statusLists: StatusLists) {
    * What the `vp_token` of an answer proves (OpenID4VP 1.0, section 8.6).
    * @throws PresentationRefused
    */
-  return async function check(vpToken: unknown, expected: Expectation): Promise<Proven> {
+  return async function check(vpToken: object, expected: Expectation): Promise<Proven> {
     const { settings, claims: asked, anchors, now } = expected;
-    demand(typeof vpToken === 'object' && vpToken !== null, 'malformed', 'vp_token');
     const [entry, ...more] = Object.entries(vpToken);
     demand(entry, 'less than was asked for');
     demand(more.length === 0, 'more than was asked for', 'credentials');

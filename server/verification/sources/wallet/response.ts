@@ -1,24 +1,38 @@
 import type { KeyObject } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { z } from 'zod';
-import { demand, PresentationRefused } from './refused.ts';
+import { ApiError } from '../../../platform/errors.ts';
+import { parseJson } from './json.ts';
+import type { Channel } from './request.ts';
 
-/** What a wallet may post (OpenID4VP 1.0, 8.2 and 8.3.1); what else it sends is ignored. */
+/** A raw answer: the fields that a wallet posted, or the JSON of the Digital Credentials API. */
+export type WalletAnswer = { channel: Channel; body: unknown };
+
+export type WalletResponse = { kind: 'presented'; vpToken: object } | { kind: 'error'; error: string };
+
+/** What a wallet may answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4); what else it sends is ignored. */
 const Fields = z.object({
-  vp_token: z.string().optional(),
+  vp_token: z.unknown().optional(),
   response: z.string().optional(),
   error: z.string().max(64).optional(),
 });
-const Parameters = z.object({ vp_token: z.unknown().optional(), error: z.string().max(64).optional() });
 
-export type WalletResponse = { kind: 'presented'; vpToken: unknown } | { kind: 'error'; error: string };
+/** Nothing is judged, and the request stays open: whoever knows its address could send such an answer. */
+const unreadable = (why: string) =>
+  new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 
-function parseJson(text: string): unknown {
+function parsed(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new PresentationRefused('malformed', 'JSON');
+    return parseJson(text);
+  } catch (error) {
+    throw unreadable(`${what} is ${(error as SyntaxError).message}`);
   }
+}
+
+function fieldsOf(body: unknown): z.infer<typeof Fields> {
+  const fields = Fields.safeParse(body);
+  if (!fields.success) throw unreadable('it has fields of a wrong type');
+  return fields.data;
 }
 
 async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
@@ -29,41 +43,37 @@ async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
       contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
     }));
   } catch {
-    throw new PresentationRefused('malformed', 'the answer cannot be decrypted');
+    throw unreadable('it cannot be decrypted');
   }
-  return parseJson(Buffer.from(plaintext).toString());
+  return parsed(Buffer.from(plaintext).toString(), 'what was encrypted');
 }
 
 /** A word that is safe to keep and to show. */
-const plainError = (error: string) => (/^[a-z_]{1,64}$/.test(error) ? error : 'an error');
+const errorResponse = (error: string): WalletResponse => ({
+  kind: 'error',
+  error: /^[a-z_]{1,64}$/.test(error) ? error : 'an error',
+});
 
-/**
- * What the page got from the Digital Credentials API (OpenID4VP 1.0, A.4), in JSON: as it would be posted by a wallet.
- * @throws PresentationRefused
- */
-export function postedFrom(data: string): unknown {
-  const fields = z.looseObject({ vp_token: z.unknown().optional() }).safeParse(parseJson(data));
-  demand(fields.success, 'malformed', 'answer');
-  const { vp_token: token, ...rest } = fields.data;
-  return token === undefined ? rest : { ...rest, vp_token: JSON.stringify(token) };
+function presented(vpToken: unknown): WalletResponse {
+  const isObject = typeof vpToken === 'object' && vpToken !== null && !Array.isArray(vpToken);
+  if (!isObject) throw unreadable('vp_token is not an object');
+  return { kind: 'presented', vpToken };
 }
 
 /**
  * The answer of a wallet. With a key it has to be encrypted for it; an error may be sent in clear.
- * @throws PresentationRefused
+ * @throws ApiError `invalid_request` for what is no answer to this request
  */
-export async function readResponse(body: unknown, key: KeyObject | undefined): Promise<WalletResponse> {
-  const fields = Fields.safeParse(body);
-  demand(fields.success, 'malformed', 'answer');
-  const { error, response, vp_token: token } = fields.data;
-  if (error !== undefined) return { kind: 'error', error: plainError(error) };
-  if (!key) {
-    demand(token !== undefined, 'malformed', 'no vp_token');
-    return { kind: 'presented', vpToken: parseJson(token) };
-  }
-  demand(response !== undefined, 'malformed', 'the answer is not encrypted');
-  const inner = Parameters.safeParse(await decrypt(response, key));
-  demand(inner.success, 'malformed', 'answer');
-  if (inner.data.error !== undefined) return { kind: 'error', error: plainError(inner.data.error) };
-  return { kind: 'presented', vpToken: inner.data.vp_token };
+export async function readResponse(
+  { channel, body }: WalletAnswer,
+  key: KeyObject | undefined,
+): Promise<WalletResponse> {
+  const isPosted = channel === 'response-uri';
+  const { error, response, vp_token: token } = fieldsOf(isPosted ? body : parsed(String(body), 'data'));
+  if (error !== undefined) return errorResponse(error);
+  if (!key && isPosted && typeof token !== 'string') throw unreadable('it has no vp_token in JSON');
+  if (!key) return presented(typeof token === 'string' ? parsed(token, 'vp_token') : token);
+  if (response === undefined) throw unreadable('it is not encrypted');
+  const inner = fieldsOf(await decrypt(response, key));
+  return inner.error === undefined ? presented(inner.vp_token) : errorResponse(inner.error);
 }

@@ -9,7 +9,7 @@ import { createHandles, type Handle } from './handles.ts';
 import { pendingIn } from './pending.ts';
 import type { PresentationCheck } from './presentation.ts';
 import { type Channel, createRequests } from './request.ts';
-import { postedFrom, readResponse } from './response.ts';
+import { readResponse, type WalletAnswer, type WalletResponse } from './response.ts';
 import { createTrust } from './trust.ts';
 
 export interface WalletDependencies {
@@ -31,13 +31,11 @@ export interface AskedSession {
   claims: readonly ClaimName[];
 }
 
-/** A raw answer: the fields that a wallet posted, or the JSON of the Digital Credentials API. */
-export type WalletAnswer = { channel: Channel; body: unknown };
-
-/** What a wallet's answer comes to. */
-export type WalletOutcome =
-  | { kind: 'error'; error: string }
-  | { kind: 'proven'; claims: Claims; subject: string | undefined };
+/** What a presentation proves: the claims, and the user where the attestation has a number for them. */
+export interface Proof {
+  claims: Claims;
+  subject: string | undefined;
+}
 
 /** A wallet source, with its endpoints for wallets. */
 export interface WalletSource extends VerificationSource {
@@ -45,8 +43,14 @@ export interface WalletSource extends VerificationSource {
   tokenMatches(handle: Handle, token: string): boolean;
   /** Undefined where requests of this source are not fetched. */
   signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
+  /** @throws ApiError `invalid_request` for what is no answer to this request */
+  read(handle: Handle, answer: WalletAnswer): Promise<WalletResponse>;
   /** @throws PresentationRefused */
-  judge(handle: Handle, session: AskedSession, answer: WalletAnswer): Promise<WalletOutcome>;
+  judge(
+    handle: Handle,
+    session: AskedSession,
+    presented: { channel: Channel; vpToken: object },
+  ): Promise<Proof>;
   /** Certificates that the source depends on. */
   certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
   /** Why it cannot work; undefined where it can. */
@@ -100,11 +104,10 @@ export function createWalletSource(
     tokenMatches: handles.isTokenOf,
     signedRequest: (handle, { claims }, walletNonce) => requests.signed(handle, claims, walletNonce),
 
-    async judge(handle, { mode, claims }, { channel, body }) {
-      const posted = channel === 'digital-credentials' ? postedFrom(String(body)) : body;
-      const answer = await readResponse(posted, access && handles.decryptionKeyOf(handle));
-      if (answer.kind === 'error') return answer;
-      const { claims: proven, person } = await check(answer.vpToken, {
+    read: (handle, answer) => readResponse(answer, access && handles.decryptionKeyOf(handle)),
+
+    async judge(handle, { mode, claims }, { channel, vpToken }) {
+      const { claims: proven, person } = await check(vpToken, {
         settings,
         claims,
         handover: await requests.handoverOf(handle, channel),
@@ -113,7 +116,7 @@ export function createWalletSource(
       });
       // Derived here, so that the number itself is never stored.
       const subject = person && hmac(key, JSON.stringify(['wallet', person.issuer, person.identifier]));
-      return { kind: 'proven', claims: proven, subject };
+      return { claims: proven, subject };
     },
 
     certificates: () => [
@@ -124,9 +127,9 @@ export function createWalletSource(
   };
 }
 
-/** The user that an answer is about: without a number of their own, a new one each time. */
+/** The user that a proof is about: without a number of their own, a new one each time. */
 export function authenticatedBy(
-  { claims, subject }: { claims: Claims; subject?: string | undefined },
+  { claims, subject }: Pick<Proof, 'claims'> & Partial<Proof>,
   presentation: string,
 ): Authenticated {
   return subject === undefined

@@ -1,8 +1,8 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner } from '../../../harness/partner.ts';
 import type { TestServer } from '../../../harness/server.ts';
 import { openPages } from '../oidc-site.ts';
+import { askWallet, digitalRequestIn } from './asking.ts';
 import { startWithWallets, walletSources } from './attested.ts';
 import { otherWallet } from './other-wallet.ts';
 
@@ -14,31 +14,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop());
 
-interface Request {
-  protocol: string;
-  data: Record<string, unknown> & { request?: string };
-}
-
-const requestIn = (html: string) =>
-  JSON.parse(
-    (/data-request="([^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
-  ) as Request;
-
-async function ask(source: string) {
-  const partner = await createPartner(service, { client: { source } });
-  const pages = openPages(service);
-  const { page, sessionId } = await pages.start(partner, 'age_18_plus country');
-  const { csrf = '', token = '' } = page.fields;
-  const post = (data: object | string, changes: Record<string, string> = {}, by = pages) =>
-    by.open(`${page.at}/wallet`, {
-      csrf,
-      token,
-      data: typeof data === 'string' ? data : JSON.stringify(data),
-      ...changes,
-    });
-  const show = () => service.admin.sessions.show.query({ sessionId });
-  return { page, pages, post, show, request: requestIn(page.html) };
-}
+const ask = (source: string) => askWallet(service, source);
 
 describe('the request for the Digital Credentials API', () => {
   it('of the age verification profile is not signed, and has no address to answer to', async () => {
@@ -90,16 +66,13 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
 
   it('is refused when it answers the request of another session', async () => {
     const [mine, other] = [await ask(source), await ask(source)];
-    const data = await otherWallet.pick(other.request, service.baseUrl);
-    expect((await mine.post(data)).returned).toMatchObject({ error: 'verification_failed' });
-    expect((await mine.show()).failure?.reason).toBe('document_rejected');
+    const end = await mine.post(await otherWallet.pick(other.request, service.baseUrl));
+    const isEncrypted = source !== 'age';
+    // Encrypted for another request, it cannot be read at all.
+    expect(end.status).toBe(isEncrypted ? 400 : 303);
+    expect((await mine.show()).failure?.reason).toBe(isEncrypted ? undefined : 'document_rejected');
+    expect((await mine.show()).code).toBeNull();
     expect((await other.show()).failure).toBeNull();
-  });
-
-  it('that is no answer at all is refused', async () => {
-    const { post, show } = await ask(source);
-    expect((await post('no JSON')).returned).toMatchObject({ error: 'verification_failed' });
-    expect((await show()).timeline.at(-1)?.note).toBe('document_rejected: malformed: JSON');
   });
 
   it('with an error leaves the session open, with a way on', async () => {
@@ -107,7 +80,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     const page = await post({ error: 'access_denied' });
     expect(page.returned).toBeUndefined();
     expect(page.html).toContain('You said no in your wallet.');
-    expect(requestIn(page.html).protocol).toMatch(/^openid4vp-v1-/);
+    expect(digitalRequestIn(page.html).protocol).toMatch(/^openid4vp-v1-/);
   });
 });
 
@@ -137,18 +110,9 @@ describe('the form with the answer', () => {
     expect(response.status).toBe(403);
   });
 
-  it('of a PID is refused in clear', async () => {
-    const { post, show } = await ask('pid-sd-jwt');
-    await post({ vp_token: { pid_sd_jwt: ['x~y'] } });
-    expect((await show()).timeline.at(-1)?.note).toBe(
-      'document_rejected: malformed: the answer is not encrypted',
-    );
-  });
-
   it('is not there for an answer that was made for the response URI', async () => {
-    const { page, request, post, show } = await ask('age');
-    const [, link = ''] = /href="(av:\/\/[^"]*)"/.exec(page.html) ?? [];
-    const { asked } = await otherWallet.open(link.replaceAll('&amp;', '&'));
+    const { link, request, post, show } = await ask('age');
+    const { asked } = await otherWallet.open(link);
     expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);
     const late = await post(await otherWallet.pick(request, service.baseUrl));
     expect(late.returned).toBeUndefined();
