@@ -156,6 +156,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       wallets: createWalletAnswers({
         sources: wallets.sources,
         sessions,
+        claims: stores.claims,
         sessionAccess,
         authentication,
         clock,

@@ -8,10 +8,12 @@ import {
 } from './people/enrollment-store.ts';
 import { createUserStore, type UserStore, indexes as userIndexes } from './people/user-store.ts';
 import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session/session-store.ts';
+import { type ClaimStore, createClaimStore } from './sources/wallet/claim-store.ts';
 
 /** What this feature keeps. */
 export interface VerificationStores {
   sessions: SessionStore;
+  claims: ClaimStore;
   users: UserStore;
   enrollments: EnrollmentStore;
 }
@@ -21,6 +23,7 @@ export const indexes: IndexDeclaration[] = [...sessionIndexes, ...userIndexes, .
 export function createVerificationStores(db: Db, forms?: KnownForms): VerificationStores {
   return {
     sessions: createSessionStore(db, forms),
+    claims: createClaimStore(db),
     users: createUserStore(db, forms),
     enrollments: createEnrollmentStore(db),
   };

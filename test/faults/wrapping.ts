@@ -72,7 +72,7 @@ const secondLookAfter = 60_000;
 
 /** The stores of verification with a point around the read that an exchange begins with, and a sweep without a grace period. */
 export function wrapVerification(
-  { sessions, users, enrollments }: Stores['verification'],
+  { sessions, users, enrollments, ...rest }: Stores['verification'],
   at: At,
   { sweptEarlier, maySweep }: Sweeping,
 ): Stores['verification'] {
@@ -85,6 +85,7 @@ export function wrapVerification(
       unpublished: earlier(sessions.unpublished, sweptEarlier),
       dueForEnrollment: earlier(sessions.dueForEnrollment, sweptEarlier),
     },
+    ...rest,
     enrollments,
     users: { ...users, erasedBefore: earlier(users.erasedBefore, secondLookAfter) },
   };

@@ -51,14 +51,15 @@ async function fetchRequest(app: FastifyInstance, path: string): Promise<string>
   return body;
 }
 
+/** @returns where the user is sent, also after a refusal */
 async function post(app: FastifyInstance, path: string, fields: Record<string, string>): Promise<string> {
-  const { statusCode, body } = await app.inject({
+  const { body } = await app.inject({
     method: 'POST',
     url: path,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     payload: new URLSearchParams(fields).toString(),
   });
-  const parsed = z.object({ redirect_uri: z.string() }).safeParse(statusCode === 200 && JSON.parse(body));
+  const parsed = z.object({ redirect_uri: z.string() }).safeParse(JSON.parse(body));
   if (!parsed.success) throw new Fault('closed');
   return parsed.data.redirect_uri;
 }

@@ -9,6 +9,7 @@ import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { failed, type Session, type Transition } from '../../session/transitions.ts';
 import type { Device } from '../authorization-request.ts';
+import type { ClaimStore } from './claim-store.ts';
 import { destinationOfToken, type Handle } from './handles.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { PresentationRefused } from './refused.ts';
@@ -21,6 +22,7 @@ type Outcome = Extract<WalletResponse, { kind: 'error' }> | ({ kind: 'proven' } 
 interface Dependencies {
   sources: ReadonlyMap<string, WalletSource>;
   sessions: Pick<SessionStore, 'find'>;
+  claims: ClaimStore;
   sessionAccess: SessionAccess;
   authentication: Authentication;
   clock: { now(): number; trusted?(): boolean };
@@ -36,10 +38,11 @@ interface Open {
 
 /** What the response URI answers a wallet with (OpenID4VP 1.0, 8.2). */
 interface Answered {
-  session: Session;
+  sessionId: string;
   device: Device;
-  /** For the browser that asked; undefined where nothing was proven. */
-  code: string | undefined;
+  /** Brings the browser that asked back, whatever the answer was. */
+  code: string;
+  isRefused: boolean;
 }
 
 /** What a page posts that has asked by the Digital Credentials API. */
@@ -68,7 +71,7 @@ const explained = (transition: Transition, note: string): Transition => ({
 
 /** What wallets send, and how the browser comes back after it. */
 export function createWalletAnswers(dependencies: Dependencies) {
-  const { sources, sessions, sessionAccess, authentication, clock, logger } = dependencies;
+  const { sources, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
 
@@ -99,16 +102,12 @@ export function createWalletAnswers(dependencies: Dependencies) {
 
   function pendingAfter({ handle }: Open, outcome: Outcome, code: string): Pending {
     const number = handle.number + 1;
+    const way = { device: handle.device, codeHash: sha256(code) };
     if (outcome.kind === 'error') {
-      return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble' };
+      return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble', declined: way };
     }
-    const { claims, subject } = outcome;
-    const presented = {
-      device: handle.device,
-      codeHash: sha256(code),
-      claims,
-      ...(subject ? { subject } : {}),
-    };
+    const { claims: proven, subject } = outcome;
+    const presented = { ...way, claims: proven, ...(subject ? { subject } : {}) };
     return { number, notice: 'answered', presented };
   }
 
@@ -140,24 +139,26 @@ export function createWalletAnswers(dependencies: Dependencies) {
   }
 
   /**
-   * Writes the result of an answer into the session. Of concurrent answers, one counts.
-   * @returns the session after it, undefined for the one that is too late; `code` where something was proven
+   * Writes the result of an answer into the session. Of answers at the same time, the one that claims the request is
+   * judged.
+   * @returns the session after it, undefined where it has changed meanwhile; nothing where another answer came first
    * @throws ApiError `invalid_request` for what is no answer to this request
    */
   async function take(open: Open, answer: WalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
-    const response = await open.source.read(open.handle, answer);
+    const { session, source, handle } = open;
+    const response = await source.read(handle, answer);
+    if (!(await claims.claim(session, clock.now()))) return undefined;
     const outcome =
       response.kind === 'error'
         ? response
         : await judge(open, { channel: answer.channel, vpToken: response.vpToken });
     const code = randomBytes(32).toString('base64url');
-    const refused = outcome instanceof PresentationRefused;
-    const transition = refused
-      ? explained(failed(open.session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
+    const isRefused = outcome instanceof PresentationRefused;
+    const transition = isRefused
+      ? explained(failed(session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
       : transitionOf(open, outcome, code);
-    const moved = await authentication.move(open.session, transition);
-    return { moved, code: !refused && outcome.kind === 'proven' ? code : undefined };
+    return { moved: await authentication.move(session, transition), code, isRefused };
   }
 
   /** The user of an accepted presentation. */
@@ -176,13 +177,17 @@ export function createWalletAnswers(dependencies: Dependencies) {
 
     /**
      * Takes the answer to a request. It counts once: of two at the same time one comes too late.
-     * @throws ApiError `session_not_found` where the request is not open
+     * @throws ApiError `session_not_found` where the request is not open, `conflict` while another answer is judged,
+     * `invalid_request` for what is no answer to it
      */
     async answer(name: string, token: string, body: unknown): Promise<Answered> {
       const open = await find(name, token);
-      const { moved, code } = await take(open, { channel: 'response-uri', body });
-      if (!moved) throw new ApiError('session_not_found');
-      return { session: open.session, device: open.handle.device, code };
+      const taken = await take(open, { channel: 'response-uri', body });
+      if (!taken)
+        throw new ApiError('conflict', { description: 'Another answer to this request came first' });
+      if (!taken.moved) throw new ApiError('session_not_found');
+      const { sessionId, device } = open.handle;
+      return { sessionId, device, code: taken.code, isRefused: taken.isRefused };
     },
 
     /**
@@ -197,7 +202,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
       if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
       const open = openIn(session, token);
       if (!open || open.handle.device !== browser.device) return secret;
-      const { moved } = await take(open, { channel: 'digital-credentials', body: data });
+      const moved = (await take(open, { channel: 'digital-credentials', body: data }))?.moved;
       const { presented, number } = pendingIn(moved?.carried);
       if (!moved || !presented) return secret;
       const renewed = sessionAccess.rotated(browser, secret, csrf);
@@ -216,9 +221,11 @@ export function createWalletAnswers(dependencies: Dependencies) {
       const { session, secret, own } = await sessionAccess.authorizeForm(browser, code);
       if (!own || stepOf(session, clock.now()) !== 'authenticate' || !isAt(session, browser.device))
         return secret;
-      const { presented, number } = pendingIn(session.carried);
-      const isMine = presented?.device === browser.device && sameText(presented.codeHash, sha256(code));
-      if (!presented || !isMine) throw new ApiError('cross_site_request');
+      const { presented, declined, number } = pendingIn(session.carried);
+      const way = presented ?? declined;
+      const isMine = way?.device === browser.device && sameText(way.codeHash, sha256(code));
+      if (!isMine) throw new ApiError('cross_site_request');
+      if (!presented) return secret;
       const outcome = userOf(session, { presented, number });
       const renewed = sessionAccess.rotated(browser, secret, code);
       const moved = await authentication.authenticate({ session, browser, renewed }, outcome);

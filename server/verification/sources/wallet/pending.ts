@@ -1,11 +1,15 @@
 import type { Claims } from '../../../../contracts/claims.ts';
 import type { Device } from '../authorization-request.ts';
 
-/** A presentation that was accepted, until the browser that asked for it comes back with its code. */
-export interface Presented {
+/** The code that brings the browser back from its wallet. */
+export interface ReturnCode {
   device: Device;
   /** SHA-256 of the response code. */
   codeHash: string;
+}
+
+/** A presentation that was accepted, until the browser that asked for it comes back with its code. */
+export interface Presented extends ReturnCode {
   claims: Claims;
   subject?: string | undefined;
 }
@@ -17,6 +21,10 @@ export interface Pending {
   /** How the last answer went, as its user should know. */
   notice?: 'declined' | 'trouble' | 'answered' | undefined;
   presented?: Presented | undefined;
+  /** Of a wallet that has answered with an error. */
+  declined?: ReturnCode | undefined;
+  /** Until when an answer is being judged, in milliseconds since the epoch. */
+  claimedUntil?: number | undefined;
 }
 
 export const pendingIn = (carried: Record<string, unknown> | undefined): Pending =>

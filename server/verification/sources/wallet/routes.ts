@@ -36,10 +36,12 @@ export function walletRoutes(answers: WalletAnswers, responses: Responses): Fast
       '/:source/:token',
       { schema: { params: Params, body: Body } },
       async ({ params, body }, reply) => {
-        const { session, device, code } = await answers.answer(params.source, params.token, body);
-        const page = `${responses.origin}${responses.path({ device, sessionId: session._id })}`;
-        const query = code === undefined ? '' : `/wallet?response_code=${code}`;
-        return reply.send({ redirect_uri: `${page}${query}` });
+        const answered = await answers.answer(params.source, params.token, body);
+        const page = `${responses.origin}${responses.path(answered)}`;
+        const back = { redirect_uri: `${page}/wallet?response_code=${answered.code}` };
+        if (!answered.isRefused) return reply.send(back);
+        const refusal = new ApiError('invalid_request', { description: 'The presentation was refused' });
+        return reply.status(refusal.status).send({ ...generalBody(refusal), ...back });
       },
     );
   };
