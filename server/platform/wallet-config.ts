@@ -24,6 +24,14 @@ function checkCertificates(pem: string, what: string): void {
   }
 }
 
+/** Wallets refuse requests that are signed with such a certificate (HAIP 1.0, 5). */
+function refuseSelfSigned(pem: string, what: string): void {
+  const own = new X509Certificate(pem);
+  if (own.verify(own.publicKey)) {
+    throw new SourceFault(`${what}: the first certificate is self-signed; wallets need one of an authority`);
+  }
+}
+
 function checkKey(pem: string, certificates: string, what: string): void {
   try {
     const key = createPrivateKey(pem);
@@ -46,6 +54,7 @@ function accessOf({ name, access }: Given, environment: Environment): WalletSett
   const { key: given, clientId } = access;
   const certificates = pemOf(access.certificates, `${name}: access.certificates`);
   checkCertificates(certificates, `${name}: access.certificates`);
+  refuseSelfSigned(certificates, `${name}: access.certificates`);
   const text = typeof given === 'object' ? environment[given.env] : given;
   if (!text) throw new SourceFault(`${name}: the variable of access.key is not set`);
   const key = pemOf(text, `${name}: access.key`);

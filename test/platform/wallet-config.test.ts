@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../server/platform/config.ts';
 import { createTrust } from '../../server/verification/sources/wallet/trust.ts';
+import { buildCertificate, toPem } from '../../server/verification/test-wallet/certificate-builder.ts';
 import { accessCertificate, createTestIssuer } from '../../server/verification/test-wallet/issuer.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 
@@ -54,6 +55,17 @@ describe('SVC_WALLET_SOURCES', () => {
     const attempt = () => read([person], { EUDI_KEY: pem });
     expect(attempt).toThrow('does not belong to the certificate');
     expect(attempt).not.toThrow('PRIVATE KEY');
+  });
+
+  it('is refused with an access certificate that is self-signed', () => {
+    const own = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const subject = { country: 'EU', name: 'relying party' };
+    const self = buildCertificate({ subject, key: own, notBefore: now - 1000, notAfter: now + 1000 });
+    const access = { certificates: toPem(self), key: { env: 'EUDI_KEY' } };
+    const pem = own.export({ format: 'pem', type: 'pkcs8' }).toString();
+    expect(() => read([{ ...person, access }], { EUDI_KEY: pem })).toThrow(
+      'eudi: access.certificates: the first certificate is self-signed',
+    );
   });
 
   it('shares no name with an OpenID provider', () => {

@@ -45,13 +45,20 @@ function authority(key: Uint8Array, name: string, now: number) {
   return { anchor, signer };
 }
 
-/** The access certificate that the sources of the test wallet show, in PEM: it names no organisation. */
+/**
+ * The access certificate that the sources of the test wallet show, in PEM: it names no organisation. Its authority is not
+ * in it, as wallets demand (HAIP 1.0, 5).
+ */
 export function accessCertificate(key: Uint8Array, now: number) {
   const own = deriveKeyPair(key, ['test wallet', 'access']);
-  const subject = { country, name: 'SVC test relying party' };
+  const issuer = {
+    subject: { country, name: 'SVC test access authority' },
+    key: deriveKeyPair(key, ['test wallet', 'access authority']),
+  };
   const certificate = buildCertificate({
-    subject,
+    subject: { country, name: 'SVC test relying party' },
     key: own,
+    issuer,
     notBefore: now - 30 * day,
     notAfter: now + 400 * day,
   });

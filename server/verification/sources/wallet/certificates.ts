@@ -8,7 +8,9 @@ import {
   id_ce_extKeyUsage,
   id_ce_keyUsage,
   id_ce_subjectAltName,
+  id_ce_subjectKeyIdentifier,
   KeyUsage,
+  SubjectKeyIdentifier,
 } from '@peculiar/asn1-x509';
 import { PresentationRefused } from './refused.ts';
 
@@ -25,6 +27,8 @@ export interface Certificate {
   pathLength: number | undefined;
   /** Undefined where the certificate does not restrict them. */
   usages: { signs: boolean; issues: boolean } | undefined;
+  /** Undefined where it has none (RFC 5280 4.2.1.2). */
+  keyIdentifier: Uint8Array | undefined;
   purposes: readonly string[];
   /** Extensions that must be understood and are not. */
   unknownCritical: readonly string[];
@@ -60,6 +64,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
   const constraints = extensionValue(id_ce_basicConstraints);
   const usage = extensionValue(id_ce_keyUsage);
   const purposes = extensionValue(id_ce_extKeyUsage);
+  const identifier = extensionValue(id_ce_subjectKeyIdentifier);
   const basic = constraints && AsnConvert.parse(constraints, BasicConstraints);
   const [bits = 0] = usage ? new Uint8Array(AsnConvert.parse(usage, KeyUsage).value) : [];
   return {
@@ -72,6 +77,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
       signs: (bits & usageBits.digitalSignature) !== 0,
       issues: (bits & usageBits.keyCertSign) !== 0,
     },
+    keyIdentifier: identifier && new Uint8Array(AsnConvert.parse(identifier, SubjectKeyIdentifier).buffer),
     purposes: purposes ? [...AsnConvert.parse(purposes, ExtendedKeyUsage)] : [],
     unknownCritical: extensions
       .filter(({ critical, extnID }) => critical && !understood.includes(extnID))
@@ -92,6 +98,9 @@ export function parsePem(text: string): Certificate[] {
 
 const issues = (issuer: Certificate, subject: Certificate) =>
   subject.x509.checkIssued(issuer.x509) && subject.x509.verify(issuer.x509.publicKey);
+
+/** Whether it proves nothing but that its owner has the key. */
+export const isSelfSigned = ({ x509 }: Certificate): boolean => x509.verify(x509.publicKey);
 
 const same = (one: Certificate, other: Certificate) => one.x509.raw.equals(other.x509.raw);
 
