@@ -1,4 +1,4 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
 import { z } from 'zod';
 import { parseJson } from '../sources/wallet/json.ts';
@@ -22,6 +22,7 @@ const Request = z.object({
   client_id: z.string(),
   response_uri: z.string(),
   nonce: z.string(),
+  wallet_nonce: z.string().optional(),
   dcql_query: Query,
   client_metadata: z
     .object({
@@ -33,8 +34,8 @@ const Request = z.object({
 export type Asked = z.infer<typeof Request>;
 export type AskedCredential = Asked['dcql_query']['credentials'][number];
 
-/** Gets a signed request. @throws where it is not one of this service's own */
-export type FetchRequest = (uri: string) => Promise<string>;
+/** Gets a signed request, with a nonce by POST. @throws where it is not one of this service's own */
+export type FetchRequest = (uri: string, nonce: string | undefined) => Promise<string>;
 
 /** Where a link to a wallet leads; the scheme does not matter to the test wallet. */
 function parametersOf(link: string): Record<string, string> {
@@ -43,8 +44,11 @@ function parametersOf(link: string): Record<string, string> {
 
 /** Reads a signed request as a wallet does: by the certificate that the client id is a hash of. */
 async function readSigned(jwt: string, clientId: string): Promise<unknown> {
-  const { x5c: [first = ''] = [], typ } = decodeProtectedHeader(jwt);
-  const certificate = new X509Certificate(Buffer.from(first, 'base64'));
+  const { x5c = [], typ } = decodeProtectedHeader(jwt);
+  const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));
+  const [certificate] = chain;
+  if (!certificate || chain.some((each) => each.verify(each.publicKey)))
+    throw new Error('the request is signed by no certificate of an authority');
   const hash = createHash('sha256').update(certificate.raw).digest('base64url');
   if (clientId.startsWith('x509_hash:') && clientId !== `x509_hash:${hash}`)
     throw new Error('the request is not signed by the key that its client id names');
@@ -55,10 +59,12 @@ async function readSigned(jwt: string, clientId: string): Promise<unknown> {
 
 /** What a link asks for. @throws where it is not a request that the test wallet understands */
 export async function readLink(link: string, fetchRequest: FetchRequest): Promise<Asked> {
-  const { request_uri: uri, ...parameters } = parametersOf(link);
+  const { request_uri: uri, request_uri_method: method, ...parameters } = parametersOf(link);
   const { client_id: clientId = '' } = parameters;
   if (uri !== undefined) {
-    const asked = Request.parse(await readSigned(await fetchRequest(uri), clientId));
+    const nonce = method === 'post' ? randomBytes(16).toString('base64url') : undefined;
+    const asked = Request.parse(await readSigned(await fetchRequest(uri, nonce), clientId));
+    if (asked.wallet_nonce !== nonce) throw new Error('the request is not for this wallet: another nonce');
     if (asked.client_id !== clientId) throw new Error('the request names another client id than its link');
     return asked;
   }

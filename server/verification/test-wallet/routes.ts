@@ -45,20 +45,25 @@ function ownPath(uri: string, baseUrl: string): string {
   return path;
 }
 
-async function fetchRequest(app: FastifyInstance, path: string): Promise<string> {
-  const { statusCode, body } = await app.inject({ method: 'GET', url: path });
+const postForm = (app: FastifyInstance, path: string, fields: Record<string, string>) =>
+  app.inject({
+    method: 'POST',
+    url: path,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(fields).toString(),
+  });
+
+async function fetchRequest(app: FastifyInstance, path: string, nonce: string | undefined): Promise<string> {
+  const { statusCode, body } = await (nonce === undefined
+    ? app.inject({ method: 'GET', url: path })
+    : postForm(app, path, { wallet_nonce: nonce }));
   if (statusCode !== 200) throw new Fault('closed');
   return body;
 }
 
 /** @returns where the user is sent, also after a refusal */
 async function post(app: FastifyInstance, path: string, fields: Record<string, string>): Promise<string> {
-  const { body } = await app.inject({
-    method: 'POST',
-    url: path,
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    payload: new URLSearchParams(fields).toString(),
-  });
+  const { body } = await postForm(app, path, fields);
   const parsed = z.object({ redirect_uri: z.string() }).safeParse(JSON.parse(body));
   if (!parsed.success) throw new Fault('closed');
   return parsed.data.redirect_uri;
@@ -112,7 +117,8 @@ export function testWalletRoutes(
   });
 
   return async (app) => {
-    const read = (link: string) => readLink(link, (uri) => fetchRequest(app, ownPath(uri, baseUrl)));
+    const read = (link: string) =>
+      readLink(link, (uri, nonce) => fetchRequest(app, ownPath(uri, baseUrl), nonce));
 
     app.addHook('onRequest', async (_request, reply) => {
       void reply.header('content-security-policy', policy);

@@ -102,23 +102,37 @@ const idOf = (path: ClaimPath) =>
     .join('_')
     .replaceAll(/[^A-Za-z0-9_-]/g, '_');
 
-function toDcqlCredential({ id, format, types, options }: CredentialQuery) {
+/** What the certificates of trusted issuers have as the identifier of their authority's key, in base64url. */
+export type AuthorityKeys = readonly string[];
+
+function toDcqlCredential({ id, format, types, options }: CredentialQuery, authorities: AuthorityKeys) {
+  const isMdoc = format === 'mso_mdoc';
   const paths = new Map(options.flat().map((path) => [idOf(path), path]));
-  const meta = format === 'mso_mdoc' ? { doctype_value: types[0] } : { vct_values: types };
-  const claims = [...paths].map(([claim, path]) => (options.length > 1 ? { id: claim, path } : { path }));
+  const meta = isMdoc ? { doctype_value: types[0] } : { vct_values: types };
+  // The claims that are derived from an element are kept, which counts as retaining it (ISO/IEC 18013-5, 8.3.2.1.2.1).
+  const retained = isMdoc ? { intent_to_retain: true } : {};
+  const claims = [...paths].map(([claim, path]) => ({
+    ...(options.length > 1 ? { id: claim } : {}),
+    path,
+    ...retained,
+  }));
   return {
     id,
     format,
     meta,
+    ...(authorities.length > 0 ? { trusted_authorities: [{ type: 'aki', values: authorities }] } : {}),
     ...(claims.length > 0 ? { claims } : {}),
     ...(options.length > 1 ? { claim_sets: options.map((option) => option.map(idOf)) } : {}),
   };
 }
 
-/** The query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6). */
-export function toDcql(query: WalletQuery) {
+/**
+ * The query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
+ * @param authorities only credentials of these are asked for; of any, where there are none
+ */
+export function toDcql(query: WalletQuery, authorities: AuthorityKeys) {
   return {
-    credentials: query.map(toDcqlCredential),
+    credentials: query.map((each) => toDcqlCredential(each, authorities)),
     ...(query.length > 1 ? { credential_sets: [{ options: query.map(({ id }) => [id]) }] } : {}),
   };
 }

@@ -1,16 +1,25 @@
 import { createPublicKey } from 'node:crypto';
 import { CompactSign, calculateJwkThumbprint, type JWK } from 'jose';
 import type { ClaimName } from '../../../../contracts/claims.ts';
+import type { Mode } from '../../../../contracts/identifiers.ts';
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
 import type { Access } from './access.ts';
 import type { Handle, Handles } from './handles.ts';
-import { queryFor, toDcql } from './query.ts';
+import { type AuthorityKeys, queryFor, toDcql } from './query.ts';
 import type { Handover } from './transcript.ts';
+
+/** The part of a session that wallet requests depend on. */
+export interface AskedSession {
+  mode: Mode;
+  claims: readonly ClaimName[];
+}
 
 interface Dependencies {
   settings: WalletSettings;
   access: Access | undefined;
   handles: Handles;
+  /** Of the authorities that are trusted in a mode. */
+  authorities: (mode: Mode) => AuthorityKeys;
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }
@@ -33,7 +42,7 @@ const formats = {
 };
 
 /** Requests of one source (OpenID4VP 1.0, section 5). */
-export function createRequests({ settings, access, handles, baseUrl }: Dependencies) {
+export function createRequests({ settings, access, handles, authorities, baseUrl }: Dependencies) {
   const { name, scheme } = settings;
   const { origin } = new URL(baseUrl);
   const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
@@ -50,23 +59,25 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
 
   const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
 
-  const asked = (handle: Handle, claims: readonly ClaimName[]) => ({
+  const asked = (handle: Handle, { mode, claims }: AskedSession) => ({
     response_type: 'vp_token',
     nonce: handles.nonceOf(handle),
-    dcql_query: toDcql(queryFor(settings, claims)),
+    dcql_query: toDcql(queryFor(settings, claims), authorities(mode)),
   });
-  const common = (handle: Handle, claims: readonly ClaimName[]) => ({
-    ...asked(handle, claims),
+  const common = (handle: Handle, session: AskedSession) => ({
+    ...asked(handle, session),
     client_id: clientIdOf(handle),
     response_uri: responseUriOf(handle),
   });
   /** Of a source whose requests are not signed. */
   const openMetadata = { vp_formats_supported: { mso_mdoc: formats.mso_mdoc } };
 
+  const formatsSupported = () =>
+    Object.fromEntries(settings.formats.map((format) => [format, formats[format]]));
   const encryptedMetadata = async (handle: Handle) => ({
     jwks: { keys: [await encryptionKey(handle)] },
     encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
-    vp_formats_supported: Object.fromEntries(settings.formats.map((format) => [format, formats[format]])),
+    vp_formats_supported: formatsSupported(),
   });
 
   function sign({ key, certificates }: Access, payload: object): Promise<string> {
@@ -81,11 +92,17 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
 
     /** What opens the wallet: the whole request, or where the signed one is. */
-    linkOf(handle: Handle, claims: readonly ClaimName[]): string {
+    linkOf(handle: Handle, session: AskedSession): string {
       if (access) {
-        return link({ client_id: access.clientId, request_uri: `${responseUriOf(handle)}/request` });
+        return link({
+          client_id: access.clientId,
+          request_uri: `${responseUriOf(handle)}/request`,
+          // Wallets that can are to send a nonce of their own. They learn what to say of themselves (5.1).
+          request_uri_method: 'post',
+          client_metadata: JSON.stringify({ vp_formats_supported: formatsSupported() }),
+        });
       }
-      const { dcql_query: query, ...parameters } = common(handle, claims);
+      const { dcql_query: query, ...parameters } = common(handle, session);
       return link({
         ...parameters,
         response_mode: 'direct_post',
@@ -95,10 +112,10 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
     },
 
     /** The signed request (RFC 9101; HAIP 5.1); undefined for a source whose requests are not signed. */
-    async signed(handle: Handle, claims: readonly ClaimName[], walletNonce?: string) {
+    async signed(handle: Handle, session: AskedSession, walletNonce?: string) {
       if (!access) return undefined;
       return sign(access, {
-        ...common(handle, claims),
+        ...common(handle, session),
         response_mode: 'direct_post.jwt',
         aud: 'https://self-issued.me/v2',
         client_metadata: await encryptedMetadata(handle),
@@ -107,13 +124,13 @@ export function createRequests({ settings, access, handles, baseUrl }: Dependenc
     },
 
     /** The request for the Digital Credentials API: without an address to answer to, for our own origin alone. */
-    async digital(handle: Handle, claims: readonly ClaimName[]): Promise<DigitalRequest> {
+    async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
       if (!access) {
-        const data = { ...asked(handle, claims), response_mode: 'dc_api', client_metadata: openMetadata };
+        const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
         return { protocol: 'openid4vp-v1-unsigned', data };
       }
       const request = await sign(access, {
-        ...asked(handle, claims),
+        ...asked(handle, session),
         client_id: access.clientId,
         expected_origins: [origin],
         response_mode: 'dc_api.jwt',

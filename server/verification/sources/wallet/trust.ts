@@ -61,3 +61,14 @@ export function createTrust(dependencies: Dependencies) {
     },
   };
 }
+
+/**
+ * The key identifiers of authorities, in base64url. None where one of them has none: wallets would leave out the
+ * credentials of its issuers.
+ */
+export function keyIdentifiersOf(authorities: readonly Certificate[]): string[] {
+  const found = authorities.flatMap(({ keyIdentifier }) =>
+    keyIdentifier ? [Buffer.from(keyIdentifier).toString('base64url')] : [],
+  );
+  return found.length === authorities.length ? [...new Set(found)] : [];
+}

@@ -1,16 +1,17 @@
-import type { ClaimName, Claims } from '../../../../contracts/claims.ts';
+import type { Claims } from '../../../../contracts/claims.ts';
+import type { Mode } from '../../../../contracts/identifiers.ts';
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
 import { hmac } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/logging.ts';
-import type { Authenticated, SourceSession, VerificationSource } from '../source.ts';
+import type { Authenticated, VerificationSource } from '../source.ts';
 import { accessOf } from './access.ts';
 import type { Certificate } from './certificates.ts';
 import { createHandles, type Handle } from './handles.ts';
 import { pendingIn } from './pending.ts';
 import type { PresentationCheck } from './presentation.ts';
-import { type Channel, createRequests } from './request.ts';
+import { type AskedSession, type Channel, createRequests } from './request.ts';
 import { readResponse, type WalletAnswer, type WalletResponse } from './response.ts';
-import { createTrust } from './trust.ts';
+import { createTrust, keyIdentifiersOf } from './trust.ts';
 
 export interface WalletDependencies {
   baseUrl: string;
@@ -23,12 +24,6 @@ export interface WalletDependencies {
   testAnchors: () => readonly Certificate[];
   /** Address of the test wallet. */
   testWallet: string;
-}
-
-/** The part of a session that wallet requests depend on. */
-export interface AskedSession {
-  mode: SourceSession['mode'];
-  claims: readonly ClaimName[];
 }
 
 /** What a presentation proves: the claims, and the user where the attestation has a number for them. */
@@ -68,12 +63,10 @@ export function createWalletSource(
   const trust = createTrust({ given: own.trustAnchors, source: name, logger });
   const access = settings.access && accessOf(settings.access, baseUrl);
   const handles = createHandles(key);
-  const requests = createRequests({ settings, access, handles, baseUrl });
 
-  const anchorsFor = (mode: AskedSession['mode']) => [
-    ...trust.anchors(),
-    ...(mode === 'test' ? testAnchors() : []),
-  ];
+  const anchorsFor = (mode: Mode) => [...trust.anchors(), ...(mode === 'test' ? testAnchors() : [])];
+  const authorities = (mode: Mode) => keyIdentifiersOf(anchorsFor(mode));
+  const requests = createRequests({ settings, access, handles, authorities, baseUrl });
 
   return {
     name,
@@ -87,10 +80,11 @@ export function createWalletSource(
       }
       const { number, notice } = pendingIn(carried);
       const handle = { source: name, sessionId: id, device, binding, number };
-      const url = requests.linkOf(handle, claims);
+      const url = requests.linkOf(handle, { mode, claims });
       const query = new URLSearchParams({ request: url, ...(language ? { ui_locales: language } : {}) });
       const test = mode === 'test' ? `${testWallet}?${query}` : undefined;
-      const digital = { token: handles.tokenOf(handle), request: await requests.digital(handle, claims) };
+      const request = await requests.digital(handle, { mode, claims });
+      const digital = { token: handles.tokenOf(handle), request };
       return { kind: 'wallet', label, profile, url, digital, notice, testWallet: test };
     },
 
@@ -102,7 +96,7 @@ export function createWalletSource(
     },
 
     tokenMatches: handles.isTokenOf,
-    signedRequest: (handle, { claims }, walletNonce) => requests.signed(handle, claims, walletNonce),
+    signedRequest: requests.signed,
 
     read: (handle, answer) => readResponse(answer, access && handles.decryptionKeyOf(handle)),
 
