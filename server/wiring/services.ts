@@ -25,7 +25,7 @@ import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { testWalletModes } from '../verification/sources/wallet/feature.ts';
-import { statusListTypes } from '../verification/sources/wallet/status-list.ts';
+import { statusListTypes } from '../verification/sources/wallet/status-token.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';

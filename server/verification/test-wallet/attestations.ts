@@ -16,7 +16,8 @@ interface Content {
   signed: number;
   validFrom: number;
   validUntil: number;
-  status?: { idx: number; uri: string } | undefined;
+  /** As it stands in the attestation. */
+  status?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface MdocContent extends Content {
@@ -67,7 +68,7 @@ export function issueMdoc(content: MdocContent): Uint8Array {
         validFrom: textDate(content.validFrom),
         validUntil: textDate(content.validUntil),
       },
-      ...(status ? { status: { status_list: status } } : {}),
+      ...(status ? { status } : {}),
     }),
   );
   const headers = encode(new Map([[1, -7]]));
@@ -121,7 +122,7 @@ export async function issueSdJwt(content: SdJwtContent): Promise<string> {
     nbf: second(content.validFrom),
     exp: second(content.validUntil),
     cnf: { jwk: { kty, crv, x, y } },
-    ...(status ? { status: { status_list: status } } : {}),
+    ...(status ? { status: status as { status_list: never } } : {}),
     ...claims,
   };
   const x5c = signer.certificates.map((each) => Buffer.from(each).toString('base64'));

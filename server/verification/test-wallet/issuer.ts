@@ -100,7 +100,7 @@ export function createTestIssuer({
       signed: at - 20 * day,
       validFrom: flaw === 'not-yet-valid' ? at + day : at - 20 * day,
       validUntil: flaw === 'expired' ? at - day : at + 90 * day,
-      status: { idx, uri: statusUri },
+      status: { status_list: { idx, uri: statusUri } },
     };
   }
 

@@ -6,7 +6,8 @@ import { testStatusList } from '../../test-wallet/status.ts';
 import { createTestWallet } from '../../test-wallet/wallet.ts';
 import { parsePem } from './certificates.ts';
 import { createPresentationCheck } from './presentation.ts';
-import { createStatusLists, type FetchStatusList, statusListTypes } from './status-list.ts';
+import { createStatusLists, type FetchStatusList } from './status-list.ts';
+import { statusListTypes } from './status-token.ts';
 import { createWalletSource, type WalletSource } from './wallet.ts';
 
 interface Dependencies {

@@ -33,9 +33,11 @@ export interface MdocExpectation {
 /** Elements of a valid mdoc: namespace and element to value. */
 export interface VerifiedMdoc {
   elements: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
-  status: StatusReference | undefined;
+  statuses: readonly StatusReference[];
   issuer: Certificate;
 }
+
+const longestUri = 2048;
 
 const digestAlgorithms = new Map<unknown, string>([
   ['SHA-256', 'sha256'],
@@ -52,15 +54,37 @@ function documentOf(bytes: Uint8Array): CborMap {
   return asMap(document, 'document');
 }
 
-function statusOf(mso: CborMap): StatusReference | undefined {
-  const status = mso.get('status');
-  if (status === undefined) return undefined;
-  const list = asMap(status, 'status').get('status_list');
+/** What both mechanisms of ISO/IEC 18013-5, 12.3.6.2 have in common. */
+function listOf(info: CborMap): Pick<StatusReference, 'uri' | 'certificate'> {
+  const [uri, certificate] = [asText(info.get('uri'), 'status list'), info.get('certificate')];
+  demand(uri.length <= longestUri, 'malformed', 'status list');
+  return { uri, certificate: certificate === undefined ? undefined : asBytes(certificate, 'status list') };
+}
+
+function indexIn(info: CborMap): StatusReference {
+  const index = info.get('idx');
+  demand(Number.isSafeInteger(index) && Number(index) >= 0, 'malformed', 'status list');
+  return { kind: 'index', index: Number(index), ...listOf(info) };
+}
+
+function identifierIn(info: CborMap): StatusReference {
+  return { kind: 'identifier', identifier: asBytes(info.get('id'), 'identifier'), ...listOf(info) };
+}
+
+/** Where it stands whether the attestation was revoked: every mechanism that its issuer names. */
+function statusesOf(mso: CborMap): StatusReference[] {
+  if (!mso.has('status')) return [];
+  const status = asMap(mso.get('status'), 'status');
+  const infoOf = (name: string) => (status.has(name) ? asMap(status.get(name), name) : undefined);
+  const [byIndex, byIdentifier] = [infoOf('status_list'), infoOf('identifier_list')];
   // A status by a mechanism that is not known here cannot be looked up: the attestation must not count as valid.
-  demand(list !== undefined, 'status unknown', 'no status list');
-  const { idx, uri } = Object.fromEntries(asMap(list, 'status list'));
-  demand(Number.isSafeInteger(idx) && Number(idx) >= 0, 'malformed', 'status list');
-  return { index: Number(idx), uri: asText(uri, 'status list') };
+  demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');
+  // The EU's reference issuer names a status list, and besides it an identifier in a form of its own.
+  const isForeign = byIndex && !(byIdentifier?.get('id') instanceof Uint8Array);
+  return [
+    ...(byIndex ? [indexIn(byIndex)] : []),
+    ...(byIdentifier && !isForeign ? [identifierIn(byIdentifier)] : []),
+  ];
 }
 
 function checkValidity(mso: CborMap, { now }: MdocExpectation, signer: Certificate): void {
@@ -115,7 +139,7 @@ export function verifyIssuerSigned(
     elements.set(asText(namespace, 'namespace'), elementsOf(items, digests, algorithm));
   }
   const deviceKey = asMap(asMap(mso.get('deviceKeyInfo'), 'device key').get('deviceKey'), 'device key');
-  return { elements, status: statusOf(mso), issuer, deviceKey };
+  return { elements, statuses: statusesOf(mso), issuer, deviceKey };
 }
 
 /**

@@ -58,14 +58,14 @@ function checkExtent({ options }: CredentialQuery, { has, disclosed }: Shown): v
 interface Read {
   facts: Facts;
   issuer: Certificate;
-  status: StatusReference | undefined;
+  statuses: readonly StatusReference[];
 }
 
 function readMdoc(presentation: string, query: CredentialQuery, expected: Expectation): Read {
   const { settings, handover, anchors, now } = expected;
   const [docType = ''] = query.types;
   demand(/^[A-Za-z0-9_-]+$/.test(presentation), 'malformed', 'device response');
-  const { elements, issuer, status } = verifyMdoc(Buffer.from(presentation, 'base64url'), {
+  const { elements, issuer, statuses } = verifyMdoc(Buffer.from(presentation, 'base64url'), {
     docType,
     anchors,
     purposes: settings.documentSignerUsages,
@@ -76,12 +76,12 @@ function readMdoc(presentation: string, query: CredentialQuery, expected: Expect
     has: ([namespace, name]) => elements.get(namespace ?? '')?.has(name ?? '') ?? false,
     disclosed: [...elements].flatMap(([namespace, own]) => [...own.keys()].map((name) => [namespace, name])),
   });
-  return { facts: factsOfMdoc(elements.get(docType) ?? new Map()), issuer, status };
+  return { facts: factsOfMdoc(elements.get(docType) ?? new Map()), issuer, statuses };
 }
 
 async function readSdJwt(presentation: string, query: CredentialQuery, expected: Expectation): Promise<Read> {
   const { handover, anchors, now } = expected;
-  const { claims, disclosed, issuer, status } = await verifySdJwt(presentation, {
+  const { claims, disclosed, issuer, statuses } = await verifySdJwt(presentation, {
     types: query.types,
     anchors,
     audience: audienceOf(handover),
@@ -89,7 +89,7 @@ async function readSdJwt(presentation: string, query: CredentialQuery, expected:
     now,
   });
   checkExtent(query, { has: (path) => hasValue(claims, path), disclosed });
-  return { facts: factsOfSdJwt(claims), issuer, status };
+  return { facts: factsOfSdJwt(claims), issuer, statuses };
 }
 
 /** The state whose numbers these are: certificates change, the country of their owner does not. */
@@ -123,7 +123,7 @@ export function createPresentationCheck(statusLists: StatusLists) {
         : await readSdJwt(presentation, query, expected);
     const { facts, issuer } = read;
     checkIssuingCountry(facts, issuer);
-    if (read.status) await statusLists.check(read.status, { anchors, now });
+    for (const status of read.statuses) await statusLists.check(status, { anchors, now });
     const isIdentity = settings.profile === 'eudi-pid';
     const identifier = settings.stableIdentifier ? facts.identifier : undefined;
     return {

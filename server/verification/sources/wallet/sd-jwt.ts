@@ -20,7 +20,7 @@ export interface VerifiedSdJwt {
   claims: Readonly<Record<string, unknown>>;
   /** Paths of the disclosed values. */
   disclosed: readonly (readonly (string | number)[])[];
-  status: StatusReference | undefined;
+  statuses: readonly StatusReference[];
   issuer: Certificate;
 }
 
@@ -110,12 +110,9 @@ export async function verifySigned(
   const { status } = payload;
   const list = status && Status.safeParse(status);
   demand(!list || list.success, 'status unknown', 'no status list');
-  const { idx, uri } = list?.data?.status_list ?? {};
-  return {
-    claims,
-    disclosed,
-    status: idx === undefined || uri === undefined ? undefined : { index: idx, uri },
-  };
+  const { idx: index, uri } = list?.data?.status_list ?? {};
+  const known = index !== undefined && uri !== undefined;
+  return { claims, disclosed, statuses: known ? [{ kind: 'index', index, uri }] : [] };
 }
 
 /**

@@ -7,10 +7,8 @@ import {
   type Expectation,
 } from '../../../../server/verification/sources/wallet/presentation.ts';
 import { PresentationRefused } from '../../../../server/verification/sources/wallet/refused.ts';
-import {
-  createStatusLists,
-  statusListTypes,
-} from '../../../../server/verification/sources/wallet/status-list.ts';
+import { createStatusLists } from '../../../../server/verification/sources/wallet/status-list.ts';
+import { statusListTypes } from '../../../../server/verification/sources/wallet/status-token.ts';
 import {
   type PresentationContext,
   presentMdoc,

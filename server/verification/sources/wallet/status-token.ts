@@ -1,0 +1,129 @@
+import { promisify } from 'node:util';
+import { inflate } from 'node:zlib';
+import { z } from 'zod';
+import { asBytes, asMap, type CborMap, certificatesOf, checkSign1, decodeCbor, parseSign1 } from './cbor.ts';
+import { type Certificate, validatePath } from './certificates.ts';
+import { certificatesOfJwt, readJwt } from './jwt.ts';
+import { demand } from './refused.ts';
+
+/** Media types of what issuers publish of their attestations: status lists in JWT and in CWT, and identifier lists. */
+export const statusListTypes = {
+  jwt: 'application/statuslist+jwt',
+  cwt: 'application/statuslist+cwt',
+  identifiers: 'application/identifierlist+cwt',
+};
+
+/** Statuses by index (Token Status List, section 4), or the identifiers of what is revoked (ISO/IEC 18013-5, 12.3.6.4). */
+export type ListKind = 'index' | 'identifier';
+
+export interface Trust {
+  anchors: readonly Certificate[];
+  now: number;
+}
+
+/** Bytes of a list: 64 million attestations. */
+const largestListBytes = 8 * 1024 * 1024;
+/** Seconds that a list without a `ttl` is kept, and any list at most. */
+const defaultLifetimeSeconds = 300;
+const longestLifetimeSeconds = 86_400;
+const clockSkewSeconds = 60;
+
+const Claims = z.object({
+  sub: z.string(),
+  iat: z.number(),
+  exp: z.number().optional(),
+  nbf: z.number().optional(),
+  ttl: z.number().positive().optional(),
+});
+const Statuses = z.object({
+  bits: z.union([z.literal(1), z.literal(2), z.literal(4), z.literal(8)]),
+  lst: z.union([z.string(), z.instanceof(Uint8Array)]),
+});
+
+export type List = {
+  /** Milliseconds since the epoch. */ until: number /** In bytes, about. */;
+  size: number;
+} & (
+  | { kind: 'index'; bits: number; bytes: Buffer }
+  /** In hex. */
+  | { kind: 'identifier'; identifiers: ReadonlySet<string> }
+);
+
+export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** Claims of a token, and the list in it. */
+interface Said {
+  claims: unknown;
+  list: unknown;
+}
+
+async function readJwtList(body: Uint8Array, trust: Trust): Promise<Said> {
+  const jwt = Buffer.from(body).toString('latin1').trim();
+  const { publicKey: key } = validatePath(certificatesOfJwt(jwt), trust).x509;
+  const claims = await readJwt(jwt, { type: 'statuslist+jwt', key, refusal: 'status unknown' });
+  return { claims, list: (claims as { status_list?: unknown }).status_list };
+}
+
+/** Labels of the claims of a CWT (RFC 8392 4; Token Status List 5.2; ISO/IEC 18013-5, 12.3.6.4). */
+const labels = { sub: 2, exp: 4, nbf: 5, iat: 6, ttl: 65534 };
+const listLabels = { index: 65533, identifier: 65530 } as const;
+const typeLabel = 16;
+
+function readCwtList(body: Uint8Array, kind: ListKind, trust: Trust): Said {
+  const sign1 = parseSign1(decodeCbor(body), 'status list');
+  const type = kind === 'index' ? statusListTypes.cwt : statusListTypes.identifiers;
+  demand(sign1.protectedHeaders.get(typeLabel) === type, 'status unknown', 'type');
+  const { publicKey: key } = validatePath(certificatesOf(sign1), trust).x509;
+  const payload = asBytes(sign1.payload, 'status list');
+  checkSign1(sign1, { key, payload, refusal: 'status unknown' });
+  const said = asMap(decodeCbor(payload), 'status list');
+  const claims = Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, said.get(label)]));
+  const other = kind === 'index' ? listLabels.identifier : listLabels.index;
+  demand(!said.has(other), 'status unknown', 'two lists in one');
+  return { claims, list: said.get(listLabels[kind]) };
+}
+
+async function statusesOf(list: unknown): Promise<Pick<Extract<List, { kind: 'index' }>, 'bits' | 'bytes'>> {
+  const parsed = Statuses.safeParse(list instanceof Map ? Object.fromEntries(list) : list);
+  demand(parsed.success, 'status unknown', 'malformed list');
+  const { bits, lst } = parsed.data;
+  const packed = typeof lst === 'string' ? Buffer.from(lst, 'base64url') : lst;
+  return { bits, bytes: await promisify(inflate)(packed, { maxOutputLength: largestListBytes }) };
+}
+
+function identifiersOf(list: unknown): Set<string> {
+  const named: CborMap = asMap(asMap(list, 'identifier list').get('identifiers'), 'identifiers');
+  return new Set([...named.keys()].map((each) => hex(asBytes(each, 'identifier'))));
+}
+
+/** How long the list may be used, in milliseconds since the epoch. */
+function checkClaims(claims: unknown, kind: ListKind, { uri, now }: { uri: string; now: number }): number {
+  const parsed = Claims.safeParse(claims);
+  demand(parsed.success, 'status unknown', 'malformed list');
+  const { sub, iat, exp, nbf, ttl = defaultLifetimeSeconds } = parsed.data;
+  const seconds = now / 1000;
+  demand(sub === uri, 'status unknown', 'list of another address');
+  demand(iat <= seconds + clockSkewSeconds, 'status unknown', 'list from the future');
+  demand(nbf === undefined || nbf <= seconds, 'status unknown', 'list not yet valid');
+  // ISO/IEC 18013-5, 12.3.6.3 demands an end.
+  demand(exp !== undefined || kind === 'index', 'status unknown', 'list without an end');
+  demand(exp === undefined || seconds < exp, 'status unknown', 'list expired');
+  const lifetime = Math.min(ttl, longestLifetimeSeconds, exp === undefined ? ttl : exp - seconds);
+  return now + lifetime * 1000;
+}
+
+/** @throws PresentationRefused; other errors where what is compressed cannot be expanded */
+export async function readStatusToken(
+  { type, body }: { type: string; body: Uint8Array },
+  { kind, uri }: { kind: ListKind; uri: string },
+  trust: Trust,
+): Promise<List> {
+  const isJwt = kind === 'index' && type.split(';')[0]?.trim() !== statusListTypes.cwt;
+  const { claims, list } = isJwt ? await readJwtList(body, trust) : readCwtList(body, kind, trust);
+  const until = checkClaims(claims, kind, { uri, now: trust.now });
+  if (kind === 'identifier') {
+    return { kind, until, size: body.length * 4, identifiers: identifiersOf(list) };
+  }
+  const statuses = await statusesOf(list);
+  return { kind, until, size: statuses.bytes.length + 1, ...statuses };
+}
