@@ -1,6 +1,7 @@
 import type { Identity } from '../../contracts/admin/operators.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
+import { subscriberOf } from '../platform/http/client-network.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { Logger } from '../platform/logging.ts';
 import { minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
@@ -18,24 +19,24 @@ interface Dependencies {
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Identity>;
 
 export const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN', role: 'owner' };
-/** Wrong tokens a minute and address before the answer is 429. A right one always passes. */
+/** Wrong tokens a minute and subscriber before the answer is 429. A right one always passes. */
 const wrongTokensPerMinute = 10;
 
 const unknownOperator = () => new ApiError('operator_unknown', { headers: { 'www-authenticate': 'Bearer' } });
 
-/** Counts failures of each address in the current minute; forgets them all with the minute. */
+/** Counts failures of each subscriber in the current minute; forgets them all with the minute. */
 function createFailureCount(clock: Pick<Clock, 'now'>) {
   let window = 0;
   let failures = new Map<string, number>();
-  return (address: string): { count: number; retryAfter: number } => {
+  return (subscriber: string): { count: number; retryAfter: number } => {
     const now = clock.now();
     const current = windowStart(now, minute);
     if (current !== window) {
       window = current;
       failures = new Map();
     }
-    const count = (failures.get(address) ?? 0) + 1;
-    failures.set(address, count);
+    const count = (failures.get(subscriber) ?? 0) + 1;
+    failures.set(subscriber, count);
     return { count, retryAfter: secondsUntilRollover(current, minute, now) };
   };
 }
@@ -66,7 +67,7 @@ export function createAuthentication({ store, clock, firstToken, log }: Dependen
     if (token === undefined) throw unknownOperator();
     const operator = await identify(token);
     if (operator) return operator;
-    const { count, retryAfter } = countFailure(address);
+    const { count, retryAfter } = countFailure(subscriberOf(address));
     if (count > wrongTokensPerMinute) {
       throw new ApiError('rate_limited', { description: 'Too many wrong operator tokens', retryAfter });
     }

@@ -1,6 +1,7 @@
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { ApiError } from '../platform/errors.ts';
+import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
 
 /** What the OAuth endpoints need to know of a client. */
@@ -68,7 +69,7 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
   async function refuse({ clientId, address, basic }: Credentials): Promise<never> {
     const { allowed, retryAfter } = await limit(
       'wrong-secret',
-      `${clientId}|${address}`,
+      `${clientId}|${subscriberOf(address)}`,
       wrongSecretsPerMinute,
     );
     if (!allowed)

@@ -1,11 +1,13 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthentication } from '../../server/admin/authentication.ts';
 import { createPartner, type TestPartner, tokenForm } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 /** Interface section 8 and docs/choices.md: what one address may get wrong in a minute. */
 const wrongSecrets = 20;
 const wrongTokens = 10;
+const walletAnswers = 60;
 
 /** Where a request comes from: an address of this machine, and what its headers claim. */
 interface Origin {
@@ -83,6 +85,30 @@ describe.each([
     expect(await exchange(origin, partner.clientSecret)).toBe(400);
   });
 
+  it.runIf(distinct)('secrets are counted by the /64 of an IPv6 address', async () => {
+    const other = await createPartner(server);
+    const wrongFrom = (forwardedFor: string) =>
+      exchange({ forwardedFor }, 'svc_secret_wrong', other.clientId);
+    for (let n = 0; n < wrongSecrets; n += 1) expect(await wrongFrom(`2001:db8::${n}:1`)).toBe(401);
+    expect(await wrongFrom('2001:db8::ffff:ffff:ffff:ffff')).toBe(429);
+    expect(await wrongFrom('2001:db8:0:1::1')).toBe(401);
+  });
+
+  it.runIf(distinct)('answers of the test wallet are counted by the /64 of an IPv6 address', async () => {
+    const answerFrom = (forwardedFor: string) =>
+      ask(
+        `${server.baseUrl}/verify/test-wallet`,
+        { forwardedFor },
+        {
+          'content-type': 'application/x-www-form-urlencoded',
+          body: 'request=none&act=present',
+        },
+      );
+    for (let n = 0; n < walletAnswers; n += 1) expect(await answerFrom(`2001:db8::${n}:1`)).toBe(400);
+    expect(await answerFrom('2001:db8::ffff:ffff:ffff:ffff')).toBe(429);
+    expect(await answerFrom('2001:db8:0:1::1')).toBe(400);
+  });
+
   it('operator tokens are counted by the connection, to the exact limit', async () => {
     const whoami = (origin: Origin, token: string) =>
       ask(`${server.adminUrl}/trpc/operators.whoami`, origin, { authorization: `Bearer ${token}` });
@@ -93,4 +119,18 @@ describe.each([
     expect(await whoami({ from: '127.0.0.2' }, 'wrong')).toBe(401);
     expect(await whoami({}, server.config.adminToken ?? '')).toBe(200);
   });
+});
+
+it('wrong operator tokens are counted by the /64 of an IPv6 address', async () => {
+  const authenticate = createAuthentication({
+    store: { findByHash: async () => undefined, touch: async () => undefined },
+    clock: manualClock(),
+    firstToken: undefined,
+    log: { warn: () => undefined },
+  });
+  const wrongFrom = (address: string) => authenticate('Bearer wrong', address);
+  for (let n = 0; n < wrongTokens; n += 1)
+    await expect(wrongFrom(`2001:db8::${n}:1`)).rejects.toMatchObject({ code: 'operator_unknown' });
+  await expect(wrongFrom('2001:db8::ffff:1')).rejects.toMatchObject({ code: 'rate_limited' });
+  await expect(wrongFrom('2001:db8:0:1::1')).rejects.toMatchObject({ code: 'operator_unknown' });
 });

@@ -36,6 +36,7 @@ export const authentication = [
     ['oauth/again', 'isolation/addresses', 'oauth/token-clients', 'oauth/token-limits'],
     [
       ['{ clientId, address, basic }: Credentials', "{ clientId, basic }: Credentials, address = ''"],
+      ['subscriberOf(address)', 'address'],
       ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
       [', { until: (one) => isRight(one) && isActive(one) }', ''],
       ["client.status === 'active' && partner.status === 'active'", "client.status === 'active'"],
@@ -122,7 +123,7 @@ export const authentication = [
     ['isolation/addresses', 'admin/operators'],
     [
       ['const wrongTokensPerMinute = 10;', 'const wrongTokensPerMinute = 11;'],
-      ['countFailure(address);', "countFailure('all');"],
+      ['countFailure(subscriberOf(address));', "countFailure('all');"],
       ["if (operator?.status !== 'active') return undefined;", 'if (!operator) return undefined;'],
       ['operator.expiresAt.getTime() <= clock.now()', 'operator.expiresAt.getTime() < 0'],
     ],

@@ -17,3 +17,9 @@ export function networkOf(address: string, { ipv4, ipv6 }: Prefixes): string {
   const [kind, prefix] = parsed instanceof ipaddr.IPv4 ? [ipaddr.IPv4, ipv4] : [ipaddr.IPv6, ipv6];
   return `${kind.networkAddressFromCIDR(`${parsed}/${prefix}`)}/${prefix}`;
 }
+
+/**
+ * Whom a limit of each address counts. One subscriber of an Internet provider has a whole /64 of IPv6, and so any number
+ * of addresses.
+ */
+export const subscriberOf = (address: string): string => networkOf(address, { ipv4: 32, ipv6: 64 });

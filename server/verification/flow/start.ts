@@ -1,7 +1,7 @@
 import type { StartQuery } from '../../../contracts/verification.ts';
 import { sessionLifetimeSeconds } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { networkOf } from '../../platform/http/client-network.ts';
+import { subscriberOf } from '../../platform/http/client-network.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { languageAsked } from '../pages/languages.ts';
@@ -42,9 +42,6 @@ interface Caller {
   traceparent?: string | undefined;
 }
 
-/** One subscriber of an Internet provider has a whole /64 of IPv6. */
-const subscriber = { ipv4: 32, ipv6: 64 };
-
 /** Starts sessions: `GET /verify/start` (interface 4.1) behind its schema. */
 export function createStart(dependencies: Dependencies) {
   const { sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock } = dependencies;
@@ -67,7 +64,7 @@ export function createStart(dependencies: Dependencies) {
   /** Counts a start that is about to be stored: it is the only write that a caller without credentials can cause. */
   async function admit(clientId: string, address: string): Promise<void> {
     if (startsPerMinute === undefined) return;
-    const id = `${networkOf(address, subscriber)}|${clientId}`;
+    const id = `${subscriberOf(address)}|${clientId}`;
     const { allowed, retryAfter } = await limit('start', id, startsPerMinute);
     if (allowed) return;
     throw new ApiError('rate_limited', {

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
+import { subscriberOf } from '../../platform/http/client-network.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
@@ -135,7 +136,7 @@ export function testWalletRoutes(
     });
 
     app.post('/', { schema: { body: Form } }, async ({ body, ip }, reply) => {
-      const { allowed, retryAfter } = await limit('test-wallet', ip, answersPerMinute);
+      const { allowed, retryAfter } = await limit('test-wallet', subscriberOf(ip), answersPerMinute);
       if (!allowed) throw new ApiError('rate_limited', { retryAfter });
       const { request, ...instruction } = body;
       try {
