@@ -167,6 +167,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       pages: createPages({ directory, baseUrl, clock, imprint, claimLifetime }),
       findLogo: dependencies.findLogo ?? (async () => undefined),
       findSession: sessions.find,
+      ownsSession: sessionAccess.owns,
       baseUrl,
     }),
     sessionQueryRoutes: sessionQueryRoutes({ sessions, directory, limit, clock }),

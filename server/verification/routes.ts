@@ -9,6 +9,7 @@ import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import { readTraceparent } from '../platform/trace-context.ts';
 import { isOwnOrigin } from './browser/csrf.ts';
+import type { SessionAccess } from './browser/session-access.ts';
 import type { createFlow } from './flow/flow.ts';
 import type { createStart } from './flow/start.ts';
 import { decisions } from './flow/submit.ts';
@@ -37,6 +38,7 @@ export interface PageDependencies {
   findLogo: (id: string) => Promise<Buffer | undefined>;
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
+  ownsSession: SessionAccess['owns'];
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }

@@ -43,9 +43,14 @@ export const flow = [
     'server/verification/browser/session-access.ts',
     ['verification/flow/flow', 'verification/flow/races'],
     [
-      ["if (!owns(session, browser.device, browser.secret)) throw new ApiError('unauthorized');", ''],
+      ["if (!owns(session, browser)) throw new ApiError('unauthorized');", ''],
       ['rotated(browser, browser.secret, token)];', 'browser.secret];'],
     ],
+  ),
+  ...inFile(
+    'server/verification/pages/responses.ts',
+    ['verification/flow/strangers'],
+    [['const session = isOwn ? found : undefined;', 'const session = found;']],
   ),
   ...inFile(
     'server/verification/flow/submit.ts',

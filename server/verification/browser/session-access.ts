@@ -64,7 +64,8 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     return session;
   }
 
-  function owns(session: Session, device: Device, secret: string | undefined): boolean {
+  /** Whether the session is that of this browser. */
+  function owns(session: Session, { device, secret }: Pick<BrowserContext, 'device' | 'secret'>): boolean {
     return hashesOf(session, device).some((hash) => hash !== undefined && isBound(hash, secret));
   }
 
@@ -80,6 +81,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
   }
 
   return {
+    owns,
     rotated,
     confirmed,
 
@@ -93,7 +95,7 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     /** The session of this browser. @throws ApiError `session_not_found`, `unauthorized` in another browser */
     async authorize(browser: BrowserContext): Promise<Session> {
       const session = await find(browser.sessionId);
-      if (!owns(session, browser.device, browser.secret)) throw new ApiError('unauthorized');
+      if (!owns(session, browser)) throw new ApiError('unauthorized');
       return session;
     },
 
@@ -107,8 +109,9 @@ export function createSessionAccess({ sessions, keyring }: Dependencies) {
     ): Promise<{ session: Session; secret: string; own: boolean }> {
       const session = await find(browser.sessionId);
       if (browser.secret === undefined) throw new ApiError('unauthorized');
+      const { device } = browser;
       const candidates = [browser.secret, rotated(browser, browser.secret, token)];
-      const secret = candidates.find((candidate) => owns(session, browser.device, candidate));
+      const secret = candidates.find((candidate) => owns(session, { device, secret: candidate }));
       if (secret === undefined) throw new ApiError('unauthorized');
       return { session, secret, own: secret === browser.secret };
     },

@@ -41,7 +41,7 @@ export interface Problem {
 export interface ProblemContext {
   /** Which of its devices the request came from, where it was about a session. */
   device: Device | undefined;
-  /** That session, where it is known. */
+  /** That session, where it is known and this browser's. */
   session: Session | undefined;
 }
 
@@ -57,7 +57,7 @@ function outcomeOf(name: ProblemName, { device, session }: ProblemContext): Prob
   if (name === 'otherBrowser' || name === 'linkDead') return 'nothingHere';
   if (session?.status === 'complete') return 'answersShared';
   if (session?.authenticatedAt) return 'signedIn';
-  return device && !session && name === 'unavailable' ? undefined : 'nothingShared';
+  return device && !session ? undefined : 'nothingShared';
 }
 
 /** The error page for the user. */

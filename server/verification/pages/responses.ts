@@ -2,7 +2,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
-import type { BrowserContext } from '../browser/session-access.ts';
+import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { View } from '../flow/flow.ts';
 import { isPhone } from '../handoff/devices.ts';
 import type { Session } from '../session/transitions.ts';
@@ -16,6 +16,7 @@ interface Dependencies {
   pages: Pages;
   /** For the pages about errors. */
   findSession: (id: string) => Promise<Session | undefined>;
+  ownsSession: SessionAccess['owns'];
   /** Root of all links, without a trailing slash. */
   baseUrl: string;
 }
@@ -34,7 +35,7 @@ function languageOf(request: FastifyRequest, session: Session | undefined): Lang
 }
 
 /** How the hosted pages answer: cookies, headers, pages, redirects, errors. */
-export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
+export function createResponses({ pages, findSession, ownsSession, baseUrl }: Dependencies) {
   const { origin, pathname, protocol } = new URL(baseUrl);
   const secure = protocol === 'https:';
   const basePath = pathname.replace(/\/$/, '');
@@ -64,6 +65,12 @@ export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
     return segment === 'session' ? 'computer' : 'phone';
   }
 
+  /** Session, device and cookie of the browser that sends this request. */
+  function browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
+    const secret = request.cookies[cookieNames[device](sessionId)];
+    return { device, sessionId, secret, language: languageChosen(request) };
+  }
+
   return {
     origin,
     root,
@@ -71,12 +78,7 @@ export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
     path,
     setCookie,
     sendPage,
-
-    /** Session, device and cookie of the browser that sends this request. */
-    browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
-      const secret = request.cookies[cookieNames[device](sessionId)];
-      return { device, sessionId, secret, language: languageChosen(request) };
-    },
+    browserOf,
 
     /** Sets the cookie of this browser to `secret`. */
     bind(reply: FastifyReply, browser: BrowserContext, secret: string): void {
@@ -113,8 +115,11 @@ export function createResponses({ pages, findSession, baseUrl }: Dependencies) {
       const { session_id: sessionId } = request.params as { session_id?: string };
       // If the database cannot be reached, the user has waited for it already.
       const known = sessionId !== undefined && error.status < 500;
-      const session = known ? await findSession(sessionId).catch(() => undefined) : undefined;
-      if (session) notePartner(request, session.partnerId);
+      const found = known ? await findSession(sessionId).catch(() => undefined) : undefined;
+      if (found) notePartner(request, found.partnerId);
+      // Another browser, which has the session's id alone, must learn nothing of the session.
+      const isOwn = found && device && ownsSession(found, browserOf(request, device, found._id));
+      const session = isOwn ? found : undefined;
       const html = await pages.error(error, {
         language: languageOf(request, session),
         choiceAddress: choiceAddress(request),

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from '../browser.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
+
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted();
+  ({ clientId } = await onboard(hosted));
+});
+afterAll(() => hosted.close());
+
+async function begun() {
+  const browser = openBrowser(hosted);
+  await browser.start(clientId, { ui_locales: 'de' });
+  return { browser, sessionId: browser.sessionId() };
+}
+
+/** Sessions that have come as far as their name says. @returns their ids */
+const progress: Record<string, () => Promise<string>> = {
+  begun: async () => (await begun()).sessionId,
+  async declined() {
+    const { browser, sessionId } = await begun();
+    await browser.press({ decision: 'decline' });
+    return sessionId;
+  },
+  async rejected() {
+    const { browser, sessionId } = await begun();
+    await browser.press({ decision: 'accept' });
+    await browser.press({ person: 'rejected' });
+    return sessionId;
+  },
+  async complete() {
+    const { browser, sessionId } = await begun();
+    await browser.press({ decision: 'accept' });
+    await browser.press({ person: 'adult' });
+    return sessionId;
+  },
+};
+
+const form = 'application/x-www-form-urlencoded';
+type Sent = Parameters<Hosted['send']>[1];
+const posted = (body: string, headers: Record<string, string> = {}): Sent => ({
+  method: 'POST',
+  body,
+  headers: { 'content-type': form, ...headers },
+});
+
+/** What somebody who knows the id, and has no cookie, can send. */
+const requests: Record<string, readonly [path: string, sent?: Sent]> = {
+  'a page': [''],
+  'the state': ['/state'],
+  'a form': ['', posted('decision=accept')],
+  'a form with an unknown decision': ['', posted('decision=nonsense')],
+  'a form from another site': ['', posted('decision=accept', { origin: 'https://evil.example' })],
+  'a form of another type': ['', posted('{}', { 'content-type': 'text/plain' })],
+  'a form that is too large': ['', posted(`csrf=${'x'.repeat(70_000)}`)],
+  'a return': ['/return/bank?state=x&code=y'],
+  'a return of an impossible source': [`/return/${'x'.repeat(65)}`],
+  'a wallet that is back': ['/wallet?response_code=x'],
+  'a wallet that is back without a code': ['/wallet'],
+  "a wallet's answer": ['/wallet', posted('csrf=x&token=x&data=x')],
+  "a wallet's answer from another site": ['/wallet', posted('', { origin: 'https://evil.example' })],
+  "a wallet's answer without its parts": ['/wallet', posted('csrf=x')],
+  'another method': ['', { method: 'PUT' }],
+};
+
+describe('somebody who knows the id of a session, and has no cookie of it', () => {
+  const sessions = new Map<string, string>();
+  beforeAll(async () => {
+    for (const [name, reach] of Object.entries(progress)) sessions.set(name, await reach());
+  });
+
+  async function ask(sessionId: string, device: string, request: string, cookie: string) {
+    const [path, sent = {}] = requests[request] ?? [''];
+    const headers = { accept: 'text/html', cookie, ...sent.headers };
+    const answer = await hosted.send(`/verify/${device}/${sessionId}${path}`, { ...sent, headers });
+    return {
+      status: answer.status,
+      body: answer.body.replaceAll(sessionId, 'ses_…').replace(/req_\w+/g, 'req_…'),
+    };
+  }
+
+  describe.each(['session', 'phone'])('at /verify/%s', (device) => {
+    it.each(Object.keys(requests))('learns nothing of its progress from %s', async (request) => {
+      const answers = [];
+      for (const id of sessions.values()) {
+        const suffix = device === 'phone' ? '_phone' : '';
+        answers.push(
+          await ask(id, device, request, ''),
+          await ask(id, device, request, `svc_${id}${suffix}=x`),
+        );
+      }
+      const [first] = answers;
+      expect(first?.status).toBeGreaterThanOrEqual(400);
+      for (const answer of answers) expect(answer).toEqual(first);
+      expect(first?.body).not.toContain('Weinhaus');
+      expect(first?.body).not.toContain('shop.example');
+      expect(first?.body).not.toContain('Nothing was shared.');
+      expect(first?.body).toContain('lang="en"');
+    });
+  });
+});
+
+it('the browser of a session still learns from the page of an error what was shared', async () => {
+  const { browser, sessionId } = await begun();
+  await browser.press({ decision: 'accept' });
+  await browser.press({ person: 'adult' });
+  const wrong = await browser.request(`/verify/session/${sessionId}`, { decision: 'nonsense' });
+  expect(wrong.status).toBe(400);
+  expect(wrong.body).toContain('Weinhaus &lt;Grün&gt;');
+  expect(wrong.body).toContain('lang="de"');
+});
