@@ -6,8 +6,10 @@ import { page, reference } from './references.ts';
 /**
  * `scheduled`: waits for its time. `late`: due, and no process has locked it. `locked`: a process runs it.
  * `stuck`: locked for so long that its process must have died. `failed` and `done`: it has run.
+ * `malformed`: no job of this service is like it. Fields that cannot be read are null or empty, and `failReason` names the
+ * first one.
  */
-export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done']);
+export const JobState = z.enum(['scheduled', 'late', 'locked', 'stuck', 'failed', 'done', 'malformed']);
 export type JobState = z.infer<typeof JobState>;
 
 /** A job of the scheduler. `wakes`: how many attempts wait for it. */

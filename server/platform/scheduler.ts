@@ -1,25 +1,12 @@
 import { hostname } from 'node:os';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
-import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
+import { type Collection, type Db, type Filter, MinKey, ObjectId } from 'mongodb';
 import type { IndexDeclaration } from './database/indexes.ts';
 import { ApiError } from './errors.ts';
 import { randomRequestId } from './ids.ts';
 import type { Logger } from './logging.ts';
-
-/** A job as it is stored; times are dates of the scheduler's own clock. */
-export interface Job {
-  id: string;
-  name: string;
-  /** Undefined while it runs and once it has run. */
-  nextRunAt: Date | undefined;
-  lockedAt: Date | undefined;
-  /** The process that has locked it; undefined where none has. */
-  lockedBy: string | undefined;
-  lastRunAt: Date | undefined;
-  failReason: string | undefined;
-  key: string;
-}
+import { type Job, readJob } from './stored-job.ts';
 
 /** What the rest of the system sees of Agenda. Scheduling works in every process; running needs `start`. */
 export interface Scheduler {
@@ -32,7 +19,7 @@ export interface Scheduler {
   show(id: string): Promise<Job | undefined>;
   /** Moves a job to another time and key; false where there is none that waits. */
   move(id: string, when: Date, key: string): Promise<boolean>;
-  /** Removes a job that waits; false where there is none. */
+  /** Removes a job that no living process runs; false where there is none. */
   cancel(id: string): Promise<boolean>;
   /** Deletes jobs that ran more than a day ago. */
   sweep(): Promise<void>;
@@ -54,18 +41,7 @@ interface Settings {
   processEvery: number;
 }
 
-/** The part of Agenda's documents that is read here. */
-interface StoredJob {
-  _id: ObjectId;
-  name: string;
-  data: { key: string };
-  nextRunAt: Date | null;
-  lockedAt?: Date | null;
-  lastModifiedBy?: string | null;
-  lastRunAt?: Date | null;
-  lastFinishedAt?: Date | null;
-  failReason?: string | null;
-}
+type StoredJob = { _id: ObjectId } & Record<string, unknown>;
 
 const collection = 'jobs';
 
@@ -123,9 +99,11 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
   async function beyond(id: string): Promise<Filter<StoredJob>> {
     const last = await jobs.findOne(byId(id));
     if (!last) throw new ApiError('not_found', { description: `The job ${id} has run; list from the start` });
-    const { _id, nextRunAt } = last;
-    const later = nextRunAt === null ? { $ne: null } : { $gt: nextRunAt };
-    return { $or: [{ nextRunAt: later }, { nextRunAt, _id: { $gt: _id } }] };
+    // An expression compares values of any types, as the order of the list does: a malformed job hides none.
+    const [ofJob, ofLast] = [{ $ifNull: ['$nextRunAt', null] }, { $literal: last['nextRunAt'] ?? null }];
+    const isLater = { $gt: [ofJob, ofLast] };
+    const isNext = { $and: [{ $eq: [ofJob, ofLast] }, { $gt: ['$_id', last._id] }] };
+    return { $expr: { $or: [isLater, isNext] } };
   }
 
   return {
@@ -146,19 +124,19 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     async list({ name, limit, after }) {
       const found = await jobs
         .find({
-          // Every job has a name: this one condition makes it a read of the index.
-          name: name ?? { $gt: '' },
+          // Every name, none and other values included: this one condition makes it a read of the index.
+          name: name ?? { $gte: new MinKey() },
           ...(after === undefined ? {} : await beyond(after)),
         })
         .sort({ nextRunAt: 1, _id: 1 })
         .limit(limit)
         .toArray();
-      return found.map(toJob);
+      return found.map(readJob);
     },
 
     async show(id) {
       const found = await jobs.findOne(byId(id));
-      return found ? toJob(found) : undefined;
+      return found ? readJob(found) : undefined;
     },
 
     async move(id, when, key) {
@@ -170,7 +148,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
     },
 
     async cancel(id) {
-      const { deletedCount } = await jobs.deleteOne({ ...byId(id), lockedAt: null });
+      const heldSince = new Date(Date.now() - lockLifetime);
+      const { deletedCount } = await jobs.deleteOne({ ...byId(id), lockedAt: { $not: { $gte: heldSince } } });
       return deletedCount === 1;
     },
 
@@ -207,18 +186,4 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
 /** Matches nothing where `id` is not one of Agenda's. */
 function byId(id: string): Filter<StoredJob> {
   return { _id: /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : new ObjectId() };
-}
-
-function toJob(stored: StoredJob): Job {
-  return {
-    id: stored._id.toHexString(),
-    name: stored.name,
-    nextRunAt: stored.nextRunAt ?? undefined,
-    lockedAt: stored.lockedAt ?? undefined,
-    // Agenda keeps the name of the last process in every job, also in one that waits.
-    lockedBy: stored.lockedAt ? (stored.lastModifiedBy ?? undefined) : undefined,
-    lastRunAt: stored.lastRunAt ?? undefined,
-    failReason: stored.failReason ?? undefined,
-    key: stored.data.key,
-  };
 }

@@ -3,7 +3,7 @@ import { AdminCommand } from '../../base-command.ts';
 import { given, pageFlags } from '../../flags.ts';
 
 export default class JobsList extends AdminCommand<typeof JobsList> {
-  static override summary = 'List jobs: scheduled, locked, late or stuck.';
+  static override summary = 'List jobs: scheduled, locked, late, stuck or malformed.';
   static override examples = ['<%= config.bin %> jobs list'];
   static override flags = { name: Flags.string({ description: 'only jobs of this name' }), ...pageFlags };
 

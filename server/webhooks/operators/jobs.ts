@@ -2,11 +2,12 @@ import type { NewTime } from '../../../contracts/admin/deliveries.ts';
 import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../contracts/admin/jobs.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { Job, Scheduler } from '../../platform/scheduler.ts';
+import type { Scheduler } from '../../platform/scheduler.ts';
+import type { Job } from '../../platform/stored-job.ts';
 import { attemptsJob, type DueJobs } from '../delivery/due-job.ts';
 import type { DeliveryQueryStore, NewDue } from './delivery-query-store.ts';
 import { dueFrom, requireKept } from './reschedule.ts';
-import { viewJob, viewWaiting } from './views.ts';
+import { faultOf, viewJob, viewWaiting } from './views.ts';
 
 interface Settings {
   scheduler: Scheduler;
@@ -121,6 +122,8 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
 }
 
 /** The second whose due attempts a job starts; undefined for a job that has run, or is not for attempts. */
-function dueSecondOf({ name, key, nextRunAt, lockedAt }: Job): Date | undefined {
-  return name === attemptsJob && (nextRunAt || lockedAt) ? new Date(key) : undefined;
+function dueSecondOf(job: Job): Date | undefined {
+  const { name, key, nextRunAt, lockedAt } = job;
+  const isForAttempts = name === attemptsJob && faultOf(job) === undefined;
+  return isForAttempts && (nextRunAt || lockedAt) ? new Date(key) : undefined;
 }

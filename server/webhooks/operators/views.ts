@@ -2,8 +2,10 @@ import type { AttemptView, DeliveryView } from '../../../contracts/admin/deliver
 import type { EventView } from '../../../contracts/admin/events.ts';
 import type { JobDetail, JobState, JobView } from '../../../contracts/admin/jobs.ts';
 import type { WaitReason } from '../../../contracts/wait-reasons.ts';
-import { type Job, lockLifetime } from '../../platform/scheduler.ts';
+import { lockLifetime } from '../../platform/scheduler.ts';
+import type { Job } from '../../platform/stored-job.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
+import { attemptsJob } from '../delivery/due-job.ts';
 
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
@@ -74,7 +76,13 @@ export function viewEvent(event: StoredEvent, deliveries: readonly Delivery[]): 
 /** The scheduler polls every second. A job that has been due for two seconds was not taken. */
 export const lateAfterMs = 2000;
 
-function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobState {
+/** The field of a job that is not as it should be; undefined in a proper job. */
+export const faultOf = ({ name, key, malformed }: Job): string | undefined =>
+  malformed ?? (name === attemptsJob && Number.isNaN(Date.parse(key)) ? 'data.key' : undefined);
+
+function stateOf(job: Job, now: number): JobState {
+  const { nextRunAt, lockedAt, failReason } = job;
+  if (faultOf(job) !== undefined) return 'malformed';
   if (lockedAt) return now - lockedAt.getTime() > lockLifetime ? 'stuck' : 'locked';
   if (nextRunAt) return now - nextRunAt.getTime() > lateAfterMs ? 'late' : 'scheduled';
   return failReason === undefined ? 'done' : 'failed';
@@ -82,6 +90,7 @@ function stateOf({ nextRunAt, lockedAt, failReason }: Job, now: number): JobStat
 
 /** `now` is the machine's time, which the scheduler uses. */
 export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }): JobView {
+  const fault = faultOf(job);
   return {
     id: job.id,
     name: job.name,
@@ -90,7 +99,7 @@ export function viewJob(job: Job, { wakes, now }: { wakes: number; now: number }
     lockedAt: time(job.lockedAt),
     lockedBy: job.lockedBy ?? null,
     lastRunAt: time(job.lastRunAt),
-    failReason: job.failReason ?? null,
+    failReason: fault === undefined ? (job.failReason ?? null) : `malformed: ${fault}`,
     data: { key: job.key },
     wakes,
   };

@@ -1,0 +1,65 @@
+import type { ObjectId } from 'mongodb';
+import { z } from 'zod';
+
+/** A job as it is stored; times are dates of the scheduler's own clock. */
+export interface Job {
+  id: string;
+  name: string;
+  /** Undefined while it runs and once it has run. */
+  nextRunAt: Date | undefined;
+  lockedAt: Date | undefined;
+  /** The process that has locked it; undefined where none has. */
+  lockedBy: string | undefined;
+  lastRunAt: Date | undefined;
+  failReason: string | undefined;
+  key: string;
+  /** The field that is not as a job has it; undefined in a proper job. The fields that cannot be read are then empty. */
+  malformed?: string;
+}
+
+/** RFC 3339 has years of four digits. */
+const time = z
+  .date()
+  .min(new Date('0000-01-01T00:00:00Z'))
+  .max(new Date('9999-12-31T23:59:59.999Z'))
+  .nullish();
+const text = z.string().nullish();
+/** The part of Agenda's documents that is read here. */
+const fields = {
+  name: z.string(),
+  data: z.object({ key: z.string() }),
+  nextRunAt: time,
+  lockedAt: time,
+  lastModifiedBy: text,
+  lastRunAt: time,
+  failReason: text,
+};
+const Stored = z.object(fields);
+/** Takes what can be read of a malformed document. */
+const Readable = z.object({
+  name: fields.name.catch(''),
+  data: fields.data.catch({ key: '' }),
+  nextRunAt: time.catch(null),
+  lockedAt: time.catch(null),
+  lastModifiedBy: text.catch(null),
+  lastRunAt: time.catch(null),
+  failReason: text.catch(null),
+});
+
+/** The job of a document of Agenda's collection. Another program can have written anything there: it never throws. */
+export function readJob(document: { _id: ObjectId }): Job {
+  const { error } = Stored.safeParse(document);
+  const { name, data, nextRunAt, lockedAt, lastModifiedBy, lastRunAt, failReason } = Readable.parse(document);
+  return {
+    id: String(document._id),
+    name,
+    nextRunAt: nextRunAt ?? undefined,
+    lockedAt: lockedAt ?? undefined,
+    // Agenda keeps the name of the last process in every job, also in one that waits.
+    lockedBy: lockedAt ? (lastModifiedBy ?? undefined) : undefined,
+    lastRunAt: lastRunAt ?? undefined,
+    failReason: failReason ?? undefined,
+    key: data.key,
+    ...(error && { malformed: error.issues[0]?.path.join('.') ?? '' }),
+  };
+}

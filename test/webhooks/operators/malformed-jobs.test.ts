@@ -1,0 +1,97 @@
+import { type Document, ObjectId } from 'mongodb';
+import { describe, expect, it } from 'vitest';
+import { adminOf, createSystem } from '../system.ts';
+
+/** A system with three proper jobs, which are due in an hour. */
+async function setUp() {
+  const system = await createSystem();
+  const due = Date.now() + 3_600_000;
+  for (const second of [0, 1, 2]) await system.context.dueJobs.at(new Date(due + second * 1000));
+  const documents = system.db.collection('jobs');
+  const store = async (document: Document): Promise<string> =>
+    (await documents.insertOne({ ...document })).insertedId.toHexString();
+  return { jobs: adminOf(system).jobs, documents, store };
+}
+
+const attempts = { name: 'webhook.attempts', nextRunAt: new Date(Date.now() + 7_200_000), priority: 0 };
+const key = new Date().toISOString();
+
+/** Documents as a fault, another program or a build to come could leave them, and the field that is wrong. */
+const malformed: Record<string, readonly [fault: string, document: Document]> = {
+  'without data': ['data', attempts],
+  'whose data is a text': ['data', { ...attempts, data: 'x' }],
+  'without a key': ['data.key', { ...attempts, data: {} }],
+  'whose key is a number': ['data.key', { ...attempts, data: { key: 7 } }],
+  'whose key is no time': ['data.key', { ...attempts, data: { key: 'soon' } }],
+  'whose time is a text': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: 'soon' }],
+  'whose time is no time': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: new Date(8.64e15) }],
+  'whose time is a flag': ['nextRunAt', { ...attempts, data: { key }, nextRunAt: true }],
+  'without a time': ['', { name: 'other', data: { key } }],
+  'whose lock is a text': ['lockedAt', { ...attempts, data: { key }, lockedAt: 'now' }],
+  'whose holder is a number': ['lastModifiedBy', { ...attempts, data: { key }, lastModifiedBy: 7 }],
+  'whose last run is a text': ['lastRunAt', { ...attempts, data: { key }, lastRunAt: 'x' }],
+  'whose failure is a list': ['failReason', { ...attempts, data: { key }, failReason: ['x'] }],
+};
+
+describe('a malformed job', () => {
+  it.each(Object.entries(malformed))(
+    '%s is listed, shown and cancelled',
+    async (_name, [fault, document]) => {
+      const { jobs, store } = await setUp();
+      const id = await store(document);
+      const about =
+        fault === ''
+          ? { state: 'done' }
+          : { state: 'malformed', failReason: expect.stringContaining(`malformed: ${fault}`) };
+      const listed = await jobs.list({});
+      expect(listed).toHaveLength(4);
+      expect(listed.find((job) => job.id === id)).toMatchObject({ ...about, wakes: 0 });
+      expect(await jobs.show({ jobId: id })).toMatchObject({ id, ...about, attempts: [] });
+      await expect(jobs.run({ jobId: id })).rejects.toMatchObject({ cause: { code: 'conflict' } });
+      expect(await jobs.cancel({ jobId: id })).toMatchObject({ id, ...about, deliveryIds: [] });
+      expect(await jobs.list({})).toHaveLength(3);
+    },
+  );
+
+  it('is on one page only, and hides no job that comes after it', async () => {
+    const { jobs, store } = await setUp();
+    const ids: string[] = [];
+    for (const [, document] of Object.values(malformed)) ids.push(await store(document));
+    const all = (await jobs.list({})).map(({ id }) => id);
+    expect(all).toHaveLength(ids.length + 3);
+    for (const limit of [1, 2, 5]) {
+      const paged: string[] = [];
+      for (let after: string | undefined; paged.length < all.length; after = paged.at(-1)) {
+        const page = await jobs.list({ limit, ...(after === undefined ? {} : { after }) });
+        expect(page.length).toBeGreaterThan(0);
+        paged.push(...page.map(({ id }) => id));
+      }
+      expect(paged).toEqual(all);
+    }
+    for (const jobId of ids) await jobs.cancel({ jobId });
+  });
+});
+
+describe('a job of an unknown name', () => {
+  const unknown = { name: 'of.another.build', data: { key: 'x' }, nextRunAt: new Date(Date.now() + 60_000) };
+
+  it.each([
+    { lockedAt: null },
+    { lockedAt: new Date(Date.now() - 3_600_000) },
+    { nextRunAt: null },
+    { data: { some: 'thing' } },
+    { name: 7 },
+  ])('is shown and cancelled with %j', async (changes) => {
+    const { jobs, documents, store } = await setUp();
+    const id = await store({ ...unknown, ...changes });
+    expect(await jobs.show({ jobId: id })).toMatchObject({ id, wakes: 0 });
+    expect(await jobs.cancel({ jobId: id })).toMatchObject({ id, wakes: 0, deliveryIds: [] });
+    expect(await documents.findOne({ _id: new ObjectId(id) })).toBeNull();
+  });
+
+  it('is not cancelled while a process runs it', async () => {
+    const { jobs, store } = await setUp();
+    const id = await store({ ...unknown, lockedAt: new Date() });
+    await expect(jobs.cancel({ jobId: id })).rejects.toMatchObject({ cause: { code: 'conflict' } });
+  });
+});
