@@ -14,7 +14,7 @@ import { sweepExpired } from './platform/database/sweep.ts';
 import { type Address, listenFault, requireFree } from './platform/http/listen.ts';
 import type { HttpServer } from './platform/http/server.ts';
 import { randomSecret } from './platform/ids.ts';
-import { loadKeyring } from './platform/keyring.ts';
+import { keyringReadEvery, loadKeyring } from './platform/keyring.ts';
 import { localSecret } from './platform/local-secrets.ts';
 import type { Logger } from './platform/logging.ts';
 import type { Pace } from './platform/pace.ts';
@@ -221,12 +221,12 @@ export async function startServer(
   const pulse: ReturnType<typeof createSweeper> = createSweeper(
     [
       { name: 'heartbeat', sweep: processes.beat },
-      { name: 'keyring', sweep: keyring.refresh },
       { name: 'schema', sweep: leaveToNewerBuilds },
     ],
     logger,
     heartbeatEvery,
   );
+  const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], logger, keyringReadEvery);
   let stopping = false;
   const context = { config, db, clock, keyring, logger, isStopping: () => stopping, outdated: () => fault };
 
@@ -266,6 +266,7 @@ export async function startServer(
   if (addresses.health) await serveHealth(addresses.health);
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   pulse.start();
+  keyReader.start();
   if (!replacements.sweepsByHand) sweeper.start();
 
   return {
@@ -275,6 +276,7 @@ export async function startServer(
     services,
     async sweep() {
       await pulse.sweep();
+      await keyReader.sweep();
       await sweeper.sweep();
     },
     async stop() {
@@ -282,7 +284,7 @@ export async function startServer(
       await sleep(config.drainDelay);
       forgetAdminAddress?.();
       await Promise.all(listeners.map(closeListener));
-      await Promise.all([sweeper.stop(), pulse.stop()]);
+      await Promise.all([sweeper.stop(), pulse.stop(), keyReader.stop()]);
       await processes.leave().catch(() => undefined);
       await services.webhooks.stop();
       await services.billing.drain();

@@ -39,7 +39,13 @@ export type RotateKey = z.infer<typeof RotateKey>;
 export const RetireKey = z.strictObject({
   /** As the list shows it, such as `signing-1`. */
   id: z.string().max(64),
+  /** At once, whatever it has signed: its tokens are refused from now on. */
+  compromised: z.boolean().optional(),
 });
+
+/** `replacedBy` is the key that was made in its place: where it signed, or was going to. */
+export const RetiredKey = z.strictObject({ ...KeyView.shape, replacedBy: z.string().nullable() });
+export type RetiredKey = z.infer<typeof RetiredKey>;
 
 export const Reseal = z.strictObject({ limit: z.number().int().min(1).max(500).default(200) });
 

@@ -4,6 +4,7 @@ import {
   KeyView,
   Reseal,
   Resealed,
+  RetiredKey,
   RetireKey,
   RotateKey,
 } from '../../contracts/admin/keyring.ts';
@@ -63,10 +64,12 @@ export function createKeyringProcedures(rotation: KeyRotation, clock: Pick<Clock
       }),
     retire: procedure
       .input(RetireKey)
-      .output(KeyView)
-      .mutation(async ({ input }) => {
-        const retired = await rotation.retire(input.id);
-        return { ...viewKey(retired, [retired], clock.now()), state: 'retired' };
+      .output(RetiredKey)
+      .mutation(async ({ input: { id, compromised = false } }) => {
+        const { key, replacedBy } = compromised
+          ? await rotation.retireCompromised(id)
+          : { key: await rotation.retire(id), replacedBy: null };
+        return { ...viewKey(key, [key], clock.now()), state: 'retired', replacedBy };
       }),
     reseal: procedure
       .input(Reseal)

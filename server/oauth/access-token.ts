@@ -1,4 +1,4 @@
-import { createLocalJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { createLocalJWKSet, decodeProtectedHeader, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
@@ -30,6 +30,8 @@ interface Known {
   clientId: string;
   /** Seconds since the epoch. */
   exp: number;
+  /** The key that has signed it. */
+  kid: string | undefined;
 }
 
 /** Tokens of which a process remembers that they are ours, by their hash: some 5 MB. */
@@ -39,6 +41,7 @@ const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 const verifierOf = (published: Keyring['publicKeys']) => ({
   published,
+  kids: new Set(published.map(({ kid }) => kid)),
   keys: createLocalJWKSet({ keys: [...published] }),
 });
 
@@ -49,17 +52,18 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   /** Tokens that were signed or verified once are not verified again. */
   const ours = new LRUCache<string, Known>({ max: remembered });
 
-  const keys: JWTVerifyGetKey = (header, token) => {
+  function present() {
     if (verifier.published !== keyring.publicKeys) verifier = verifierOf(keyring.publicKeys);
-    return verifier.keys(header, token);
-  };
+    return verifier;
+  }
+  const keys: JWTVerifyGetKey = (header, token) => present().keys(header, token);
 
   return {
     sign({ id, clientId, scope, sub, at, expiresAt }: Issued): string {
       const exp = seconds(expiresAt);
       const about = { client_id: clientId, scope, sub, jti: id };
       const token = signed({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });
-      ours.set(sha256(token), { id, clientId, exp });
+      ours.set(sha256(token), { id, clientId, exp, kid: decodeProtectedHeader(token).kid });
       return token;
     },
 
@@ -67,9 +71,11 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
     async verify(token: string): Promise<{ id: string; clientId: string } | undefined> {
       const hash = sha256(token);
       const known = ours.get(hash);
-      if (known) return known.exp > seconds(new Date(clock.now())) ? known : undefined;
+      // A key can be taken out while its tokens live: then they are not ours any more.
+      if (known && present().kids.has(known.kid))
+        return known.exp > seconds(new Date(clock.now())) ? known : undefined;
       try {
-        const { payload } = await jwtVerify(token, keys, {
+        const { payload, protectedHeader } = await jwtVerify(token, keys, {
           algorithms: ['ES256'],
           typ: 'at+jwt',
           issuer,
@@ -79,7 +85,7 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
         });
         const { success, data } = Payload.safeParse(payload);
         if (!success) return undefined;
-        const verified = { id: data.jti, clientId: data.client_id, exp: data.exp };
+        const verified = { id: data.jti, clientId: data.client_id, exp: data.exp, kid: protectedHeader.kid };
         ours.set(hash, verified);
         return verified;
       } catch (error) {

@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts';
 import { isDuplicateKey } from './database/failures.ts';
 import { readSchema } from './database/schema.ts';
 import { ApiError } from './errors.ts';
-import { type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
+import { inOrder, type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
 import type { Processes } from './processes.ts';
 import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
 import type { Sealing } from './sealing.ts';
@@ -19,7 +19,7 @@ export const activeFrom = ({ activeAt, createdAt }: KeyDocument): Date => active
 
 /**
  * From when on an old signing key is needed by no token: a newer one has signed for as long as a token lives.
- * @param all every key, oldest first
+ * @param all every key, in order
  * @returns undefined for a key of another use, and for one that no newer key has replaced by `now`
  */
 export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
@@ -44,9 +44,10 @@ export type KeyRotation = ReturnType<typeof createKeyRotation>;
 /** Makes keys, and reseals stored secrets under another master key. All methods throw ApiError. */
 export function createKeyRotation({ db, sealing, keyring, fields, processes, clock }: Settings) {
   const keys = db.collection<KeyDocument>(keyCollection);
-  const list = () => keys.find().sort({ createdAt: 1, _id: 1 }).toArray();
+  const list = () => keys.find().sort(inOrder).toArray();
   const [current] = sealing.masterKeys;
   const conflict = (description: string) => new ApiError('conflict', { description });
+  const refuse = (description: string) => new ApiError('refused', { description });
 
   /** A process that seals under another master key would go on making values for it. */
   async function requireOneMasterKey(): Promise<void> {
@@ -56,6 +57,43 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
     throw new ApiError('refused', {
       description: `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: process ${names}`,
     });
+  }
+
+  /**
+   * Makes the next key of a use. Its number follows from the keys that the decision was made on: of two decisions at the same
+   * time, one is a conflict. No number is given twice, because the newest key is never removed before it has a successor.
+   */
+  async function make(
+    use: 'signing' | 'code',
+    { all, activeAt }: { all: readonly KeyDocument[]; activeAt: Date },
+  ): Promise<KeyDocument> {
+    const ofUse = all.filter((key) => key.use === use);
+    const last = Math.max(...ofUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
+    const key: KeyDocument = {
+      _id: `${use}-${last + 1}`,
+      use,
+      sealed: await sealing.seal(await newKey(use)),
+      createdAt: new Date(clock.now()),
+      activeAt,
+    };
+    await keys.insertOne(key).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? conflict('Another rotation came between; list the keys') : error;
+    });
+    return key;
+  }
+
+  /** The signing key with this id, among all keys. @throws ApiError `not_found`; `refused` for a key of another use */
+  async function signingKey(id: string): Promise<{ key: KeyDocument; all: KeyDocument[] }> {
+    const all = await list();
+    const key = all.find(({ _id }) => _id === id);
+    if (!key) throw new ApiError('not_found', { description: `No key ${id}` });
+    if (key.use === 'signing') return { key, all };
+    throw refuse(`${id} is no signing key: what was made with it could not be recognised any more`);
+  }
+
+  async function remove(id: string): Promise<void> {
+    await keys.deleteOne({ _id: id, use: 'signing' });
+    await keyring.refresh();
   }
 
   return {
@@ -72,23 +110,13 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
             'Older builds do not follow a rotation: finish the upgrade first, with `svcadmin schema finish`',
         });
       const now = clock.now();
-      const ofUse = (await list()).filter((key) => key.use === use);
-      const pending = ofUse.find(({ activeAt }) => activeAt !== undefined && activeAt.getTime() > now);
+      const all = await list();
+      const pending = all.find((key) => key.use === use && activeFrom(key).getTime() > now);
       if (pending?.activeAt)
         throw conflict(
           `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
         );
-      const last = Math.max(...ofUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
-      const key: KeyDocument = {
-        _id: `${use}-${last + 1}`,
-        use,
-        sealed: await sealing.seal(await newKey(use)),
-        createdAt: new Date(now),
-        activeAt: new Date(now + lead),
-      };
-      await keys.insertOne(key).catch((error: unknown) => {
-        throw isDuplicateKey(error) ? conflict('Another rotation came between; list the keys') : error;
-      });
+      const key = await make(use, { all, activeAt: new Date(now + lead) });
       await keyring.refresh();
       return key;
     },
@@ -98,21 +126,30 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
      * @returns the key as it was
      */
     async retire(id: string): Promise<KeyDocument> {
-      const all = await list();
+      const { key, all } = await signingKey(id);
       const now = clock.now();
-      const key = all.find(({ _id }) => _id === id);
-      if (!key) throw new ApiError('not_found', { description: `No key ${id}` });
-      const refuse = (description: string) => new ApiError('refused', { description });
-      if (key.use !== 'signing')
-        throw refuse(`${id} is no signing key: what was made with it could not be recognised any more`);
       const at = retirableFrom(key, all, now);
       if (!at)
         throw refuse(`${id} signs, or is going to; only a key that a newer one has replaced can be retired`);
       if (at.getTime() > now)
         throw refuse(`Tokens that ${id} has signed may live until ${at.toISOString()}; retire it then`);
-      await keys.deleteOne({ _id: id, use: 'signing' });
-      await keyring.refresh();
+      await remove(id);
       return key;
+    },
+
+    /**
+     * Takes a signing key out at once, with everything that it has signed. Where it signs, or is going to, another key takes
+     * its place first. May be repeated after an interruption.
+     * @returns the key as it was, and the one that takes its place
+     */
+    async retireCompromised(id: string): Promise<{ key: KeyDocument; replacedBy: string | null }> {
+      const { key, all } = await signingKey(id);
+      const now = clock.now();
+      const isReplaced = retirableFrom(key, all, now) !== undefined;
+      const activeAt = new Date(Math.max(now, activeFrom(key).getTime()));
+      const successor = isReplaced ? undefined : await make('signing', { all, activeAt });
+      await remove(id);
+      return { key, replacedBy: successor?._id ?? null };
     },
 
     /** Seals at most `limit` values under the first master key. To be repeated until none is left. */

@@ -40,6 +40,10 @@ export interface Keyring {
 
 export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
+/** Of a use, the later one is used later. Keys without `activeAt` are older than all others. */
+export const inOrder = { activeAt: 1, createdAt: 1, _id: 1 } as const;
+/** Milliseconds between two reads of the keys by a process: a key that was taken out is accepted for as long at most. */
+export const keyringReadEvery = 1_000;
 const uses: readonly KeyUse[] = ['signing', 'code', 'id', 'pairwise'];
 
 async function newSigningKey(): Promise<string> {
@@ -103,7 +107,7 @@ export async function loadKeyring(
 
   /** Opens only keys that are new here: a key does not change. */
   async function refresh(): Promise<void> {
-    const found = await collection.find().sort({ createdAt: 1, _id: 1 }).toArray();
+    const found = await collection.find().sort(inOrder).toArray();
     const nextSigning: SigningKey[] = [];
     const nextSecrets: SecretKey[] = [];
     for (const { _id: id, use, sealed, activeAt } of found) {

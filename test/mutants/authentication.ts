@@ -55,6 +55,24 @@ export const authentication = [
     ],
   ),
   ...inFile(
+    'server/oauth/access-token.ts',
+    ['platform/key-rotation'],
+    [['known && present().kids.has(known.kid)', 'known']],
+  ),
+  ...inFile(
+    'server/platform/key-rotation.ts',
+    ['platform/key-rotation'],
+    [
+      ['isReplaced ? undefined : await make', 'isReplaced || now > 0 ? undefined : await make'],
+      ['Math.max(now, activeFrom(key).getTime())', 'now'],
+    ],
+  ),
+  ...inFile(
+    'server/platform/keyring.ts',
+    ['platform/key-rotation'],
+    [['const keyringReadEvery = 1_000;', 'const keyringReadEvery = 30_000;']],
+  ),
+  ...inFile(
     'server/oauth/userinfo.ts',
     ['oauth/again', 'oauth/userinfo'],
     [

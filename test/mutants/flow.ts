@@ -49,7 +49,7 @@ export const flow = [
   ),
   ...inFile(
     'server/verification/pages/responses.ts',
-    ['verification/flow/strangers'],
+    ['verification/flow/other-browser'],
     [['const session = isOwn ? found : undefined;', 'const session = found;']],
   ),
   ...inFile(

@@ -157,3 +157,141 @@ describe('keyring reseal', () => {
     await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(7\)/);
   });
 });
+
+describe('keyring retire --compromised', () => {
+  // The last rotation is over then.
+  beforeAll(() => pair.clock.advance(61 * minute));
+  const keyNamed = async (id: string) =>
+    (await pair.first.admin.keyring.list.query()).find((key) => key.id === id);
+  const retire = (id: string) => pair.first.admin.keyring.retire.mutate({ id, compromised: true });
+  const kids = async (server: TestServer) => (await publishedAt(server)).join(' ');
+  /** Waits until the other process has read the keys by itself. */
+  const untilRead = async () =>
+    expect.poll(() => kids(pair.second), { timeout: 20_000 }).toBe(await kids(pair.first));
+
+  it('refuses every token of the key that signs at once, in every process, and signs with a new one', async () => {
+    const { first, second } = pair;
+    const before = await tokens();
+    const compromised = before.kids[0] ?? '';
+    const current = (await first.admin.keyring.list.query()).find(
+      ({ use, state }) => use === 'signing' && state === 'current',
+    );
+    const signed = await first.admin.wallets.signedStatement.query({
+      partnerId: partner.partnerId,
+      mode: 'test',
+    });
+    expect(kidOf(signed.jws)).toBe(compromised);
+    // Both processes have signed one of them, and have verified the other.
+    for (const token of before.tokens)
+      for (const server of [first, second])
+        expect((await get(server, '/api/oauth/userinfo', token)).status).toBe(200);
+
+    const retired = await retire(current?.id ?? '');
+    expect(retired).toMatchObject({ id: current?.id, state: 'retired', replacedBy: 'signing-5' });
+    expect(await publishedAt(first)).not.toContain(compromised);
+    for (const token of before.tokens)
+      expect((await get(first, '/api/oauth/userinfo', token)).status).toBe(401);
+    await untilRead();
+    for (const token of before.tokens)
+      expect((await get(second, '/api/oauth/userinfo', token)).status).toBe(401);
+
+    const after = await tokens();
+    const newKid = (await publishedAt(first)).at(-1);
+    expect(after.kids).toEqual([newKid, newKid]);
+    for (const token of after.tokens)
+      for (const server of [first, second])
+        expect((await get(server, '/api/oauth/userinfo', token)).status).toBe(200);
+    expect(await keyNamed('signing-5')).toMatchObject({ state: 'current' });
+    const entries = await first.admin.auditLog.list.query({ target: current?.id ?? '' });
+    expect(entries[0]).toMatchObject({
+      action: 'keyring.retire',
+      outcome: 'changed',
+      input: { id: current?.id, compromised: true },
+    });
+    expect(await refusal(retire(current?.id ?? ''))).toBe('not_found');
+  });
+
+  it('takes out a key that a newer one has replaced, though its tokens live', async () => {
+    const { first, second, clock } = pair;
+    const old = await tokens();
+    await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 60 });
+    clock.advance(2 * minute);
+    expect(await refusal(first.admin.keyring.retire.mutate({ id: 'signing-5' }))).toBe('refused');
+    await untilRead();
+    const present = await tokens();
+    expect(await retire('signing-5')).toMatchObject({ state: 'retired', replacedBy: null });
+    await untilRead();
+    for (const server of [first, second]) {
+      expect((await get(server, '/api/oauth/userinfo', old.tokens[0])).status).toBe(401);
+      expect((await get(server, '/api/oauth/userinfo', present.tokens[0])).status).toBe(200);
+    }
+    expect((await tokens()).kids).toEqual(present.kids);
+  });
+
+  it('replaces a key that does not sign yet by one for the same time, and its number is not given again', async () => {
+    const { first, clock } = pair;
+    const signing = (await tokens()).kids;
+    const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
+    expect(pending).toMatchObject({ id: 'signing-7', state: 'pending' });
+    const pendingKid = (await publishedAt(first)).at(-1) ?? '';
+    expect(await retire('signing-7')).toMatchObject({ replacedBy: 'signing-8' });
+    expect(await keyNamed('signing-8')).toMatchObject({ state: 'pending', activeAt: pending.activeAt });
+    expect(await publishedAt(first)).not.toContain(pendingKid);
+    await untilRead();
+    expect((await tokens()).kids).toEqual(signing);
+    clock.advance(11 * minute);
+    const newKid = (await publishedAt(first)).at(-1);
+    expect((await tokens()).kids).toEqual([newKid, newKid]);
+  });
+
+  it('leaves a rotation that is pending to its time', async () => {
+    const { first, clock } = pair;
+    const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
+    const pendingKid = (await publishedAt(first)).at(-1);
+    expect(pending.id).toBe('signing-9');
+    expect(await retire('signing-8')).toMatchObject({ replacedBy: 'signing-10' });
+    await untilRead();
+    expect(await keyNamed('signing-10')).toMatchObject({ state: 'current' });
+    expect(await keyNamed('signing-9')).toMatchObject({ state: 'pending', retirableAt: null });
+    const [kid] = (await tokens()).kids;
+    expect(kid).not.toBe(pendingKid);
+    clock.advance(11 * minute);
+    expect((await tokens()).kids).toEqual([pendingKid, pendingKid]);
+    expect(await keyNamed('signing-9')).toMatchObject({ state: 'current' });
+    expect(await keyNamed('signing-10')).toMatchObject({ state: 'old', retirableAt: expect.any(String) });
+  });
+
+  it('makes one key only, where two owners ask at the same time', async () => {
+    const { first, second } = pair;
+    const calls = [first, second].flatMap(({ admin }) =>
+      Array.from({ length: 4 }, () =>
+        refusal(admin.keyring.retire.mutate({ id: 'signing-9', compromised: true })),
+      ),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers).toContain('no refusal');
+    for (const answer of answers) expect(['no refusal', 'conflict', 'not_found']).toContain(answer);
+    const signing = (await first.admin.keyring.list.query()).filter(({ use }) => use === 'signing');
+    expect(signing.map(({ id }) => id).slice(-2)).toEqual(['signing-10', 'signing-11']);
+    await untilRead();
+    const newKid = (await publishedAt(first)).at(-1);
+    expect((await tokens()).kids).toEqual([newKid, newKid]);
+  });
+
+  it('is refused for keys of other uses', async () => {
+    for (const key of ['code-1', 'id-1', 'pairwise-1']) expect(await refusal(retire(key))).toBe('refused');
+  });
+});
+
+it('a process reads the keys many times between two heartbeats', async () => {
+  const counts = { keys: 0, heartbeats: 0 };
+  const server = await startTestServer({
+    onCommand({ command }) {
+      if (command['find'] === 'keys') counts.keys += 1;
+      if (command['update'] === 'processes') counts.heartbeats += 1;
+    },
+  });
+  await expect.poll(() => counts.keys - 2 * counts.heartbeats, { timeout: 25_000 }).toBeGreaterThan(2);
+  expect(counts.heartbeats).toBeGreaterThan(0);
+  await server.stop();
+});

@@ -1,6 +1,7 @@
-import { Args } from '@oclif/core';
+import { Args, Flags } from '@oclif/core';
 import type { KeyView } from '../../../contracts/admin/keyring.ts';
 import { CarefulCommand } from '../../careful-command.ts';
+import { given } from '../../flags.ts';
 
 /** What the server will do, or why it will refuse. */
 function consequenceOf(id: string, key: KeyView | undefined): string {
@@ -11,28 +12,41 @@ function consequenceOf(id: string, key: KeyView | undefined): string {
   return `${id} is no longer published. No token needs it. Signed statements that it signed do not verify any more.`;
 }
 
+/** The same for a key that others may have. */
+function emergencyOf(id: string, key: KeyView | undefined): string {
+  if (!key) return `There is no key ${id}; nothing changes.`;
+  if (key.use !== 'signing') return `${id} is no signing key; the server refuses, and nothing changes.`;
+  const refused = `${id} is no longer published. Every token and every signed statement that it signed is refused from now on, also those of honest users.`;
+  if (key.state === 'current') return `${refused} A new key is made, and signs at once.`;
+  if (key.state === 'pending') return `${refused} A new key is made, and signs from ${key.activeAt} on.`;
+  return refused;
+}
+
 export default class KeyringRetire extends CarefulCommand<typeof KeyringRetire> {
-  static override summary = 'Take an old signing key out of the published keys, for good.';
+  static override summary = 'Take a signing key out of the published keys, for good.';
   static override description =
-    'Refused for the key that signs, and while a token that the key has signed may live. `keyring list` shows the time from which it is possible. Keep the published keys where partners still verify statements of that time.';
+    'Refused for the key that signs, and while a token that the key has signed may live. `keyring list` shows the time from which it is possible. Keep the published keys where partners still verify statements of that time. With --compromised, any signing key is taken out at once, with its tokens; where it signs, a new key takes its place.';
   static override examples = [
     '<%= config.bin %> keyring retire signing-1 --dry-run',
     '<%= config.bin %> keyring retire signing-1 --yes',
+    '<%= config.bin %> keyring retire signing-2 --compromised',
   ];
   static override args = {
     key: Args.string({ description: 'signing-…, as `keyring list` shows it', required: true }),
   };
+  static override flags = {
+    compromised: Flags.boolean({ description: 'others may have the key: refuse its tokens at once' }),
+  };
 
   async run() {
     const { key: id } = this.args;
+    const compromised = this.flags.compromised || undefined;
     const api = await this.api();
     const keys = await api.keyring.list.query();
-    const consequence = consequenceOf(
-      id,
-      keys.find((key) => key.id === id),
-    );
+    const key = keys.find((each) => each.id === id);
+    const consequence = compromised ? emergencyOf(id, key) : consequenceOf(id, key);
     return this.confirmed({ id, consequence, live: true, where: 'the whole service' }, async () =>
-      this.one(await api.keyring.retire.mutate({ id })),
+      this.one(await api.keyring.retire.mutate({ id, ...given({ compromised }) })),
     );
   }
 }

@@ -46,7 +46,7 @@ const posted = (body: string, headers: Record<string, string> = {}): Sent => ({
   headers: { 'content-type': form, ...headers },
 });
 
-/** What somebody who knows the id, and has no cookie, can send. */
+/** What a caller who knows the id, and has no cookie, can send. */
 const requests: Record<string, readonly [path: string, sent?: Sent]> = {
   'a page': [''],
   'the state': ['/state'],
@@ -65,7 +65,7 @@ const requests: Record<string, readonly [path: string, sent?: Sent]> = {
   'another method': ['', { method: 'PUT' }],
 };
 
-describe('somebody who knows the id of a session, and has no cookie of it', () => {
+describe('a caller who knows the id of a session, and has no cookie of it', () => {
   const sessions = new Map<string, string>();
   beforeAll(async () => {
     for (const [name, reach] of Object.entries(progress)) sessions.set(name, await reach());
