@@ -1,11 +1,12 @@
 import { Command, Flags, type Interfaces } from '@oclif/core';
 import type { AdminApi } from './client.ts';
+import { answer } from './confirmation.ts';
 import { type Connection, connect } from './connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from './failure.ts';
 import { formatValue, label } from './output/format.ts';
 import { renderListing } from './output/listing.ts';
 import { renderFields } from './output/table.ts';
-import { liveNotice } from './output/terminal.ts';
+import { isInteractive, liveNotice } from './output/terminal.ts';
 import { waitingOn } from './output/waiting.ts';
 import { openSecretFile } from './secret-file.ts';
 import { suggestFlags, usageHint } from './usage.ts';
@@ -158,6 +159,23 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     this.one(value);
     if (!this.jsonEnabled()) this.notice(`${label(field)}: shown only now, so keep it.`);
     return value;
+  }
+
+  /**
+   * Reads personal data. Where the server needs a reason, and none was given, asks the person at the terminal for it.
+   * @param read gets the reason of --reason, where there is one
+   */
+  protected async reading<V>(read: (given: { reason?: string }) => Promise<V>): Promise<V> {
+    const { reason } = this.flags as { reason?: string };
+    try {
+      return await read(reason === undefined ? {} : { reason });
+    } catch (error) {
+      const { code } = toFailure(error, this.connectionSource);
+      if (code !== 'reason_required' || !isInteractive()) throw error;
+      const { input } = await import('@inquirer/prompts');
+      const message = 'These are data of a live user. Why do you read them? The audit log keeps it:';
+      return read({ reason: await answer(input({ message }, { output: process.stderr })) });
+    }
   }
 
   protected override async catch(error: Error): Promise<never> {

@@ -53,6 +53,8 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   not_found: 'Check the identifier, and whether you talk to the right server (`whoami`).',
   conflict: 'Look at the record first (`show`): it is in a state that does not allow this.',
   refused: 'The message names the rule.',
+  reason_required:
+    'Say why you read the data of a live user: --reason TEXT, such as the number of a ticket. The audit log keeps it.',
 };
 
 /** Errors that users bring back in the redirect (interface 7.3); no answer of an endpoint has these codes. */

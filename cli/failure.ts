@@ -71,6 +71,7 @@ interface Circumstances {
 const hints: Partial<Record<ErrorCode, string>> = {
   not_permitted: '`svcadmin whoami` shows your role; an owner can create an operator with another one.',
   route_not_found: 'The server may be older than this svcadmin: compare with `svcadmin status`.',
+  reason_required: 'Give it with --reason TEXT, such as the number of a ticket.',
 };
 
 function tokenHint(from: string | undefined): string {

@@ -19,6 +19,12 @@ export const pageFlags = {
   after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
 };
 
+/** Of every command that shows personal data. */
+export const readReason = Flags.string({
+  description: 'reason for the audit log; needed for live users',
+  helpValue: 'TEXT',
+});
+
 export const outFile = Flags.string({
   description: 'write the secret to this new file (0600) instead of stdout',
   helpValue: 'FILE',

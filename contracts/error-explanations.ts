@@ -170,4 +170,8 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     fix: 'Show the record first.',
   },
   refused: { cause: 'A rule forbids it.', fix: 'The text names the rule.' },
+  reason_required: {
+    cause: 'The command shows personal data of a live user, and was given no reason.',
+    fix: 'Give the reason with `--reason`, such as the number of a ticket. The audit log keeps it.',
+  },
 };

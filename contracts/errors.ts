@@ -130,6 +130,10 @@ const rows = {
   not_found: { ...notFound, text: 'No such record' },
   conflict: { ...conflict, text: 'The record is in a state that does not allow this' },
   refused: { ...unprocessable, text: 'Refused by a rule' },
+  reason_required: {
+    ...unprocessable,
+    text: 'Personal data of live users is shown for a reason only, which the audit log keeps',
+  },
 } as const satisfies Record<string, ErrorRow>;
 
 /** Every code that this system answers with. Retired codes stay listed and are never used again. */

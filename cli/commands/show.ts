@@ -2,6 +2,7 @@ import { Args } from '@oclif/core';
 import { isErrorCode } from '../../contracts/errors.ts';
 import { AdminCommand } from '../base-command.ts';
 import { usageError } from '../failure.ts';
+import { readReason } from '../flags.ts';
 import { refuseSecret } from '../searches.ts';
 import { identify } from '../show/identify.ts';
 import { loaders } from '../show/loaders.ts';
@@ -17,6 +18,7 @@ export default class Show extends AdminCommand<typeof Show> {
   static override args = {
     id: Args.string({ description: 'any id, or text that contains one', required: true }),
   };
+  static override flags = { reason: readReason };
 
   async run() {
     const text = this.args.id;
@@ -24,7 +26,8 @@ export default class Show extends AdminCommand<typeof Show> {
     const identified = identify(text);
     if (!identified) throw usageError(`${text} holds no id that is known`, this.#advice(text));
     const { kind, id } = identified;
-    const shown = await loaders[kind](await this.api(), id);
+    const api = await this.api();
+    const shown = await this.reading((given) => loaders[kind](api, id, given));
     const { record, related, next } = shown;
     this.one(shown.fields ?? record);
     for (const line of shown.lines ?? []) this.log(line);

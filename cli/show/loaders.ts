@@ -1,12 +1,14 @@
 import type { AdminApi } from '../client.ts';
 import type { Kind } from './identify.ts';
 import { showClient, showIntegration, showKey, showOperator, showPartner, showWallet } from './parties.ts';
-import type { Shown } from './related.ts';
+import type { ReadReason, Shown } from './related.ts';
 import { showDelivery, showEntry, showEvent, showJob, showRequest } from './traffic.ts';
 import { showEnrollment, showSession, showUser } from './users.ts';
 
 /** How a record of each kind is read. */
-export const loaders: Readonly<Record<Kind, (api: AdminApi, id: string) => Promise<Shown>>> = {
+export const loaders: Readonly<
+  Record<Kind, (api: AdminApi, id: string, given: ReadReason) => Promise<Shown>>
+> = {
   partner: showPartner,
   client: showClient,
   apiKey: showKey,

@@ -5,6 +5,11 @@ export interface Related {
   note: string;
 }
 
+/** Why personal data are read, where the operator has said it. */
+export interface ReadReason {
+  reason?: string;
+}
+
 /** A record with the ids that it leads to, and commands that go on from it. */
 export interface Shown {
   record: object;
@@ -20,7 +25,8 @@ export const mostNamed = 20;
 
 /** One row, or none where there is no id. */
 export function related(kind: string, id: string | null | undefined, note = ''): Related[] {
-  return id ? [{ kind, id, note }] : [];
+  // A masked id leads nowhere.
+  return id && !id.startsWith('(') ? [{ kind, id, note }] : [];
 }
 
 /** A row for each, once. */

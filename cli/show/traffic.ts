@@ -1,8 +1,8 @@
 import type { AdminApi } from '../client.ts';
-import { distinct, related, type Shown } from './related.ts';
+import { distinct, type ReadReason, related, type Shown } from './related.ts';
 
-export async function showEvent(api: AdminApi, eventId: string): Promise<Shown> {
-  const { attempts, ...record } = await api.events.show.query({ eventId });
+export async function showEvent(api: AdminApi, eventId: string, given: ReadReason): Promise<Shown> {
+  const { attempts, ...record } = await api.events.show.query({ eventId, ...given });
   const { partnerId, keyId, sessionId, enrollmentId, sub, deliveryIds } = record;
   return {
     record: { ...record, attempts: attempts.length },

@@ -1,5 +1,5 @@
 import type { AdminApi } from '../client.ts';
-import { distinct, mostNamed, type Related, related, type Shown } from './related.ts';
+import { distinct, mostNamed, type ReadReason, type Related, related, type Shown } from './related.ts';
 import { sessionFields, sessionLines } from './session-lines.ts';
 
 type Event = Awaited<ReturnType<AdminApi['events']['list']['query']>>[number];
@@ -38,11 +38,11 @@ export async function showSession(api: AdminApi, sessionId: string): Promise<Sho
   };
 }
 
-export async function showEnrollment(api: AdminApi, enrollmentId: string): Promise<Shown> {
-  const record = await api.enrollments.show.query({ enrollmentId });
+export async function showEnrollment(api: AdminApi, enrollmentId: string, given: ReadReason): Promise<Shown> {
+  const record = await api.enrollments.show.query({ enrollmentId, ...given });
   const { partnerId, clientId, sub, firstSession } = record;
   const [events, sessions] = await Promise.all([
-    api.events.list.query({ sub, enrollmentId, limit: mostNamed }),
+    api.events.list.query({ enrollmentId, limit: mostNamed }),
     api.sessions.list.query({ enrollmentId, limit: mostNamed }),
   ]);
   return {
@@ -60,8 +60,8 @@ export async function showEnrollment(api: AdminApi, enrollmentId: string): Promi
 }
 
 /** @param user `usr_…`, or the `sub` that a partner knows */
-export async function showUser(api: AdminApi, user: string): Promise<Shown> {
-  const record = await api.users.show.query({ user });
+export async function showUser(api: AdminApi, user: string, given: ReadReason): Promise<Shown> {
+  const record = await api.users.show.query({ user, ...given });
   const { enrollments: _enrollments, ...fields } = record;
   return {
     record,

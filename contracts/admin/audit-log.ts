@@ -3,8 +3,9 @@ import { DateTime } from '../identifiers.ts';
 import { page } from './references.ts';
 
 /**
- * One call of an operator that changed something, or tried to. `before` and `after` hold what changed, never a
- * secret; a call that changed no record of its own, such as sending a delivery again, has its `input` instead.
+ * One call of an operator that changed something, or tried to, or that read personal data. `before` and `after` hold what
+ * changed, never a secret; a call that changed no record of its own, such as sending a delivery again, has its `input`
+ * instead. A read has its reason there, and names no person but by an identifier of ours.
  */
 export const AuditLogEntry = z.strictObject({
   id: z.string(),
@@ -14,8 +15,8 @@ export const AuditLogEntry = z.strictObject({
   action: z.string(),
   /** A wallet and its limits have the mode in it: `ptr_…:live`. */
   target: z.string().nullable(),
-  /** `unchanged`: what was asked for was so already, and nothing moved. */
-  outcome: z.enum(['changed', 'unchanged', 'refused']),
+  /** `unchanged`: what was asked for was so already, and nothing moved. `read`: personal data was shown. */
+  outcome: z.enum(['changed', 'unchanged', 'refused', 'read']),
   /** Code of the refusal. */
   error: z.string().nullable(),
   before: z.record(z.string(), z.unknown()).nullable(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { DeliveryStatus } from '../webhooks.ts';
 import { AttemptView, EventName } from './deliveries.ts';
-import { page, reference } from './references.ts';
+import { page, readReason, reference } from './references.ts';
 
 /** An event with what became of it. `event` is its type; `status` and `attempts` are those of all its deliveries. */
 export const EventView = z.strictObject({
@@ -24,11 +24,12 @@ export const EventView = z.strictObject({
 });
 export type EventView = z.infer<typeof EventView>;
 
-/** `body` is what every attempt sends, byte for byte. */
+/** `body` is what every attempt sends, byte for byte; for the role ops, claims and `user_id` are masked in it. */
 export const EventDetail = z.strictObject({ ...EventView.shape, body: z.string() });
 export type EventDetail = z.infer<typeof EventDetail>;
 
 export const EventReference = z.strictObject({ eventId: reference('event') });
+export const ReadEvent = z.strictObject({ ...EventReference.shape, ...readReason });
 
 export const ListEvents = z.strictObject({
   partnerId: reference('partner').optional(),

@@ -38,6 +38,17 @@ export function reference(kind: IdentifierKind) {
     });
 }
 
+/** Why an operator does something, or reads the data of a user: for other operators. */
+export const Reason = z
+  .string()
+  .trim()
+  .min(1, { error: 'say why' })
+  .max(200)
+  .regex(/^\P{Cc}+$/u, { error: 'must not contain control characters' });
+
+/** Field of every read of personal data: kept in the audit log, and needed for live users. */
+export const readReason = { reason: Reason.optional() };
+
 /** Fields of every list: newest first, at most `limit`, those after the entry `after`. */
 export const page = {
   limit: z.number().int().min(1).max(500).default(50),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ClaimName, ClaimValue } from '../claims.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { EnrollmentStatus, EnrollmentView } from './enrollments.ts';
-import { page, reference, wrongKind } from './references.ts';
+import { page, readReason, reference, wrongKind } from './references.ts';
 
 /** All that is kept of a person. */
 export const UserView = z.strictObject({
@@ -38,6 +38,7 @@ export const FindUser = z.strictObject({
       const message = text.startsWith('enr_') ? undefined : wrongKind(text, 'user');
       if (message) context.addIssue({ code: 'custom', message });
     }),
+  ...readReason,
 });
 
 export const UserReference = z.strictObject({
@@ -64,7 +65,12 @@ const Customer = z.strictObject({
 
 /** A person by `usr_…`, an enrollment, a session or the `sub` that a partner knows, or as the customer of a shop. */
 export const FindUsers = z
-  .strictObject({ of: z.string().min(1).max(128).optional(), customer: Customer.optional(), ...page })
+  .strictObject({
+    of: z.string().min(1).max(128).optional(),
+    customer: Customer.optional(),
+    ...readReason,
+    ...page,
+  })
   .refine(({ of, customer }) => (of === undefined) !== (customer === undefined), {
     error: 'give either a reference or a customer',
   });

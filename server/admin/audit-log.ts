@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import type { RecordRead } from '../platform/admin-api/personal-data.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
 import { scopeOf, whoMay } from '../platform/admin-api/roles.ts';
 import type { Actor, CallResult } from '../platform/audit-entry.ts';
@@ -31,6 +32,8 @@ const sources = [
 export interface AuditLog extends Sweep {
   /** Copies what the call wrote; where it changed no record that carries entries, or was refused, notes the call itself. */
   recordCall(actor: Actor, input: unknown, result: CallResult): Promise<void>;
+  /** Notes a read of personal data. Rejects where it cannot be noted. */
+  recordRead: RecordRead;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -100,6 +103,12 @@ export function createAuditLog({ store, clock, log }: Dependencies): AuditLog {
   return {
     name: 'audit log',
     sweep,
+
+    async recordRead(actor, { target, modes, reason, counts }) {
+      const input = { modes, ...(reason === undefined ? {} : { reason }), ...counts };
+      const at = new Date(clock.now());
+      await store.add([{ ...actor, id: `${actor.requestId}:read`, at, target, outcome: 'read', input }]);
+    },
 
     async recordCall(actor, input, result) {
       if (result.outcome === 'done' && !result.repeated && carriedByLedger.has(actor.action)) return;

@@ -14,7 +14,7 @@ export type NewEntry = Omit<AuditEntry, 'target'> & {
   target: string | null;
   input?: Record<string, unknown>;
   /** Absent where the call changed something. */
-  outcome?: 'unchanged' | 'refused';
+  outcome?: 'unchanged' | 'refused' | 'read';
   error?: ErrorCode;
 };
 

@@ -18,7 +18,7 @@ interface Dependencies {
   environment: StatusView['environment'];
   router: AdminRouter;
   authenticate: Authenticate;
-  auditLog: Pick<AuditLog, 'recordCall'>;
+  auditLog: Pick<AuditLog, 'recordCall' | 'recordRead'>;
 }
 
 /**
@@ -54,6 +54,7 @@ export function adminRoutes({
       address: req.ip,
       failed: (error) => noteFailure(req, error),
       recordCall: auditLog.recordCall,
+      recordRead: auditLog.recordRead,
     }),
   };
 

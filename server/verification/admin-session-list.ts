@@ -1,4 +1,5 @@
 import { FoundSessions, ListSessions } from '../../contracts/admin/sessions.ts';
+import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
@@ -30,7 +31,7 @@ export function createSessionListProcedures({ sessions, enrollments, clock }: De
     list: procedure
       .input(ListSessions)
       .output(FoundSessions)
-      .query(async ({ input: { after, enrollmentId, ...wanted } }) => {
+      .query(async ({ input: { after, enrollmentId, ...wanted }, ctx }) => {
         const now = clock.now();
         const { rows, stoppedAfter } = await sessions.list({
           ...wanted,
@@ -38,7 +39,8 @@ export function createSessionListProcedures({ sessions, enrollments, clock }: De
           after: after === undefined ? undefined : await existing(after),
           of: enrollmentId === undefined ? undefined : await ofEnrollment(enrollmentId),
         });
-        return { rows: rows.map((session) => viewSessionSummary(session, now)), stoppedAfter };
+        const view = (session: Session) => maskSubject(ctx.operator.role, viewSessionSummary(session, now));
+        return { rows: rows.map(view), stoppedAfter };
       }),
   });
 }

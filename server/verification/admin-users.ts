@@ -72,22 +72,29 @@ export function createUserProcedures(dependencies: Dependencies) {
     show: procedure
       .input(FindUser)
       .output(UserView)
-      .query(async ({ input }) => {
+      .query(async ({ input, ctx }) => {
         const id = await idOf(input.user);
         const user = id && (await users.find(id));
         if (!user) throw new ApiError('not_found', { description: `No user ${input.user}` });
+        await ctx.reading({ target: user._id, modes: [user.mode], reason: input.reason });
         return view(user);
       }),
 
     find: procedure
       .input(FindUsers)
       .output(z.array(FoundUser))
-      .query(async ({ input }) =>
-        (await search(input)).map((enrollment) => ({
-          userId: enrollment.userId,
-          ...viewEnrollment(enrollment),
-        })),
-      ),
+      .query(async ({ input, ctx }) => {
+        const found = await search(input);
+        const users = new Set(found.map(({ userId }) => userId));
+        await ctx.reading({
+          // A customer of a shop may be several users.
+          target: users.size === 1 ? [...users].join() : null,
+          modes: found.map(({ mode }) => mode),
+          reason: input.reason,
+          counts: { users: users.size, enrollments: found.length },
+        });
+        return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
+      }),
 
     erase: procedure
       .input(UserReference)

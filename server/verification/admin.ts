@@ -4,8 +4,10 @@ import {
   EnrollmentReference,
   EnrollmentView,
   ListEnrollments,
+  ReadEnrollment,
 } from '../../contracts/admin/enrollments.ts';
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
+import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -48,12 +50,12 @@ export function createVerificationProcedures(dependencies: Dependencies) {
         show: procedure
           .input(SessionReference)
           .output(SessionView)
-          .query(async ({ input: { sessionId } }) => {
+          .query(async ({ input: { sessionId }, ctx }) => {
             const session = await sessions.find(sessionId);
             if (!session) throw new ApiError('not_found', { description: `No session ${sessionId}` });
             const { partnerId, mode, code } = session;
             const charge = code && (await chargeOf({ partnerId, mode, codeHash: code.hash }));
-            return viewSession(session, { charge, now: clock.now() });
+            return maskSubject(ctx.operator.role, viewSession(session, { charge, now: clock.now() }));
           }),
       }),
     ),
@@ -81,16 +83,22 @@ function enrollmentProcedures({
     list: procedure
       .input(ListEnrollments)
       .output(z.array(EnrollmentView))
-      .query(async ({ input: { partnerId, sub, limit, after } }) => {
+      .query(async ({ input: { partnerId, sub, reason, limit, after }, ctx }) => {
         const last = after === undefined ? undefined : await existing(after);
         const found = await enrollments.list({ partnerId, ...(sub ? { sub } : {}) }, { limit, after: last });
-        return found.map(viewEnrollment);
+        const modes = found.map(({ mode }) => mode);
+        await ctx.reading({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
+        return found.map((enrollment) => maskSubject(ctx.operator.role, viewEnrollment(enrollment)));
       }),
 
     show: procedure
-      .input(EnrollmentReference)
+      .input(ReadEnrollment)
       .output(EnrollmentView)
-      .query(async ({ input }) => viewEnrollment(await existing(input.enrollmentId))),
+      .query(async ({ input: { enrollmentId, reason }, ctx }) => {
+        const enrollment = await existing(enrollmentId);
+        await ctx.reading({ target: enrollmentId, modes: [enrollment.mode], reason });
+        return maskSubject(ctx.operator.role, viewEnrollment(enrollment));
+      }),
 
     block: procedure
       .input(BlockEnrollment)

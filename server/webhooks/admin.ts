@@ -14,6 +14,7 @@ import {
   EventTimeline,
   EventView,
   ListEvents,
+  ReadEvent,
 } from '../../contracts/admin/events.ts';
 import {
   ChangedJob,
@@ -33,9 +34,11 @@ import {
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import { adviseCommand } from '../platform/admin-api/roles.ts';
+import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import type { Delivery } from './delivery/delivery.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
 import { createJobs, type Jobs } from './operators/jobs.ts';
+import { tellsOfPerson, visibleDelivery } from './operators/personal-data.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
 import { createRelay, type Relay } from './operators/relay.ts';
 import { viewDelivery } from './operators/views.ts';
@@ -74,46 +77,58 @@ function eventProcedures(queries: WebhookQueries) {
     list: procedure
       .input(ListEvents)
       .output(z.array(EventView))
-      .query(({ input }) => queries.listEvents(input)),
+      .query(({ input, ctx }) => queries.listEvents(input, ctx.operator.role)),
     show: procedure
-      .input(EventReference)
+      .input(ReadEvent)
       .output(EventDetail)
-      .query(({ input }) => queries.showEvent(input.eventId)),
+      .query(async ({ input: { eventId, reason }, ctx }) => {
+        const event = await queries.showEvent(eventId, ctx.operator.role);
+        const modes = tellsOfPerson(event.body) ? [event.mode] : [];
+        await ctx.reading({ target: eventId, modes, reason });
+        return event;
+      }),
     why: procedure
       .input(EventReference)
       .output(EventTimeline)
-      .query(({ input, ctx }) =>
-        queries.why(input.eventId, (path, command) => adviseCommand(ctx.operator.role, path, command)),
-      ),
+      .query(({ input, ctx }) => {
+        const { role } = ctx.operator;
+        return queries.why(input.eventId, {
+          role,
+          adviseCommand: (path, command) => adviseCommand(role, path, command),
+        });
+      }),
   });
 }
+
+/** The view of a delivery for operators of this role. */
+const viewFor = (role: Role) => (delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
 
 function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions) {
   return router({
     list: procedure
       .input(ListDeliveries)
       .output(z.array(DeliveryView))
-      .query(({ input }) => queries.listDeliveries(input)),
+      .query(({ input, ctx }) => queries.listDeliveries(input, ctx.operator.role)),
     show: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
-      .query(({ input }) => queries.showDelivery(input.deliveryId)),
+      .query(({ input, ctx }) => queries.showDelivery(input.deliveryId, ctx.operator.role)),
     resend: procedure
       .input(ResendDeliveries)
       .output(ResentDeliveries)
       .mutation(async ({ input, ctx }) => {
         const { deliveries, ...rest } = await actions.resend(input, ctx.operator.id);
-        return { ...rest, deliveries: deliveries.map((delivery) => viewDelivery(delivery)) };
+        return { ...rest, deliveries: deliveries.map(viewFor(ctx.operator.role)) };
       }),
     cancel: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
-      .mutation(async ({ input }) => viewDelivery(await actions.cancel(input.deliveryId))),
+      .mutation(async ({ input, ctx }) => viewFor(ctx.operator.role)(await actions.cancel(input.deliveryId))),
     reschedule: procedure
       .input(RescheduleDelivery)
       .output(DeliveryView)
-      .mutation(async ({ input: { deliveryId, ...time } }) =>
-        viewDelivery(await actions.reschedule(deliveryId, time)),
+      .mutation(async ({ input: { deliveryId, ...time }, ctx }) =>
+        viewFor(ctx.operator.role)(await actions.reschedule(deliveryId, time)),
       ),
   });
 }
@@ -160,6 +175,13 @@ function senderProcedures(relay: Relay, actions: DeliveryActions) {
     relay: procedure
       .input(RelayRequest)
       .output(Relayed)
-      .query(({ input }) => relay.since(input)),
+      .query(async ({ input, ctx }) => {
+        const relayed = await relay.since(input);
+        const deliveries = relayed.deliveries.filter(({ body }) => tellsOfPerson(body)).length;
+        // Live keys are not relayed.
+        const modes = deliveries > 0 ? (['test'] as const) : [];
+        await ctx.reading({ target: input.keyId, modes, counts: { deliveries } });
+        return relayed;
+      }),
   });
 }

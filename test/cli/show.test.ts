@@ -85,7 +85,7 @@ describe('show', () => {
     for (const [id, expected] of Object.entries(leads)) {
       const identified = identify(id);
       expect(identified?.id).toBe(id);
-      const shown = await loaders[identified?.kind ?? 'job'](api, id);
+      const shown = await loaders[identified?.kind ?? 'job'](api, id, {});
       const ids = shown.related.map((row) => row.id);
       expect(ids, id).toEqual(expect.arrayContaining(expected));
       expect(new Set(ids).size, id).toBe(ids.length);

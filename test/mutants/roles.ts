@@ -24,6 +24,26 @@ export const roles = [
     ],
   ),
   ...inFile(
+    'server/platform/admin-api/personal-data.ts',
+    ['admin/personal-data'],
+    [
+      ["role !== 'ops'", "role === 'ops' || role !== 'ops'"],
+      ["read.modes.includes('live') && read.reason === undefined", 'read.modes.length > 9'],
+      ['await record?.(actor, { ...read, modes: [...new Set(read.modes)] });', ''],
+      ['{ ...record, sub: masked }', 'record'],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/operators/personal-data.ts',
+    ['admin/personal-data'],
+    [
+      ["if (name === 'user_id') return masked;", ''],
+      ["name === 'claims' ? maskedValues(value) : value", 'value'],
+      ['event.sub === undefined ? {} : { sub: masked }', '{}'],
+      ['personal.test(answer) ||', ''],
+    ],
+  ),
+  ...inFile(
     'server/admin/ops-routes.ts',
     ['admin/permissions'],
     [['if (!mayCall(role, page, undefined)) throw', "if (role === 'support' && page === '') throw"]],

@@ -4,12 +4,12 @@ import { given, moment, pageFlags } from '../../flags.ts';
 import { formatValue } from '../../output/format.ts';
 
 export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
-  static override summary = 'List changes by operators, also refused ones, newest first.';
+  static override summary = 'List what operators changed, tried to change, or read of users, newest first.';
   static override examples = ['<%= config.bin %> audit-log list --target ptr_… --since 7d'];
   static override flags = {
-    target: Flags.string({ description: 'only changes of this record' }),
+    target: Flags.string({ description: 'only about this record' }),
     actor: Flags.string({ description: 'only by this operator: id or name' }),
-    action: Flags.string({ description: 'only these, as partners.suspend' }),
+    action: Flags.string({ description: 'only these, as partners.suspend or users.show' }),
     since: moment({ description: 'only since this time' }),
     ...pageFlags,
   };

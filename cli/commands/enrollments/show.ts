@@ -1,13 +1,17 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
+import { readReason } from '../../flags.ts';
 
 export default class EnrollmentsShow extends AdminCommand<typeof EnrollmentsShow> {
   static override summary = 'Show an enrollment.';
+  static override description = 'The audit log keeps who read the subject. For the role ops, it is masked.';
   static override examples = ['<%= config.bin %> enrollments show enr_…'];
   static override args = { enrollment: Args.string({ description: 'id of the enrollment', required: true }) };
+  static override flags = { reason: readReason };
 
   async run() {
     const api = await this.api();
-    return this.one(await api.enrollments.show.query({ enrollmentId: this.args.enrollment }));
+    const { enrollment: enrollmentId } = this.args;
+    return this.one(await this.reading((given) => api.enrollments.show.query({ enrollmentId, ...given })));
   }
 }

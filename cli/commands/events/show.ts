@@ -1,16 +1,22 @@
 import { Args } from '@oclif/core';
 import { attemptColumns } from '../../attempts.ts';
 import { AdminCommand } from '../../base-command.ts';
+import { readReason } from '../../flags.ts';
 import { harmless } from '../../output/format.ts';
 
 export default class EventsShow extends AdminCommand<typeof EventsShow> {
   static override summary = 'Show an event, its body, and every attempt.';
+  static override description =
+    'The audit log keeps who read the body. For the role ops, claims and user_id are masked.';
   static override examples = ['<%= config.bin %> events show evt_…'];
   static override args = { event: Args.string({ description: 'id of the event', required: true }) };
+  static override flags = { reason: readReason };
 
   async run() {
     const api = await this.api();
-    const event = await api.events.show.query({ eventId: this.args.event });
+    const event = await this.reading((given) =>
+      api.events.show.query({ eventId: this.args.event, ...given }),
+    );
     const { attempts, body, ...rest } = event;
     this.one(rest);
     this.log(`\n${harmless(body)}\n`);

@@ -15,7 +15,10 @@ export default class UsersErase extends CarefulCommand<typeof UsersErase> {
 
   async run() {
     const api = await this.api();
-    const { id, mode, claims, enrollments } = await api.users.show.query({ user: this.args.user });
+    const { id, mode, claims, enrollments } = await api.users.show.query({
+      user: this.args.user,
+      reason: 'erasure',
+    });
     const consequence = `Erases the ${mode} user ${id}: ${claims.length} claims, ${enrollments.length} enrollments, and every token and event that tells of them. This cannot be undone.`;
     const intent = { id, consequence, live: mode === 'live' };
     return this.confirmed(intent, async () => this.one(await api.users.erase.mutate({ userId: id })));

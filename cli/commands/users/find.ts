@@ -1,13 +1,14 @@
 import { Args, Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
 import { usageError } from '../../failure.ts';
-import { given, pageFlags } from '../../flags.ts';
+import { given, pageFlags, readReason } from '../../flags.ts';
 import { refuseSecret } from '../../searches.ts';
 
 export default class UsersFind extends AdminCommand<typeof UsersFind> {
   static override summary =
     'Find a user by sub, session, enrollment or user id, or by the customer of a shop.';
-  static override description = 'One row for each enrollment, newest first.';
+  static override description =
+    'One row for each enrollment, newest first. The audit log keeps who searched.';
   static override examples = [
     '<%= config.bin %> users find SUB',
     '<%= config.bin %> users find ses_…',
@@ -23,6 +24,7 @@ export default class UsersFind extends AdminCommand<typeof UsersFind> {
       description: 'customer_id that the shop sent',
       dependsOn: ['client', 'shop'],
     }),
+    reason: readReason,
     ...pageFlags,
   };
 
@@ -37,7 +39,9 @@ export default class UsersFind extends AdminCommand<typeof UsersFind> {
         ? { customer: { clientId: client ?? '', shop: shop ?? '', customerId: customer ?? '' } }
         : { of: user };
     const api = await this.api();
-    const found = await api.users.find.query({ ...wanted, ...given({ limit, after }) });
+    const found = await this.reading((why) =>
+      api.users.find.query({ ...wanted, ...given({ limit, after }), ...why }),
+    );
     return this.many(found, ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt']);
   }
 }

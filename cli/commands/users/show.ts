@@ -1,17 +1,20 @@
 import { Args } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
+import { readReason } from '../../flags.ts';
 import { formatValue, localTime } from '../../output/format.ts';
 
 export default class UsersShow extends AdminCommand<typeof UsersShow> {
   static override summary = 'Show all data of a user: claims and enrollments.';
+  static override description = 'The audit log keeps who read them.';
   static override examples = ['<%= config.bin %> users show SUB', '<%= config.bin %> users show enr_…'];
   static override args = {
     user: Args.string({ description: 'sub, or id of an enrollment or of the user', required: true }),
   };
+  static override flags = { reason: readReason };
 
   async run() {
     const api = await this.api();
-    const user = await api.users.show.query({ user: this.args.user });
+    const user = await this.reading((given) => api.users.show.query({ user: this.args.user, ...given }));
     const { claims, enrollments, ...rest } = user;
     this.one(rest);
     for (const { name, value, evaluatedAt, fresh } of claims) {

@@ -4,6 +4,7 @@ import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
 import type { Actor, CallResult } from '../audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
+import { noteRead, type PersonalRead, type RecordRead, seesPeople } from './personal-data.ts';
 import { describeRefusal, mayCall } from './roles.ts';
 
 /** Who calls the admin API, and from where: goes into every audit entry. */
@@ -15,6 +16,8 @@ export interface AdminContext {
   failed?: (error: ApiError) => void;
   /** Called after each mutation that succeeded or was refused, so that none is without an entry in the audit log. */
   recordCall?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
+  /** Called before personal data are shown. */
+  recordRead?: RecordRead;
 }
 
 const trpc = initTRPC.context<AdminContext>().create({
@@ -75,7 +78,7 @@ const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
 const refusals: ReadonlySet<number> = new Set([3, 5]);
 
 const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) => {
-  const { operator, requestId, address } = ctx;
+  const { operator, requestId, address, recordRead } = ctx;
   const actor: Actor = {
     operatorId: operator.id,
     operatorName: operator.name,
@@ -83,7 +86,11 @@ const recorded = trpc.middleware(async ({ ctx, path, type, getRawInput, next }) 
     requestId,
     address,
   };
-  const result = await next({ ctx: { actor } });
+  /** To be called before personal data are shown. Where the role does not see them, they are masked, and nothing is noted. */
+  const reading = async (read: PersonalRead): Promise<void> => {
+    if (seesPeople(operator.role) && read.modes.length > 0) await noteRead(actor, read, recordRead);
+  };
+  const result = await next({ ctx: { actor, reading } });
   const known = type === 'mutation' ? resultOf(result) : undefined;
   if (known) await ctx.recordCall?.(actor, await getRawInput(), known);
   return result;
@@ -104,5 +111,8 @@ function resultOf(ended: Ended): CallResult | undefined {
 
 export const router = trpc.router;
 export const mergeRouters = trpc.mergeRouters;
-/** Every procedure of the admin API is built from this one. `ctx.actor` is the operator. */
+/**
+ * Every procedure of the admin API is built from this one. `ctx.actor` is the operator. A procedure that shows personal data
+ * calls `ctx.reading` before.
+ */
 export const procedure = trpc.procedure.use(translated).use(recorded).use(permitted);

@@ -1,11 +1,13 @@
 import type { DeliveryView, ListDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../../contracts/admin/events.ts';
+import type { Role } from '../../platform/admin-api/roles.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../delivery/concurrency-limits.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
+import { visibleDelivery, visibleEvent } from './personal-data.ts';
 import { type CommandAdvice, describeTimeline } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
 import { createWaiting } from './waiting.ts';
@@ -27,9 +29,16 @@ export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 export function createWebhookQueries({ events, history, clock, existing, limits, subjectOf }: Settings) {
   const waiting = createWaiting({ history, clock, limits });
 
-  async function view(deliveries: readonly Delivery[]): Promise<DeliveryView[]> {
+  async function view(deliveries: readonly Delivery[], role: Role): Promise<DeliveryView[]> {
     const waits = await waiting.reasons(deliveries);
-    return deliveries.map((delivery) => viewDelivery(delivery, waits.get(delivery._id)));
+    return deliveries.map((delivery) =>
+      viewDelivery(visibleDelivery(role, delivery), waits.get(delivery._id)),
+    );
+  }
+
+  /** The deliveries of these events, as this role may see them. */
+  async function deliveriesOf(eventIds: readonly string[], role: Role): Promise<Delivery[]> {
+    return (await history.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
   }
 
   async function existingEvent(id: string): Promise<StoredEvent> {
@@ -40,43 +49,53 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
   }
 
   return {
-    async listEvents({ limit, after, ...narrowing }: ListEvents): Promise<EventView[]> {
+    async listEvents({ limit, after, ...narrowing }: ListEvents, role: Role): Promise<EventView[]> {
       const last = after === undefined ? {} : { after: await existingEvent(after) };
       const { enrollmentId } = narrowing;
       const sub = narrowing.sub ?? (enrollmentId && (await subjectOf(enrollmentId)));
       const found = await events.list(queryOf({ ...narrowing, sub }), { limit, ...last });
-      const all = await history.ofEvents(found.map(({ _id }) => _id));
+      const all = await deliveriesOf(
+        found.map(({ _id }) => _id),
+        role,
+      );
       return found.map((one) =>
         viewEvent(
-          one,
+          visibleEvent(role, one),
           all.filter(({ eventId }) => eventId === one._id),
         ),
       );
     },
 
-    async showEvent(id: string): Promise<EventDetail> {
-      const event = await existingEvent(id);
-      return { ...viewEvent(event, await history.ofEvents([id])), body: event.body };
+    async showEvent(id: string, role: Role): Promise<EventDetail> {
+      const event = visibleEvent(role, await existingEvent(id));
+      return { ...viewEvent(event, await deliveriesOf([id], role)), body: event.body };
     },
 
-    async why(id: string, adviseCommand: CommandAdvice): Promise<EventTimeline> {
-      const [event, deliveries] = await Promise.all([existingEvent(id), history.ofEvents([id])]);
+    async why(
+      id: string,
+      { role, adviseCommand }: { role: Role; adviseCommand: CommandAdvice },
+    ): Promise<EventTimeline> {
+      const event = visibleEvent(role, await existingEvent(id));
+      const deliveries = await deliveriesOf([id], role);
       const waits = await waiting.reasons(deliveries);
       return describeTimeline(event, deliveries, { adviseCommand, now: new Date(clock.now()), waits });
     },
 
-    async listDeliveries({ limit, after, status, ...narrowing }: ListDeliveries): Promise<DeliveryView[]> {
+    async listDeliveries(
+      { limit, after, status, ...narrowing }: ListDeliveries,
+      role: Role,
+    ): Promise<DeliveryView[]> {
       const due = { status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
       const byStatus =
         status === 'waiting' ? { ...queryOf(narrowing), ...due } : queryOf({ ...narrowing, status });
       const last = after === undefined ? {} : { after: await existing(after) };
-      return view(await history.list(byStatus, { limit, ...last }));
+      return view(await history.list(byStatus, { limit, ...last }), role);
     },
 
-    async showDelivery(id: string): Promise<DeliveryView> {
+    async showDelivery(id: string, role: Role): Promise<DeliveryView> {
       const delivery = await existing(id);
       const waits = await waiting.reasons([delivery]);
-      return viewDelivery(delivery, waits.get(id));
+      return viewDelivery(visibleDelivery(role, delivery), waits.get(id));
     },
   };
 }

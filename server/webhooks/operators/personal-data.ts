@@ -1,0 +1,37 @@
+import { claimNames } from '../../../contracts/claims.ts';
+import { masked, seesPeople } from '../../platform/admin-api/personal-data.ts';
+import type { Role } from '../../platform/admin-api/roles.ts';
+import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
+
+/** Whether the body of an event tells of a person. */
+export const tellsOfPerson = (body: string): boolean => /"(user_id|claims)":/.test(body);
+
+const maskedValues = (claims: unknown) =>
+  Object.fromEntries(Object.keys(claims ?? {}).map((name) => [name, masked]));
+
+/** The body with neither the subject nor the values of the claims, in the same order. */
+const maskedBody = (body: string): string =>
+  JSON.stringify(JSON.parse(body), (name, value: unknown) => {
+    if (name === 'user_id') return masked;
+    return name === 'claims' ? maskedValues(value) : value;
+  });
+
+/** An event as an operator of this role may see it. */
+export function visibleEvent(role: Role, event: StoredEvent): StoredEvent {
+  if (seesPeople(role)) return event;
+  const subject = event.sub === undefined ? {} : { sub: masked };
+  return { ...event, ...subject, body: maskedBody(event.body) };
+}
+
+/** Words of an event about a person. */
+const personal = new RegExp(['user_id', 'claims', ...claimNames].join('|'), 'i');
+
+/** A delivery as an operator of this role may see it: receivers may repeat in their answer what they were sent. */
+export function visibleDelivery(role: Role, delivery: Delivery): Delivery {
+  if (seesPeople(role)) return delivery;
+  const { sub } = delivery;
+  const repeats = (answer: string) => personal.test(answer) || (sub !== undefined && answer.includes(sub));
+  const visible = (attempt: Attempt): Attempt =>
+    attempt.answer !== undefined && repeats(attempt.answer) ? { ...attempt, answer: masked } : attempt;
+  return { ...delivery, attempts: delivery.attempts.map(visible) };
+}

@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
+
+let server: TestServer;
+let partner: TestPartner;
+const operators = {} as Record<'support' | 'ops', { admin: TestServer['admin']; id: string }>;
+/** What there is of one person. */
+const known = { sub: '', userId: '', enrollmentId: '', sessionId: '', deliveryId: '' };
+const events = new Map<string, string>();
+
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const role of ['support', 'ops'] as const) {
+    const { token, id } = await server.admin.operators.create.mutate({ name: role, role });
+    operators[role] = { admin: server.as(token), id };
+  }
+  partner = await createPartner(server);
+  const { partnerId } = partner;
+  // The second one is a returning user.
+  for (const _visit of [1, 2]) await exchangeCode(server, partner, await visit(server, partner, 'adult'));
+  await visit(server, partner, 'rejected');
+  await server.sweep();
+  const published = await server.admin.events.list.query({ partnerId });
+  for (const { id, event } of published) events.set(event, id);
+  expect(events.size).toBe(4);
+  const [resolved] = await server.admin.events.list.query({ partnerId, event: 'vae.resolved' });
+  known.sub = resolved?.sub ?? '';
+  known.deliveryId = resolved?.deliveryIds[0] ?? '';
+  const [found] = await server.admin.users.find.query({ of: known.sub });
+  known.userId = found?.userId ?? '';
+  known.enrollmentId = found?.id ?? '';
+  known.sessionId = found?.firstSession ?? '';
+});
+afterAll(() => server.stop());
+
+type Api = TestServer['admin'];
+const eventId = (name: string) => events.get(name) ?? '';
+/** A receiver that repeats what it was sent. */
+const echo = () => `cannot handle {"user_id":"${known.sub}","claims":{"age_18_plus":true}}`;
+
+/** Each query that shows something of the person to some role. */
+const queries: Record<string, (api: Api) => Promise<unknown>> = {
+  'events.show': (api) => api.events.show.query({ eventId: eventId('vae.resolved') }),
+  'events.list': (api) => api.events.list.query({ partnerId: partner.partnerId }),
+  'events.why': (api) => api.events.why.query({ eventId: eventId('vae.resolved') }),
+  'deliveries.show': (api) => api.deliveries.show.query({ deliveryId: known.deliveryId }),
+  'deliveries.list': (api) => api.deliveries.list.query({ partnerId: partner.partnerId }),
+  'enrollments.show': (api) => api.enrollments.show.query({ enrollmentId: known.enrollmentId }),
+  'enrollments.list': (api) => api.enrollments.list.query({ partnerId: partner.partnerId }),
+  'sessions.show': (api) => api.sessions.show.query({ sessionId: known.sessionId }),
+  'sessions.list': (api) => api.sessions.list.query({ partnerId: partner.partnerId }),
+};
+
+describe('an operator of the role ops', () => {
+  beforeAll(async () => {
+    const attempt = {
+      attempt: 1,
+      trigger: 'event',
+      dueAt: new Date(),
+      at: new Date(),
+      status: 500,
+      error: 'http',
+    };
+    await server.db
+      .collection('deliveries')
+      .updateMany({}, { $set: { attempts: [{ ...attempt, answer: echo() }] } });
+  });
+
+  it.each(Object.keys(queries))('sees neither claims nor user_id by %s', async (name) => {
+    const shown = JSON.stringify(await queries[name]?.(operators.ops.admin));
+    const whole = JSON.stringify(await queries[name]?.(operators.support.admin));
+    expect(whole).toContain(known.sub);
+    expect(shown).not.toContain(known.sub);
+    for (const text of [shown, whole]) expect(text).toContain(partner.partnerId.slice(0, 4));
+    expect(shown).not.toMatch(/age_18_plus\W{1,5}(true|false)/);
+  });
+
+  it('sees the form of an event, and whatever is not of the person', async () => {
+    const shown = await queries['events.show']?.(operators.ops.admin);
+    const whole = await queries['events.show']?.(server.admin);
+    const [masked, body] = [shown, whole].map((event) => JSON.parse((event as { body: string }).body));
+    expect(Object.keys(masked)).toEqual(Object.keys(body));
+    expect(Object.keys(masked.claims)).toEqual(Object.keys(body.claims));
+    expect(masked).toMatchObject({
+      event: 'vae.resolved',
+      user_id: '(masked)',
+      resolved_at: body.resolved_at,
+    });
+    for (const value of Object.values(masked.claims)) expect(value).toBe('(masked)');
+    expect(shown).toMatchObject({
+      ...(whole as object),
+      body: expect.any(String),
+      sub: '(masked)',
+      attempts: [{}],
+    });
+  });
+
+  it('sees the answer of a receiver that names no person', async () => {
+    const answer = 'no such table: orders';
+    await server.db.collection('deliveries').updateMany({}, { $set: { 'attempts.0.answer': answer } });
+    const shown = await operators.ops.admin.deliveries.show.query({ deliveryId: known.deliveryId });
+    expect(shown.attempts[0]?.answer).toBe(answer);
+  });
+
+  it('leaves no entry of a read, because no person was shown', async () => {
+    for (const ask of Object.values(queries)) await ask(operators.ops.admin);
+    expect(await server.admin.auditLog.list.query({ actor: operators.ops.id })).toEqual([]);
+  });
+});
+
+/** Reads that show claims or the subject to support: what they are called with, and the target of their entry. */
+const reads: Record<string, { read: (api: Api, reason?: string) => Promise<unknown>; target: () => string }> =
+  {
+    'users.show': {
+      read: (api, reason) => api.users.show.query({ user: known.sub, reason }),
+      target: () => known.userId,
+    },
+    'users.find': {
+      read: (api, reason) => api.users.find.query({ of: known.sub, reason }),
+      target: () => known.userId,
+    },
+    'events.show': {
+      read: (api, reason) => api.events.show.query({ eventId: eventId('vae.resolved'), reason }),
+      target: () => eventId('vae.resolved'),
+    },
+    'enrollments.show': {
+      read: (api, reason) => api.enrollments.show.query({ enrollmentId: known.enrollmentId, reason }),
+      target: () => known.enrollmentId,
+    },
+    'enrollments.list': {
+      read: (api, reason) =>
+        api.enrollments.list.query({ partnerId: partner.partnerId, sub: known.sub, reason }),
+      target: () => partner.partnerId,
+    },
+  };
+
+const entriesOf = async (action: string) =>
+  (await server.admin.auditLog.list.query({ action })).filter(({ outcome }) => outcome === 'read');
+
+describe.each(Object.entries(reads))('%s', (action, { read, target }) => {
+  it('is in the audit log with the operator, and without the subject', async () => {
+    await read(operators.support.admin);
+    const [entry] = await entriesOf(action);
+    expect(entry).toMatchObject({
+      action,
+      outcome: 'read',
+      operatorId: operators.support.id,
+      operatorName: 'support',
+      target: target(),
+      before: null,
+      after: null,
+      requestId: expect.stringMatching(/^req_/),
+    });
+    expect(JSON.stringify(entry)).not.toContain(known.sub);
+  });
+
+  describe('of a live user', () => {
+    const setMode = async (mode: 'test' | 'live') => {
+      for (const name of ['users', 'enrollments', 'events'])
+        await server.db.collection(name).updateMany({}, { $set: { mode } });
+    };
+    beforeAll(() => setMode('live'));
+    afterAll(() => setMode('test'));
+
+    it('needs a reason, which is kept in the entry', async () => {
+      const before = (await entriesOf(action)).length;
+      for (const api of [operators.support.admin, server.admin]) {
+        expect(await refusal(read(api))).toBe('reason_required');
+        for (const reason of ['', '   ', 'x'.repeat(201), 'a\u0007b'])
+          expect(await refusal(read(api, reason))).toBe('bad_input');
+      }
+      expect(await entriesOf(action)).toHaveLength(before);
+      await read(operators.support.admin, ' ticket 4711 ');
+      expect((await entriesOf(action))[0]).toMatchObject({
+        operatorId: operators.support.id,
+        target: target(),
+        input: { reason: 'ticket 4711', modes: ['live'] },
+      });
+    });
+  });
+});
+
+it('an event that tells of no person needs no reason, and leaves no entry', async () => {
+  const before = (await entriesOf('events.show')).length;
+  await server.db.collection('events').updateMany({}, { $set: { mode: 'live' } });
+  await operators.support.admin.events.show.query({ eventId: eventId('verification.session.failed') });
+  await server.db.collection('events').updateMany({}, { $set: { mode: 'test' } });
+  expect(await entriesOf('events.show')).toHaveLength(before);
+});
+
+it('a copy of the events of a test key is in the audit log', async () => {
+  await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'https://partner.example/hooks' });
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const { deliveries } = await operators.support.admin.webhooks.relay.query({ keyId: partner.keyId, since });
+  const ofPeople = deliveries.filter(({ body }) => body.includes('user_id')).length;
+  expect(ofPeople).toBe(deliveries.length - 1);
+  expect(await entriesOf('webhooks.relay')).toMatchObject([
+    { target: partner.keyId, operatorId: operators.support.id, input: { deliveries: ofPeople } },
+  ]);
+});
+
+it('support reads its own reads in the audit log, and ops those of all', async () => {
+  await server.admin.users.show.query({ user: known.userId });
+  const own = await operators.support.admin.auditLog.list.query({ action: 'users.show' });
+  expect(own.length).toBeGreaterThan(0);
+  expect(new Set(own.map(({ operatorId }) => operatorId))).toEqual(new Set([operators.support.id]));
+  const all = await operators.ops.admin.auditLog.list.query({ action: 'users.show' });
+  expect(all.length).toBeGreaterThan(own.length);
+  expect(JSON.stringify(all)).not.toContain(known.sub);
+});
+
+it('what cannot be noted in the audit log is not shown', async () => {
+  const caller = server.services.admin.router.createCaller({
+    operator: { id: 'opr_x', name: 'X', role: 'support' },
+    requestId: 'req_x',
+    address: '::1',
+    recordRead: () => Promise.reject(new Error('the log is away')),
+  });
+  const { enrollmentId, sub } = known;
+  for (const call of [
+    caller.users.show({ user: sub }),
+    caller.users.find({ of: sub }),
+    caller.events.show({ eventId: eventId('vae.resolved') }),
+    caller.enrollments.show({ enrollmentId }),
+    caller.enrollments.list({ partnerId: partner.partnerId }),
+  ])
+    await expect(call).rejects.toThrow('the log is away');
+});
