@@ -1,6 +1,6 @@
-import { type Db, type Document, Long } from 'mongodb';
+import { type Db, type Document, Long, MongoServerError } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { duplicateKey } from '../platform/database/failures.ts';
+import { duplicateKey, leavesOpen } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { groupBy } from '../platform/group-by.ts';
@@ -34,8 +34,8 @@ export type Inserted =
   | 'page exists'
   /** At least one of the page's ids has an entry already; the server does not say which. */
   | 'entry exists'
-  /** The database will never take it; a fault of this build. */
-  | 'refused';
+  /** The database has refused it: now, or always because of a fault of this build. */
+  | Error;
 
 interface InsertReply {
   writeErrors?: { index: number; code: number; keyPattern?: Document }[];
@@ -55,9 +55,12 @@ function stored(page: LedgerPage): Document {
   return { ...page, entries, state: { balance: int64(balance), seq: int64(seq), ...state } };
 }
 
-function outcomeOf({ code, keyPattern }: NonNullable<InsertReply['writeErrors']>[number]): Inserted {
-  if (code !== duplicateKey) return 'refused';
-  return keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
+function outcomeOf(error: NonNullable<InsertReply['writeErrors']>[number]): Inserted {
+  if (error.code === duplicateKey)
+    return error.keyPattern?.['_id'] === undefined ? 'entry exists' : 'page exists';
+  const refusal = new MongoServerError(error);
+  if (leavesOpen(refusal)) throw refusal;
+  return refusal;
 }
 
 /** The pages of one wallet: their ids, in order, lie between these. '0' follows '/' in ASCII. */
@@ -126,7 +129,7 @@ export function createLedgerStore(db: Db) {
      * Inserts pages of different wallets in one durable command. The driver's `insertMany` would drop the key pattern of a
      * refusal. A driver that sends the command again by itself would hide a lost reply.
      * @returns what became of each page, in their order
-     * @throws where the result of the whole command is unknown
+     * @throws where the command was turned away, or the result of a page is unknown
      */
     async insert(pages: readonly LedgerPage[]): Promise<Inserted[]> {
       const reply = (await db.command(

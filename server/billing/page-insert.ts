@@ -1,13 +1,11 @@
+import { isTurnedAway, isUnavailable } from '../platform/database/failures.ts';
 import type { Head } from './heads.ts';
 import type { LedgerPage } from './ledger-page.ts';
 import type { Inserted, LedgerStore } from './ledger-store.ts';
 import { fencePage } from './page-builder.ts';
 
-/**
- * What became of a page in the end. After `fenced` it can never stand. An error: its fate is unknown, or the database will
- * never take it.
- */
-export type Fate = Exclude<Inserted, 'refused'> | 'fenced' | Error;
+/** What became of a page in the end. After `fenced` it can never stand. An error: it was refused, or its fate is unknown. */
+export type Fate = Inserted | 'fenced';
 
 interface Settings {
   store: Pick<LedgerStore, 'insert' | 'page'>;
@@ -28,8 +26,6 @@ interface Draft {
 const resendWindowMs = 1_500;
 const resendAfterMs = 10;
 
-const refused = () => new Error('the database refused a ledger page');
-
 /**
  * Inserts pages until the fate of each is known. After a lost reply the same pages are sent again, and their `attempt` tells
  * whether it is ours that stands. When the time is up, a fence takes their place.
@@ -38,7 +34,8 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
   /** Our page may exist although the insert was refused, because an earlier insert succeeded. */
   async function fateOf({ page }: Draft, result: Inserted, fenced: boolean): Promise<Fate | 'unknown'> {
     if (result === 'inserted') return fenced ? 'fenced' : 'inserted';
-    if (result === 'refused') return refused();
+    // A refusal for now says nothing about the earlier insert.
+    if (result instanceof Error) return isUnavailable(result) ? 'unknown' : result;
     const existing = await store.page(page.walletId, page.n);
     // It may exist without a majority.
     if (!existing) return 'unknown';
@@ -61,8 +58,8 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
         );
         await Promise.all(
           tried.map(async ({ n, draft, fenced }, k) => {
-            const result = results[k] ?? 'refused';
-            fates[n] = await fateOf(draft, result, fenced);
+            const result = results[k];
+            if (result !== undefined) fates[n] = await fateOf(draft, result, fenced);
             if (result === 'entry exists') hopeless.add(n);
           }),
         );
@@ -76,11 +73,10 @@ export function createPageInsert({ store, forgetHeads, uptime, pause }: Settings
   /** @returns the fate of each page, in their order */
   return async function insertPages(drafts: readonly Draft[]): Promise<Fate[]> {
     try {
-      const results = await store.insert(drafts.map(({ page }) => page));
-      return results.map((result) => (result === 'refused' ? refused() : result));
+      return await store.insert(drafts.map(({ page }) => page));
     } catch (error) {
       forgetHeads();
-      return findOut(drafts, error);
+      return isTurnedAway(error) ? drafts.map(() => error as Error) : findOut(drafts, error);
     }
   };
 }

@@ -10,6 +10,7 @@ import type * as manualEntries from '../../server/billing/manual-entries.ts';
 import type * as publishing from '../../server/billing/publishing.ts';
 import * as batchWindow from '../../server/platform/batch-window.ts';
 import * as connect from '../../server/platform/database/connect.ts';
+import * as failures from '../../server/platform/database/failures.ts';
 import * as errors from '../../server/platform/errors.ts';
 import * as grouping from '../../server/platform/group-by.ts';
 import * as groupCommit from '../../server/platform/group-commit.ts';
@@ -38,6 +39,7 @@ const others: Record<string, unknown> = {
   '../../contracts/charge.ts': chargeContract,
   '../platform/batch-window.ts': batchWindow,
   '../platform/database/connect.ts': connect,
+  '../platform/database/failures.ts': failures,
   '../platform/errors.ts': errors,
   '../platform/ids.ts': ids,
   '../platform/group-by.ts': grouping,

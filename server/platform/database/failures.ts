@@ -21,31 +21,86 @@ const internalErrors = new Set([
   'MongoStalePrimaryError',
 ]);
 
-/** Codes of a server that cannot serve now, or does not know whether a write is durable. */
-const unavailableCodes = new Set<unknown>([
-  6, // HostUnreachable
-  7, // HostNotFound
-  50, // MaxTimeMSExpired
-  64, // WriteConcernTimeout
-  89, // NetworkTimeout
-  91, // ShutdownInProgress
-  100, // UnsatisfiableWriteConcern
-  133, // FailedToSatisfyReadPreference
-  134, // ReadConcernMajorityNotAvailableYet
-  189, // PrimarySteppedDown
-  202, // NetworkInterfaceExceededTimeLimit
-  262, // ExceededTimeLimit
-  365, // TemporarilyUnavailable
-  462, // IngressRequestRateLimitExceeded
-  9001, // SocketException
-  10058, // LegacyNotPrimary
-  10107, // NotWritablePrimary
-  11600, // InterruptedAtShutdown
-  11602, // InterruptedDueToReplStateChange
-  13435, // NotPrimaryNoSecondaryOk
-  13436, // NotPrimaryOrSecondary
-  14031, // OutOfDiskSpace
+/** Codes with which a server turns a command away before it carries out any of it. */
+const turnedAwayCodes = new Map<unknown, string>([
+  [13, 'Unauthorized'],
+  [18, 'AuthenticationFailed'],
 ]);
+
+/** Codes with which a server refuses the write of one document; whoever runs the database has to act. */
+const refusedWriteCodes = new Map<unknown, string>([
+  ...turnedAwayCodes,
+  [20, 'IllegalOperation'], // it runs read-only
+  [371, 'UserWritesBlocked'],
+  [8000, 'AtlasError'], // such as a quota that is used up
+  [14_031, 'OutOfDiskSpace'],
+]);
+
+/** Codes of a server that cannot serve now, or does not know whether a write is durable. */
+const unavailableCodes = new Map<unknown, string>([
+  [6, 'HostUnreachable'],
+  [7, 'HostNotFound'],
+  [8, 'UnknownError'], // such as one of the operating system
+  [24, 'LockTimeout'],
+  [43, 'CursorNotFound'],
+  [46, 'LockBusy'],
+  [50, 'MaxTimeMSExpired'],
+  [64, 'WriteConcernTimeout'],
+  [82, 'NoProgressMade'],
+  [83, 'RemoteResultsUnavailable'],
+  [89, 'NetworkTimeout'],
+  [90, 'CallbackCanceled'],
+  [91, 'ShutdownInProgress'],
+  [100, 'UnsatisfiableWriteConcern'],
+  [112, 'WriteConflict'],
+  [117, 'ConflictingOperationInProgress'],
+  [133, 'FailedToSatisfyReadPreference'],
+  [134, 'ReadConcernMajorityNotAvailableYet'],
+  [145, 'PooledConnectionsDropped'],
+  [149, 'NoConfigPrimary'],
+  [150, 'StaleEpoch'],
+  [175, 'QueryPlanKilled'],
+  [189, 'PrimarySteppedDown'],
+  [202, 'NetworkInterfaceExceededTimeLimit'],
+  [203, 'ShardingStateNotInitialized'],
+  [211, 'KeyNotFound'], // a cluster that has just started
+  [216, 'ElectionInProgress'],
+  [237, 'CursorKilled'],
+  [249, 'StaleDbVersion'],
+  [262, 'ExceededTimeLimit'],
+  [264, 'TooManyFilesOpen'],
+  [279, 'ClientDisconnect'],
+  [314, 'ObjectIsBusy'],
+  [317, 'ConnectionPoolExpired'],
+  [355, 'InterruptedDueToStorageChange'],
+  [365, 'TemporarilyUnavailable'],
+  [384, 'ConnectionError'],
+  [402, 'ResourceExhausted'],
+  [406, 'MigrationBlockingOperationCoordinatorCleaningUp'],
+  [407, 'PooledConnectionAcquisitionExceededTimeLimit'],
+  [412, 'UpdatesStillPending'],
+  [433, 'AdmissionQueueOverflow'],
+  [449, 'RateLimitExceeded'],
+  [450, 'PooledConnectionAcquisitionRejected'],
+  [453, 'InterruptedDueToReshardingCriticalSection'],
+  [462, 'IngressRequestRateLimitExceeded'],
+  [9001, 'SocketException'],
+  [10_058, 'LegacyNotPrimary'],
+  [10_107, 'NotWritablePrimary'],
+  [11_600, 'InterruptedAtShutdown'],
+  [11_601, 'Interrupted'],
+  [11_602, 'InterruptedDueToReplStateChange'],
+  [13_388, 'StaleConfig'],
+  [13_435, 'NotPrimaryNoSecondaryOk'],
+  [13_436, 'NotPrimaryOrSecondary'],
+  [46_841, 'ClientMarkedKilled'],
+  [56_846, 'ConfigServerUnreachable'],
+  [91_331, 'RetriableRemoteCommandFailure'],
+  [10_045_600, 'InterruptedDueToFCVChange'],
+]);
+
+/** Labels of errors whose command may be sent again. */
+const repeatableLabels = ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'];
 
 /** The cause of a bulk write without a reply: the driver wraps it like an error of the server. */
 const beneath = (error: MongoError): MongoError =>
@@ -58,14 +113,16 @@ const failedWriteConcern = (error: MongoServerError): boolean =>
   (error instanceof MongoBulkWriteError && error.result.getWriteConcernError() !== undefined);
 
 /**
- * Whether the database cannot be reached, or the result of a write is unknown. The caller then gets a 503.
- * Before such a write is repeated, its result has to be read.
+ * Whether the database cannot be reached, refuses writes for now, or does not know the result of a write. The caller then
+ * gets a 503. Before such a write is repeated, its result has to be read.
  */
 export const isUnavailable = (thrown: unknown): boolean => {
   if (!(thrown instanceof MongoError)) return false;
   const error = beneath(thrown);
-  if (error.hasErrorLabel('RetryableWriteError') || internalErrors.has(error.name)) return true;
-  if (error instanceof MongoServerError) return failedWriteConcern(error) || unavailableCodes.has(error.code);
+  if (repeatableLabels.some((label) => error.hasErrorLabel(label)) || internalErrors.has(error.name))
+    return true;
+  if (error instanceof MongoServerError)
+    return failedWriteConcern(error) || unavailableCodes.has(error.code) || refusedWriteCodes.has(error.code);
   return (
     error instanceof MongoNetworkError ||
     error instanceof MongoSystemError ||
@@ -73,6 +130,24 @@ export const isUnavailable = (thrown: unknown): boolean => {
     error instanceof MongoTopologyClosedError ||
     error instanceof MongoClientClosedError
   );
+};
+
+/** Whether a whole command was turned away, so that none of its writes was carried out. */
+export const isTurnedAway = (thrown: unknown): boolean =>
+  thrown instanceof MongoServerError && !failedWriteConcern(thrown) && turnedAwayCodes.has(thrown.code);
+
+/**
+ * Whether the error of one document of a command leaves open what became of its write. The router of a sharded cluster
+ * reports so that it has lost a shard's reply.
+ */
+export const leavesOpen = (error: MongoServerError): boolean =>
+  isUnavailable(error) && !refusedWriteCodes.has(error.code);
+
+/** An error of the database in a few words that name no data: `Unauthorized (13)`. */
+export const nameOfFailure = (error: unknown): string => {
+  if (!(error instanceof MongoServerError)) return error instanceof Error ? error.name : 'an unknown error';
+  const { code, codeName = refusedWriteCodes.get(code) ?? unavailableCodes.get(code) ?? error.name } = error;
+  return `${codeName} (${code})`;
 };
 
 /** Whether a write was refused by a unique index. */

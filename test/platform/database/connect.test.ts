@@ -73,11 +73,25 @@ describe('isUnavailable', () => {
   it.each([
     [10107, 'not primary'],
     [64, 'waiting for replication timed out'],
+    [8_000, 'you are over your space quota'],
+    [371, 'User writes blocked'],
+    [112, 'write conflict'],
+    [11_601, 'operation was interrupted'],
   ])('holds for the server error %i, %s', (code, message) => {
     expect(isUnavailable(new MongoServerError({ code, message }))).toBe(true);
   });
 
-  it('does not hold for a refused write, or for an error of ours', async () => {
+  it.each(['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'])(
+    'holds for a server error with the label %s, whatever its code',
+    (label) => {
+      const error = new MongoServerError({ code: 999_999, message: 'later' });
+      expect(isUnavailable(error)).toBe(false);
+      error.addErrorLabel(label);
+      expect(isUnavailable(error)).toBe(true);
+    },
+  );
+
+  it('does not hold for a duplicate key, or for an error of ours', async () => {
     const { db } = await freshDatabase();
     const things = db.collection<{ _id: string }>('things');
     await things.insertOne({ _id: 'a' });

@@ -1,0 +1,159 @@
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { soundLedger } from '../billing/ledger-snapshot.ts';
+import { createPartner, exchangeCode, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { call, codeFor, createShop, fields, sign } from '../storefront/shop.ts';
+import { type Refusal, startRefusingProxy } from './refusing-proxy.ts';
+
+let proxy: Awaited<ReturnType<typeof startRefusingProxy>>;
+let server: TestServer;
+let partner: TestPartner;
+
+beforeAll(async () => {
+  const { port } = new URL(inject('mongodbUri'));
+  proxy = await startRefusingProxy(Number(port));
+  const through = (uri: string) => {
+    const url = new URL(uri);
+    url.port = String(proxy.port);
+    url.searchParams.set('directConnection', 'true');
+    return url.href;
+  };
+  server = await startTestServer({ through });
+  partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
+});
+afterEach(() => proxy.refuse());
+afterAll(async () => {
+  await server.stop();
+  proxy.stop();
+});
+
+const exchange = async (of: { code: string; codeVerifier: string }) => {
+  const response = await exchangeCode(server, partner, of);
+  const body = (await response.json()) as { error?: string; error_description?: string };
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), body };
+};
+const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
+const unavailable = { status: 503, retryAfter: '5', body: { error: 'service_unavailable' } };
+
+/** Refusals that an operator or the database's operator ends: rights, quota, disk, block, read-only. */
+const refusals: [number, string][] = [
+  [13, 'Unauthorized'],
+  [18, 'AuthenticationFailed'],
+  [20, 'IllegalOperation'],
+  [371, 'UserWritesBlocked'],
+  [8_000, 'AtlasError'],
+  [14_031, 'OutOfDiskSpace'],
+];
+const ways = ['command', 'document'] as const;
+const cases = refusals.flatMap(([code, codeName]) => ways.map((by) => ({ code, codeName, by })));
+
+const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'ledger';
+
+describe('a ledger page that the database refuses', () => {
+  it.each(cases)('$code $codeName by $by: 503, nothing is debited; then the code is good', async (given) => {
+    const visited = await visit(server, partner);
+    const before = await ledger();
+    proxy.refuse({ ...given, on: ofLedger });
+    expect(await exchange(visited)).toMatchObject(unavailable);
+    expect(proxy.refused.length).toBeGreaterThan(0);
+    proxy.refuse();
+    expect((await ledger()).charges).toHaveLength(before.charges.length);
+    expect((await exchange(visited)).status).toBe(200);
+    const after = await ledger();
+    expect(after.charges).toHaveLength(before.charges.length + 1);
+    expect(after.state.balance).toBe(before.state.balance - 50);
+  });
+
+  it('is sent once where the refusal is certain, and again where it is not', async () => {
+    proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
+    await exchange(await visit(server, partner));
+    expect(proxy.refused).toHaveLength(1);
+    proxy.refuse({ code: 14_031, codeName: 'OutOfDiskSpace', by: 'document', on: ofLedger });
+    await exchange(await visit(server, partner));
+    expect(proxy.refused).toHaveLength(1);
+    proxy.refuse({ code: 14_031, codeName: 'OutOfDiskSpace', by: 'command', on: ofLedger });
+    await exchange(await visit(server, partner));
+    expect(proxy.refused.length).toBeGreaterThan(1);
+  });
+
+  it.each(ways)('is no refusal where a router has lost the reply (by %s): the charge stands', async (by) => {
+    const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
+    const visited = await visit(server, partner);
+    const before = await ledger();
+    proxy.refuse(lost);
+    const answer = await exchange(visited);
+    proxy.refuse();
+    expect(answer).toMatchObject(unavailable);
+    expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
+    const again = await exchange(visited);
+    expect(again.status).toBe(400);
+    expect(again.body.error_description).toMatch(/already used at \S+; charge txn_/);
+    expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
+  });
+
+  it('that comes after a lost reply says nothing about the first insert: the charge stands', async () => {
+    let inserts = 0;
+    const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
+    const visited = await visit(server, partner);
+    const before = await ledger();
+    proxy.refuse(
+      { code: 6, codeName: 'HostUnreachable', by: 'command', carriedOut: true, on: isFirst },
+      { code: 13, codeName: 'Unauthorized', by: 'document', on: ofLedger },
+    );
+    expect(await exchange(visited)).toMatchObject(unavailable);
+    proxy.refuse();
+    expect((await exchange(visited)).body.error_description).toMatch(/already used at \S+; charge txn_/);
+    expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
+  });
+});
+
+describe('a database that refuses every write', () => {
+  const refused: Refusal = { code: 13, codeName: 'Unauthorized', by: 'command' };
+
+  it.each(ways)('by %s: every endpoint that writes answers 503 with Retry-After', async (by) => {
+    const visited = await visit(server, partner);
+    const granted = await (await exchangeCode(server, partner, await visit(server, partner))).json();
+    const { access_token: token } = granted as { access_token: string };
+    const shop = await createShop(server);
+    const body = JSON.stringify(fields(await codeFor(server, shop)));
+    const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
+    proxy.refuse({ ...refused, by });
+
+    const { client_id, client_secret } = tokenForm(partner, visited);
+    const start = new URL('/verify/start', server.baseUrl);
+    start.search = new URLSearchParams({
+      client_id: partner.clientId,
+      redirect_uri: 'http://localhost:9999/callback',
+      state: 's'.repeat(16),
+      scope: 'country',
+      code_challenge: 'c'.repeat(43),
+      code_challenge_method: 'S256',
+    }).toString();
+    const resolve = () =>
+      fetch(`${server.baseUrl}/api/checkbox/resolve`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${partner.apiKey}`,
+          'idempotency-key': 'one',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ enrollment_id: enrollment?.id, claims: ['age_18_plus'] }),
+      });
+    const headers = { authorization: `Bearer ${token}` };
+    const answers = await Promise.all([
+      exchangeCode(server, partner, visited),
+      fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers }),
+      post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret }),
+      fetch(start, { redirect: 'manual' }),
+      call(server, body, sign(shop, body, Date.now())),
+      resolve(),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+    expect(answers.map((answer) => answer.headers.get('retry-after'))).toEqual(answers.map(() => '5'));
+    expect(await refusal(server.admin.partners.create.mutate({ name: 'Late' }))).toBe('service_unavailable');
+    expect((await fetch(`${server.baseUrl}/.well-known/jwks.json`)).status).toBe(200);
+
+    proxy.refuse();
+    expect((await exchange(visited)).status).toBe(200);
+  });
+});
