@@ -1,9 +1,7 @@
 import cookie from '@fastify/cookie';
 import { guideRoutes } from './guides/guides.ts';
 import { discoveryRoutes } from './oauth/routes.ts';
-import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import type { Database } from './platform/database/connect.ts';
 import { ApiError } from './platform/errors.ts';
 import { healthRoutes } from './platform/health.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
@@ -13,14 +11,14 @@ import { acceptForms } from './platform/http/parameters.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keyring.ts';
 import type { Logger } from './platform/logging.ts';
+import type { Readiness } from './platform/readiness.ts';
 import type { Services } from './wiring/services.ts';
 
 interface Context {
   config: Config;
-  db: Database['db'];
-  clock: Clock;
   keyring: Keyring;
   logger: Logger;
+  readiness: Readiness;
   /** True from the moment that the process was asked to end. */
   isStopping: () => boolean;
   /** Why this build must not use the database; undefined where it may. */
@@ -39,7 +37,7 @@ function refuseWhereOutdated(app: HttpServer, outdated: () => string | undefined
 
 /** The public listener: every prefix, every scope, every mount. */
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
-  const { config, db, clock, keyring, logger, isStopping, outdated } = context;
+  const { config, keyring, logger, readiness, isStopping, outdated } = context;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
   refuseWhereOutdated(app, outdated);
 
@@ -48,7 +46,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
   await app.register(guideRoutes, { prefix: '/docs/guides' });
-  await app.register(healthRoutes({ db, clock, isStopping, outdated, isStuck: services.capacity.isStuck }));
+  await app.register(healthRoutes(readiness));
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
   await app.register(async (bounded) => {
     boundInFlight(bounded, services.capacity);
@@ -77,11 +75,11 @@ export async function createPublicApp(services: Services, context: Context): Pro
 
 /** The admin listener: tRPC at `/trpc`, for operators only. */
 export async function createAdminApp(services: Services, context: Context): Promise<HttpServer> {
-  const { db, clock, logger, isStopping, outdated } = context;
+  const { logger, readiness, isStopping, outdated } = context;
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
   refuseWhereOutdated(app, outdated);
   services.processMetrics.observeAnswers(app);
-  await app.register(healthRoutes({ db, clock, isStopping, outdated, isStuck: services.capacity.isStuck }));
+  await app.register(healthRoutes(readiness));
   await app.register(services.admin.routes);
   return app;
 }
@@ -89,10 +87,10 @@ export async function createAdminApp(services: Services, context: Context): Prom
 /** The health listener: the probes, and the metrics of this process. */
 export async function createHealthApp(
   services: Services,
-  { db, clock, logger, isStopping, outdated }: Context,
+  { logger, readiness, isStopping }: Context,
 ): Promise<HttpServer> {
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
-  await app.register(healthRoutes({ db, clock, isStopping, outdated, isStuck: services.capacity.isStuck }));
+  await app.register(healthRoutes(readiness));
   await app.register(services.admin.metricsRoutes);
   return app;
 }

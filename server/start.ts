@@ -20,10 +20,12 @@ import type { Logger } from './platform/logging.ts';
 import type { Pace } from './platform/pace.ts';
 import { createProcessMetrics, type ProcessMetrics } from './platform/process-metrics.ts';
 import { createProcesses, heartbeatEvery } from './platform/processes.ts';
+import { createReadiness } from './platform/readiness.ts';
 import { requireMasterKeys } from './platform/sealed-values.ts';
 import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
 import { startTracing, type Tracing } from './platform/tracing.ts';
+import { createWriteProbe } from './platform/write-probe.ts';
 import { indexes } from './wiring/indexes.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Foundation, type Services } from './wiring/services.ts';
@@ -228,7 +230,14 @@ export async function startServer(
   );
   const keyReader = createSweeper([{ name: 'keyring', sweep: keyring.refresh }], logger, keyringReadEvery);
   let stopping = false;
-  const context = { config, db, clock, keyring, logger, isStopping: () => stopping, outdated: () => fault };
+  const isStopping = () => stopping;
+  const outdated = () => fault;
+  const tryWrite = createWriteProbe(processes.beat);
+  const readiness = createReadiness({
+    ...{ db, clock, tryWrite, isStopping, starting: () => undefined, outdated, logger },
+    isStuck: services.capacity.isStuck,
+  });
+  const context = { config, keyring, logger, readiness, isStopping, outdated };
 
   /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */
   async function leaveToNewerBuilds(): Promise<void> {

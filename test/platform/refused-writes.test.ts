@@ -156,4 +156,24 @@ describe('a database that refuses every write', () => {
     proxy.refuse();
     expect((await exchange(visited)).status).toBe(200);
   });
+
+  it.each(ways)('by %s: the process is not ready and says why, until writes are taken again', async (by) => {
+    const ready = async () => {
+      const response = await fetch(`${server.baseUrl}/readyz`);
+      return { status: response.status, body: await response.json() };
+    };
+    await expect
+      .poll(ready, { timeout: 10_000 })
+      .toEqual({ status: 200, body: { ready: true, reasons: [] } });
+    proxy.refuse({ ...refused, by });
+    await expect.poll(ready, { timeout: 10_000 }).toEqual({
+      status: 503,
+      body: { ready: false, reasons: ['the database takes no writes: Unauthorized (13)'] },
+    });
+    expect((await fetch(`${server.baseUrl}/healthz`)).status).toBe(200);
+    proxy.refuse();
+    await expect
+      .poll(ready, { timeout: 10_000 })
+      .toEqual({ status: 200, body: { ready: true, reasons: [] } });
+  });
 });
