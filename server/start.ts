@@ -222,6 +222,7 @@ export async function startServer(
   let fault: string | undefined;
   const pulse: ReturnType<typeof createSweeper> = createSweeper(
     [
+      { name: 'readiness', sweep: async () => void (await readiness.check()) },
       { name: 'heartbeat', sweep: processes.beat },
       { name: 'schema', sweep: leaveToNewerBuilds },
     ],
@@ -237,6 +238,7 @@ export async function startServer(
     ...{ db, clock, tryWrite, isStopping, starting: () => undefined, outdated, logger },
     isStuck: services.capacity.isStuck,
   });
+  processMetrics.observeReadiness(readiness, clock);
   const context = { config, keyring, logger, readiness, isStopping, outdated };
 
   /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */

@@ -21,6 +21,8 @@ export interface Metrics {
   inFlight(caller: CallerKind, count: number): void;
   /** Counts what was written or published together. */
   batch(kind: 'ledger_page' | 'events', size: number): void;
+  /** Counts a ledger page that another process was first with. */
+  pageConflict(): void;
   /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
   sending(attempt: { lane: 'first' | 'retry'; lag: number }): void;
   /** Counts a webhook attempt that has ended: `delivered`, or why not. */
@@ -85,6 +87,11 @@ export function createMetrics({
     buckets: batchBuckets,
     registers,
   });
+  const pageConflicts = new Counter({
+    name: 'svc_ledger_page_conflicts_total',
+    help: 'Ledger pages that this process computed again because another process was first',
+    registers,
+  });
   const sendLag = new Histogram({
     name: 'svc_delivery_send_lag_seconds',
     help: 'From when a webhook attempt was due to when this process sent it, by lane: first or retry',
@@ -122,6 +129,7 @@ export function createMetrics({
     shed: (caller) => shedRequests.inc({ caller }),
     inFlight: (caller, count) => requestsInFlight.set({ caller }, count),
     batch: (kind, size) => batches.observe({ kind }, size),
+    pageConflict: () => pageConflicts.inc(),
     sending: ({ lane, lag }) => sendLag.observe({ lane }, lag),
     sent: (outcome) => attempts.inc({ outcome }),
     renderProcess: () => registry.metrics(),

@@ -23,6 +23,8 @@ interface Dependencies {
   record: (entries: readonly AuditEntry[]) => Promise<void>;
   /** Called with each page that was written. */
   onWritten?: (page: LedgerPage) => void;
+  /** Called for each page that another process was first with. */
+  onConflict?: () => void;
   /** Cents of a billable event, for partners without a price of their own. */
   standardPrice: number;
   logger: Logger;
@@ -32,7 +34,7 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 /** The ledgers of all wallets: the charges of the three billable endpoints, and the money that operators move. */
 export function createBillingFeature(dependencies: Dependencies) {
-  const { stores, clock, idKey, publish, record, standardPrice, logger } = dependencies;
+  const { stores, clock, idKey, publish, record, standardPrice, onConflict, logger } = dependencies;
   const { ledger: store, grants, revocations } = stores;
   const publishing = createPublishing({ store, publish, record, clock, logger });
   const heads = createHeads(store, uptime);
@@ -40,7 +42,7 @@ export function createBillingFeature(dependencies: Dependencies) {
     dependencies.onWritten?.(page);
     publishing.later(page);
   };
-  const writer = createLedgerWriter({ store, heads, clock, onWritten, uptime, pause });
+  const writer = createLedgerWriter({ store, heads, clock, onWritten, onConflict, uptime, pause });
   const removal = createAccessRemoval({ grants, revocations, clock });
 
   return {

@@ -40,6 +40,8 @@ interface Settings {
   clock: Pick<Clock, 'now' | 'trusted'>;
   /** Called with each inserted page. */
   onWritten: (page: LedgerPage) => void;
+  /** Called for each page that another process was first with. */
+  onConflict?: (() => void) | undefined;
   /** Milliseconds; only ever goes forward. */
   uptime: () => number;
   /** Milliseconds between tries. */
@@ -57,7 +59,8 @@ const retryAfterMs = 10;
  * Writes entries into the ledgers of all wallets. One command of this process is in flight; what arrives while it is goes with the
  * next. Inserting page n + 1 is a compare-and-swap: it decides balance, spend caps and exactly-once over all processes.
  */
-export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pause }: Settings) {
+export function createLedgerWriter(settings: Settings) {
+  const { store, heads, clock, onWritten, onConflict, uptime, pause } = settings;
   const insertPages = createPageInsert({ store, forgetHeads: heads.clear, uptime, pause });
   /** Ids that are known to exist. Such an id would cause the refusal of its whole page. */
   const used = new LRUCache<string, true>({ max: rememberedIds });
@@ -142,6 +145,7 @@ export function createLedgerWriter({ store, heads, clock, onWritten, uptime, pau
       for (const key of existing) used.set(key, true);
       progress = existing.size > 0;
     } else {
+      if (fate === 'page exists') onConflict?.();
       heads.delete(page.walletId);
       progress = (await heads.load(page.walletId)).n >= page.n;
     }

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { MongoClient } from 'mongodb';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DatabaseClock } from './clock.ts';
 import { routeOf } from './http/answer-log.ts';
+import { obstacles, type Readiness } from './readiness.ts';
 import { version } from './version.ts';
 
 /** Metrics of every process, in all roles. */
@@ -11,6 +13,8 @@ export interface ProcessMetrics {
   observeAnswers(app: FastifyInstance): void;
   /** Call this before the client connects: its pool, and how long the database takes. */
   observeDatabase(client: MongoClient): void;
+  /** Call this once: what keeps this process from serving, and how far its clock is off. */
+  observeReadiness(readiness: Pick<Readiness, 'known'>, clock: Pick<DatabaseClock, 'offset'>): void;
 }
 
 /** Gauges of prom-client with the suffix that Prometheus keeps for counters. */
@@ -131,6 +135,27 @@ export function createProcessMetrics({ roles }: { roles: Iterable<string> }): Pr
       client.on('connectionCheckOutFailed', () => poolFailures.inc());
       client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
         databaseUp.set([...servers.values()].some(({ isWritable }) => isWritable) ? 1 : 0);
+      });
+    },
+
+    observeReadiness(readiness, clock) {
+      new Gauge({
+        name: 'svc_ready',
+        help: 'Whether this process can serve as far as this reason goes: 0 where it is a reason against',
+        labelNames: ['reason'],
+        registers,
+        collect() {
+          const against = new Set(readiness.known().map(({ obstacle }) => obstacle));
+          for (const reason of obstacles) this.set({ reason }, against.has(reason) ? 0 : 1);
+        },
+      });
+      new Gauge({
+        name: 'svc_clock_offset_seconds',
+        help: "The database's time minus that of this machine, when it was last measured",
+        registers,
+        collect() {
+          this.set(clock.offset() / 1000);
+        },
       });
     },
   };

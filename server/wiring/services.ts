@@ -123,6 +123,7 @@ export function createServices(foundation: Foundation) {
       metrics.batch('ledger_page', entries.length);
       wallets.touch(walletId);
     },
+    onConflict: metrics.pageConflict,
     record: stores.admin.audit.add,
     standardPrice: config.priceCents,
     logger,

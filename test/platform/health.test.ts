@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import {
+  adminToken,
+  type ManualClock,
+  manualClock,
+  startTestServer,
+  type TestServer,
+} from '../harness/server.ts';
 
 let server: TestServer;
 let clock: ManualClock;
@@ -13,6 +19,16 @@ afterAll(() => server.stop());
 async function call(base: string, path: string) {
   const response = await fetch(`${base}${path}`);
   return { status: response.status, body: await response.json() };
+}
+
+/** Samples of /metrics whose name begins so, by their labels. */
+async function scrape(name: string): Promise<Record<string, number>> {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const text = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
+  const samples = text.split('\n').filter((line) => line.startsWith(name));
+  return Object.fromEntries(
+    samples.map((line) => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  );
 }
 
 // A database that is away is in database-away.test.ts.
@@ -48,5 +64,13 @@ describe('health, on both listeners', () => {
       });
       expect((await call(base, '/healthz')).status).toBe(200);
     }
+  });
+
+  it('is a metric for each reason, and so is the offset of the clock', async () => {
+    const others = ['stopping', 'starting', 'outdated', 'database', 'writes', 'requests'];
+    const ready = Object.fromEntries(others.map((reason) => [`{reason="${reason}"}`, 1]));
+    expect(await scrape('svc_ready')).toEqual({ ...ready, '{reason="clock"}': 0 });
+    clock.offset = () => -1_500;
+    expect(await scrape('svc_clock_offset_seconds')).toEqual({ '': -1.5 });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, exchangeCode, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
-import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { call, codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { type Refusal, startRefusingProxy } from './refusing-proxy.ts';
 
@@ -171,6 +171,10 @@ describe('a database that refuses every write', () => {
       body: { ready: false, reasons: ['the database takes no writes: Unauthorized (13)'] },
     });
     expect((await fetch(`${server.baseUrl}/healthz`)).status).toBe(200);
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
+    expect(metrics).toMatch(/^svc_ready\{reason="writes"\} 0$/m);
+    expect(metrics).toMatch(/^svc_ready\{reason="database"\} 1$/m);
     proxy.refuse();
     await expect
       .poll(ready, { timeout: 10_000 })

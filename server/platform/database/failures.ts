@@ -27,7 +27,7 @@ const turnedAwayCodes = new Map<unknown, string>([
   [18, 'AuthenticationFailed'],
 ]);
 
-/** Codes with which a server refuses the write of one document; whoever runs the database has to act. */
+/** Codes with which a server refuses the write of one document until its operator acts. */
 const refusedWriteCodes = new Map<unknown, string>([
   ...turnedAwayCodes,
   [20, 'IllegalOperation'], // it runs read-only
