@@ -4,7 +4,7 @@ import { parseDuration } from '../../contracts/durations.ts';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import type { WalletSettings } from '../../contracts/wallet-sources.ts';
 import { adminHostFault } from './admin-host.ts';
-import { decidedOptions } from './database/uri-options.ts';
+import { uriFaults } from './database/uri-options.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
@@ -49,9 +49,8 @@ const Environment = z.object({
   MONGODB_URI: z
     .string()
     .regex(/^mongodb(\+srv)?:\/\//, { error: 'expected a mongodb:// address' })
-    .refine((uri) => decidedOptions(uri).length === 0, {
-      error: ({ input }) =>
-        `must not set ${decidedOptions(String(input)).join(', ')}: this service decides how durable writes are`,
+    .superRefine((uri, context) => {
+      for (const message of uriFaults(uri)) context.addIssue({ code: 'custom', message });
     })
     .optional(),
   SVC_DATA_DIR: z.string().min(1).default('.svc'),

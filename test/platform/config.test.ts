@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../server/platform/config.ts';
+import { honouredOptions } from '../../server/platform/database/uri-options.ts';
 
 const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const production = {
@@ -210,9 +212,53 @@ describe('faults', () => {
     ]);
   });
 
-  it('are none for the other options of MONGODB_URI', () => {
-    const uri = 'mongodb+srv://db.example/svc?tls=true&replicaSet=w&authSource=admin&retryWrites=true';
-    expect(faultsOf({ MONGODB_URI: uri })).toEqual([]);
+  it.each([
+    'socketTimeoutMS=60000',
+    'serverSelectionTimeoutMS=1',
+    'connectTimeoutMS=1',
+    'WAITQUEUETIMEOUTMS=1',
+    'timeoutMS=100',
+    'heartbeatFrequencyMS=60000',
+  ])('name an option of MONGODB_URI that would change how long an answer takes: %s', (option) => {
+    const [name] = option.split('=');
+    expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
+      `MONGODB_URI: must not set ${name}: this service decides how long it waits, so that it answers a billable request within 5 s`,
+    ]);
+  });
+
+  it.each(['loadBalanced=true', 'useBigInt64=true', 'raw=true', 'promoteLongs=false', 'misspelt=1'])(
+    'name any other option of MONGODB_URI that is not honoured: %s',
+    (option) => {
+      const [name] = option.split('=');
+      expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${option}` })).toEqual([
+        `MONGODB_URI: must not set ${name}: this service does not honour it`,
+      ]);
+    },
+  );
+
+  it('name each option of MONGODB_URI that is not honoured, by its kind', () => {
+    const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
+    expect(faultsOf({ MONGODB_URI: uri })).toEqual([
+      expect.stringMatching(/^MONGODB_URI: must not set w, j: /),
+      expect.stringMatching(/^MONGODB_URI: must not set socketTimeoutMS: /),
+      expect.stringMatching(/^MONGODB_URI: must not set raw: /),
+    ]);
+  });
+
+  it('are none for an option of MONGODB_URI that is honoured, and each of those is documented', async () => {
+    const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+    const [, table = ''] = /\n\| options of `MONGODB_URI`[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
+    const cell = (row: string, n: number) =>
+      [...(row.split('|')[n] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    const rows = table.trim().split('\n');
+    const documented = rows.filter((row) => row.includes('| yes')).flatMap((row) => cell(row, 1));
+    expect(documented.toSorted()).toEqual([...honouredOptions].toSorted());
+    const given = honouredOptions.map((name) => `${name}=x`).join('&');
+    expect(faultsOf({ MONGODB_URI: `mongodb+srv://db.example/svc?${given}` })).toEqual([]);
+    const refused = rows.filter((row) => row.includes('| no')).flatMap((row) => cell(row, 1));
+    expect(refused.length).toBeGreaterThan(10);
+    for (const name of refused)
+      expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${name}=x` })).toHaveLength(1);
   });
 
   it.each([

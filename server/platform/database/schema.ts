@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { ConfigError } from '../config.ts';
 import { version as build } from '../version.ts';
-import { isDuplicateKey } from './failures.ts';
+import { duplicateKey, isDuplicateKey, isUnavailable } from './failures.ts';
 
 /** The newest version of the documents that this build reads and writes; it reads the one before as well. */
 export const schemaVersion = 3;
@@ -86,27 +86,54 @@ export async function endUpgrade(db: Db): Promise<void> {
   await metaOf(db).updateOne(switched, { $unset: { raisedAt: '', switchedAt: '' } });
 }
 
+interface InsertReply {
+  writeErrors?: { code: number; keyPattern?: object }[];
+}
+
+/**
+ * Inserts the schema document again. MongoDB names the unique index that refuses it. The ledger needs that name: it tells
+ * a page of another process from a code that was used.
+ * @throws ConfigError for a database that does not name it
+ */
+async function requireNamedRefusals(db: Db, document: SchemaDocument): Promise<void> {
+  const again = { insert: metaOf(db).collectionName, documents: [document], ordered: false };
+  const reply: InsertReply = await db.command(again).catch((error: unknown) => {
+    if (isUnavailable(error)) return {}; // readiness says so
+    throw error;
+  });
+  const [refusal] = reply.writeErrors ?? [];
+  if (refusal?.code !== duplicateKey || refusal.keyPattern !== undefined) return;
+  throw new ConfigError([
+    'MONGODB_URI: the database does not say which unique index has refused a write (keyPattern). This service relies on that to charge a code once. It needs MongoDB itself, and no other database that speaks its protocol.',
+  ]);
+}
+
+async function requireNothingOlder(db: Db): Promise<void> {
+  const names = await db.listCollections({}, { nameOnly: true }).toArray();
+  const old = names.map(({ name }) => name).filter((name) => retired.includes(name));
+  if (old.length === 0) return;
+  throw new ConfigError([
+    `the database ${db.databaseName} was written by an earlier build (it has ${old.join(' and ')}), and this build cannot read it. Nothing was changed. ${elsewhere}`,
+  ]);
+}
+
 /**
  * Compares the database's schema version with that of this build, and writes it into a new database. To be called before
  * anything else is written.
- * @throws ConfigError for a database of an earlier or a newer build; nothing has been changed then
+ * @throws ConfigError for a database of an earlier or a newer build, in which nothing has been changed then, and for one that
+ *   is not MongoDB
  */
 export async function requireSchema(db: Db): Promise<void> {
   const meta = metaOf(db);
+  const document = { _id: 'schema', version: schemaVersion, oldestBuild: build } as const;
   const found = await meta.findOne({ _id: 'schema' });
   if (found && found.version > schemaVersion)
     throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found)}.`]);
-  if (found) return;
-  const names = await db.listCollections({}, { nameOnly: true }).toArray();
-  const old = names.map(({ name }) => name).filter((name) => retired.includes(name));
-  if (old.length > 0) {
-    throw new ConfigError([
-      `the database ${db.databaseName} was written by an earlier build (it has ${old.join(' and ')}), and this build cannot read it. Nothing was changed. ${elsewhere}`,
-    ]);
-  }
-  await meta
-    .insertOne({ _id: 'schema', version: schemaVersion, oldestBuild: build })
-    .catch((error: unknown) => {
+  if (!found) {
+    await requireNothingOlder(db);
+    await meta.insertOne(document).catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });
+  }
+  await requireNamedRefusals(db, document);
 }

@@ -1,9 +1,55 @@
-/** Options of a connection string that would override how durable writes are and what reads may see. */
-const decided = ['w', 'journal', 'j', 'wtimeout', 'wtimeoutms', 'readconcernlevel', 'readpreference'];
+import { groupBy } from '../group-by.ts';
 
-/** The options of `uri` that are this service's to decide, as they are written there. */
-export function decidedOptions(uri: string): string[] {
+/** Options of a connection string that have their effect. All others are refused; docs/operations.md lists both. */
+export const honouredOptions = [
+  ...['replicaSet', 'directConnection', 'srvServiceName', 'srvMaxHosts', 'localThresholdMS'],
+  ...['serverMonitoringMode', 'authSource', 'authMechanism', 'authMechanismProperties'],
+  ...['tls', 'ssl', 'tlsCAFile', 'tlsCRLFile', 'tlsCertificateKeyFile', 'tlsCertificateKeyFilePassword'],
+  ...['tlsInsecure', 'tlsAllowInvalidCertificates', 'tlsAllowInvalidHostnames'],
+  ...['proxyHost', 'proxyPort', 'proxyUsername', 'proxyPassword', 'compressors', 'zlibCompressionLevel'],
+  ...['maxPoolSize', 'minPoolSize', 'maxConnecting', 'maxIdleTimeMS'],
+  ...['retryWrites', 'retryReads', 'appName', 'monitorCommands'],
+] as const;
+
+const named = (...names: string[]) => new Set(names.map((name) => name.toLowerCase()));
+const honoured = named(...honouredOptions);
+
+/** Options that are refused for a reason of their own. */
+const decided: readonly { names: ReadonlySet<string>; reason: string }[] = [
+  {
+    names: named(
+      ...['w', 'journal', 'j', 'fsync', 'wtimeout', 'wtimeoutMS', 'writeConcern', 'readConcern'],
+      ...['readConcernLevel', 'readPreference', 'readPreferenceTags', 'maxStalenessSeconds'],
+    ),
+    reason: 'this service decides how durable writes are',
+  },
+  {
+    names: named(
+      ...['serverSelectionTimeoutMS', 'connectTimeoutMS', 'waitQueueTimeoutMS', 'socketTimeoutMS'],
+      ...['timeoutMS', 'heartbeatFrequencyMS', 'minHeartbeatFrequencyMS'],
+    ),
+    reason: 'this service decides how long it waits, so that it answers a billable request within 5 s',
+  },
+];
+
+function optionsOf(uri: string): URLSearchParams {
   const [, query = ''] = uri.split('?', 2);
-  const names = [...new URLSearchParams(query).keys()];
-  return names.filter((name) => decided.includes(name.toLowerCase()));
+  return new URLSearchParams(query);
 }
+
+function reasonAgainst(option: string): string {
+  const kind = decided.find(({ names }) => names.has(option.toLowerCase()));
+  return kind?.reason ?? 'this service does not honour it';
+}
+
+/** The options of a connection string that are refused, in one sentence for each reason. */
+export function uriFaults(uri: string): string[] {
+  const refused = [...new Set(optionsOf(uri).keys())].filter((name) => !honoured.has(name.toLowerCase()));
+  return [...groupBy(refused, reasonAgainst)].map(
+    ([reason, names]) => `must not set ${names.join(', ')}: ${reason}`,
+  );
+}
+
+/** The value of an option of a connection string, whose name may be written in any case. */
+export const uriOption = (uri: string, name: (typeof honouredOptions)[number]): string | undefined =>
+  [...optionsOf(uri)].find(([given]) => given.toLowerCase() === name.toLowerCase())?.[1];

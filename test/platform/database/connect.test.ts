@@ -1,13 +1,15 @@
 import { MongoClient, MongoServerError } from 'mongodb';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { ConfigError } from '../../../server/platform/config.ts';
 import { connect, isDuplicateKey, isUnavailable } from '../../../server/platform/database/connect.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { startDeployment } from './deployment.ts';
 
 const closedAddress = 'mongodb://127.0.0.1:1/nothing';
 
-const connectTo = async (greeting: Record<string, unknown>) => {
-  const database = await connect({ uri: await startDeployment(greeting), embedded: false, appName: 'test' });
+const connectTo = async (greeting: Record<string, unknown>, options = '') => {
+  const uri = `${await startDeployment(greeting)}${options}`;
+  const database = await connect({ uri, embedded: false, appName: 'test' });
   onTestFinished(() => database.client.close());
   return database;
 };
@@ -44,10 +46,59 @@ describe('connect', () => {
   ])('fits its options to %s', async (_, greeting, retryableWrites, expiresDocuments) => {
     const { client, features } = await connectTo(greeting);
     const sharded = 'msg' in greeting;
-    expect(features).toEqual({ retryableWrites, expiresDocuments, sharded });
+    expect(features).toEqual({ retryableWrites, replicated: retryableWrites, expiresDocuments, sharded });
     expect(client.options.retryWrites).toBe(retryableWrites);
     expect(client.options.readConcern.level).toBe(retryableWrites ? 'majority' : 'local');
     expect(client.options.writeConcern).toMatchObject({ w: retryableWrites ? 'majority' : 1, journal: true });
+  });
+
+  const replicaSet = { setName: 'rs0', hosts: ['127.0.0.1:1'], logicalSessionTimeoutMinutes: 30 };
+
+  it('honours the pool, the retries and the name that the address sets', async () => {
+    const own = await connectTo(replicaSet);
+    expect(own.client.options).toMatchObject({ maxPoolSize: 20, appName: 'test', retryWrites: true });
+    const { client, features } = await connectTo(
+      replicaSet,
+      '&MAXPOOLSIZE=7&minPoolSize=3&maxIdleTimeMS=5000&retryWrites=false&appName=Cluster0',
+    );
+    expect(client.options).toMatchObject({
+      ...{ maxPoolSize: 7, minPoolSize: 3, maxIdleTimeMS: 5_000, retryWrites: false, appName: 'Cluster0' },
+    });
+    expect(features).toMatchObject({ retryableWrites: false, replicated: true });
+    expect(client.options.writeConcern).toMatchObject({ w: 'majority', journal: true });
+  });
+
+  it.each([
+    [
+      'retryWrites=true on a standalone server',
+      {},
+      '&retryWrites=true',
+      'retryWrites=true cannot be honoured',
+    ],
+    ['a value of no sense', {}, '&maxPoolSize=many', 'Expected maxPoolSize to be stringified int value'],
+    ['an option that is there twice', {}, '&tls=true&tls=false', 'cannot appear more than once'],
+    [
+      'a pool with bounds the wrong way round',
+      replicaSet,
+      '&minPoolSize=30',
+      'minimum size must not be greater',
+    ],
+    ['a file that does not exist', {}, '&tls=true&tlsCAFile=/nowhere/ca.pem', '/nowhere/ca.pem'],
+    ['MongoDB 4.4', { maxWireVersion: 9 }, '', 'older than MongoDB 5.0, the oldest version'],
+    ['MongoDB 4.2', { maxWireVersion: 8 }, '', 'maximum wire version 8'],
+  ])('refuses %s by a fault of the environment', async (_, greeting, options, reason) => {
+    const error = await errorOf(connectTo(greeting, options));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as ConfigError).faults).toEqual([
+      expect.stringMatching(new RegExp(`^MONGODB_URI: .*${reason.replaceAll('.', '\\.')}`)),
+    ]);
+  });
+
+  it('repeats no password in the fault of an address', async () => {
+    const uri = 'mongodb://user:pass%word@127.0.0.1:1/svc?maxPoolSize=many';
+    const error = await errorOf(connect({ uri, embedded: false, appName: 'test' }));
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(String(error)).not.toMatch(/pass|word/);
   });
 
   it('fails as unavailable when nothing listens there', async () => {

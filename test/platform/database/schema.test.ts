@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { connect } from '../../../server/platform/database/connect.ts';
 import { requireSchema, schemaVersion } from '../../../server/platform/database/schema.ts';
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts';
+import { type Refusal, startRefusingProxy } from '../refusing-proxy.ts';
 
 let database: FreshDatabase;
 beforeEach(async () => {
@@ -36,4 +38,36 @@ describe('the schema version', () => {
     await meta.insertOne({ _id: 'schema', version: schemaVersion + 1 });
     await expect(requireSchema(database.db)).rejects.toThrow('start a newer build');
   });
+
+  /** The database as it is when it answers inserts so. */
+  async function answering(refusal: Refusal) {
+    const proxy = await startRefusingProxy(Number(new URL(inject('mongodbUri')).port));
+    const uri = `mongodb://127.0.0.1:${proxy.port}/${database.name}?directConnection=true`;
+    const { client, db } = await connect({ uri, embedded: false, appName: 'test' });
+    onTestFinished(async () => {
+      await client.close();
+      proxy.stop();
+    });
+    proxy.refuse({ ...refusal, on: (command) => command['insert'] === 'meta' });
+    return db;
+  }
+
+  it('a database that does not name the unique index of a refusal is refused', async () => {
+    await requireSchema(database.db);
+    const unnamed = await answering({ code: 11_000, codeName: 'DuplicateKey', by: 'document' });
+    await expect(requireSchema(unnamed)).rejects.toMatchObject({
+      name: 'ConfigError',
+      faults: [expect.stringMatching(/^MONGODB_URI: .*needs MongoDB itself/)],
+    });
+    expect(await database.db.collection('meta').countDocuments()).toBe(1);
+  });
+
+  it.each(['command', 'document'] as const)(
+    'a database that takes no writes now (by %s) is not refused for that',
+    async (by) => {
+      await requireSchema(database.db);
+      const full = await answering({ code: 14_031, codeName: 'OutOfDiskSpace', by });
+      await expect(requireSchema(full)).resolves.toBeUndefined();
+    },
+  );
 });

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+
+const server = fileURLToPath(new URL('../../../server/', import.meta.url));
+const page = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+
+/** The version of MongoDB that has brought an operator, a stage or a variable; those of 4.2 and before are together. */
+const since: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(
+    `and or not eq ne gt gte lt lte in exists type size regex options elemMatch expr set setOnInsert unset inc min max
+    push pop each addToSet currentDate match group sum sort skip limit project lookup collStats replaceWith ifNull cond
+    mergeObjects literal filter concat concatArrays subtract slice split arrayElemAt REMOVE NOW`
+      .split(/\s+/)
+      .map((name) => [name, 4.2]),
+  ),
+  // As an operator of arrays; the accumulators are older.
+  first: 4.4,
+  last: 4.4,
+  dateTrunc: 5.0,
+};
+/** Where the database does not know it, the code asks otherwise. */
+const optional = new Set(['documents']);
+
+/** Names that stand where the driver is given an operator: as a key, or as a variable such as `$$NOW`. */
+function operatorsOf(source: string): string[] {
+  const code = source.replace(/`[^`]*`/g, '').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+  const patterns = [/(?<![\w$'"])\$([a-zA-Z]+)\s*(?=[:},])/g, /['"]\$([a-zA-Z]+)['"]\s*:/g, /\$\$([A-Z]+)/g];
+  return patterns.flatMap((pattern) => [...code.matchAll(pattern)].map(([, name = '']) => name));
+}
+
+it('every operator that is sent to the database exists in the oldest version that the docs name', () => {
+  const [, oldest = ''] = /^MongoDB (\d\.\d) is the oldest version that works/m.exec(page) ?? [];
+  expect(Number(oldest)).toBeGreaterThan(4);
+  const files = readdirSync(server, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.ts'),
+  );
+  const used = new Set(files.flatMap((path) => operatorsOf(readFileSync(join(server, path), 'utf8'))));
+  expect(used.size).toBeGreaterThan(40);
+  const tooNew = [...used].filter((name) => !optional.has(name) && !((since[name] ?? 99) <= Number(oldest)));
+  expect(tooNew).toEqual([]);
+});
