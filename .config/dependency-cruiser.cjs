@@ -44,9 +44,9 @@ module.exports = {
       to: { path: '^(server|cli|contracts)/' },
     },
     {
-      name: 'only-start-and-backup-load-the-embedded-database',
+      name: 'only-databases-and-backup-load-the-embedded-database',
       severity: 'error',
-      from: { path: '^(server|cli|contracts)/', pathNot: '^server/(start|backup)\\.ts$' },
+      from: { path: '^(server|cli|contracts)/', pathNot: '^server/(databases|backup)\\.ts$' },
       to: { path: '^embedded-database/' },
     },
     {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
 import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
+import { openDatabases } from './databases.ts';
 import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
-import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
+import type { Database } from './platform/database/connect.ts';
 import { ensureIndexes } from './platform/database/indexes.ts';
 import { requireSchema, schemaVersion, watchSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
@@ -18,13 +18,13 @@ import { keyringReadEvery, loadKeyring } from './platform/keyring.ts';
 import { localSecret } from './platform/local-secrets.ts';
 import type { Logger } from './platform/logging.ts';
 import type { Pace } from './platform/pace.ts';
-import { createProcessMetrics, type ProcessMetrics } from './platform/process-metrics.ts';
+import { createProcessMetrics } from './platform/process-metrics.ts';
 import { createProcesses, heartbeatEvery } from './platform/processes.ts';
 import { createReadiness } from './platform/readiness.ts';
 import { requireMasterKeys } from './platform/sealed-values.ts';
 import { createSealing } from './platform/sealing.ts';
 import { createSweeper } from './platform/sweeper.ts';
-import { startTracing, type Tracing } from './platform/tracing.ts';
+import { startTracing } from './platform/tracing.ts';
 import { createWriteProbe } from './platform/write-probe.ts';
 import { indexes } from './wiring/indexes.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
@@ -71,41 +71,6 @@ const adminTokenOf = ({ adminToken, dataDir }: Config) =>
   adminToken === 'off'
     ? undefined
     : (adminToken ?? localSecret(dataDir, 'admin-token', () => randomSecret('operatorToken')));
-
-/** Loaded only here: a process with MONGODB_URI has no engine. */
-async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {
-  const embedded = await import('../embedded-database/embedded.ts');
-  return embedded.startEmbedded({ dataDir, logger });
-}
-
-/** What watches this process. */
-interface Observers {
-  logger: Logger;
-  processMetrics: ProcessMetrics;
-  tracing: Tracing | undefined;
-}
-
-/** The database twice: for requests, and `maintenance` for index builds and long scans. */
-async function openDatabase(
-  config: Config,
-  { logger, processMetrics, tracing }: Observers,
-): Promise<{ database: Database; maintenance: Database; engine: EmbeddedDatabase | undefined }> {
-  const engine = config.mongodbUri ? undefined : await startEmbedded(config.dataDir, logger);
-  const target = {
-    uri: engine?.uri ?? config.mongodbUri ?? '',
-    embedded: engine !== undefined,
-    appName: 'svc-gateway',
-  };
-  const database = await connect({
-    ...{ ...target, logger, monitorCommands: tracing !== undefined },
-    watch(client) {
-      processMetrics.observeDatabase(client);
-      tracing?.observeDatabase(client);
-    },
-  });
-  const maintenance = await connect({ ...target, answerWithinMs: longestScanMs });
-  return { database, maintenance, engine };
-}
 
 async function listen(app: HttpServer, address: Address): Promise<string> {
   const { host, port } = address;
@@ -167,7 +132,7 @@ export async function startServer(
   const processMetrics = createProcessMetrics(config);
   const { traceEndpoint: endpoint, roles } = config;
   const tracing = endpoint === undefined ? undefined : await startTracing({ endpoint, roles });
-  const { database, maintenance, engine } = await openDatabase(config, { logger, processMetrics, tracing });
+  const { database, maintenance, engine } = await openDatabases(config, { logger, processMetrics, tracing });
   const { client, db, features } = database;
   const clock =
     replacements.clock?.(database) ??

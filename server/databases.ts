@@ -1,0 +1,41 @@
+import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
+import type { Config } from './platform/config.ts';
+import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
+import type { Logger } from './platform/logging.ts';
+import type { ProcessMetrics } from './platform/process-metrics.ts';
+import type { Tracing } from './platform/tracing.ts';
+
+/** Loaded only here: a process with MONGODB_URI has no engine. */
+async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {
+  const embedded = await import('../embedded-database/embedded.ts');
+  return embedded.startEmbedded({ dataDir, logger });
+}
+
+/** What watches this process. */
+interface Observers {
+  logger: Logger;
+  processMetrics: ProcessMetrics;
+  tracing: Tracing | undefined;
+}
+
+/** The database twice: for requests, and `maintenance` for index builds and long scans. */
+export async function openDatabases(
+  config: Config,
+  { logger, processMetrics, tracing }: Observers,
+): Promise<{ database: Database; maintenance: Database; engine: EmbeddedDatabase | undefined }> {
+  const engine = config.mongodbUri ? undefined : await startEmbedded(config.dataDir, logger);
+  const target = {
+    uri: engine?.uri ?? config.mongodbUri ?? '',
+    embedded: engine !== undefined,
+    appName: 'svc-gateway',
+  };
+  const database = await connect({
+    ...{ ...target, logger, monitorCommands: tracing !== undefined },
+    watch(client) {
+      processMetrics.observeDatabase(client);
+      tracing?.observeDatabase(client);
+    },
+  });
+  const maintenance = await connect({ ...target, answerWithinMs: longestScanMs });
+  return { database, maintenance, engine };
+}
