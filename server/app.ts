@@ -21,25 +21,26 @@ interface Context {
   readiness: Readiness;
   /** True from the moment that the process was asked to end. */
   isStopping: () => boolean;
-  /** Why this build must not use the database; undefined where it may. */
-  outdated: () => string | undefined;
+  /** Why this process must not serve requests: it has not started yet, or its build is outdated. Undefined where it may. */
+  closed: () => string | undefined;
 }
 
-/** An upgrade was finished beside this process: from then on it answers nothing but its probes. */
-function refuseWhereOutdated(app: HttpServer, outdated: () => string | undefined): void {
+/** What a process answers before it has started, and when an upgrade was finished beside it. */
+const alwaysOpen = new Set<string | undefined>(['/healthz', '/readyz', '/metrics']);
+
+function refuseWhereClosed(app: HttpServer, closed: () => string | undefined): void {
   app.addHook('onRequest', (request, _reply, done) => {
-    const isProbe = ['/healthz', '/readyz'].includes(request.routeOptions.url ?? '');
-    if (isProbe || outdated() === undefined) return done();
-    const description = 'The build of this process is too old for the database';
+    const description = alwaysOpen.has(request.routeOptions.url) ? undefined : closed();
+    if (description === undefined) return done();
     done(new ApiError('service_unavailable', { retryAfter: 5, logged: true, description }));
   });
 }
 
 /** The public listener: every prefix, every scope, every mount. */
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
-  const { config, keyring, logger, readiness, isStopping, outdated } = context;
+  const { config, keyring, logger, readiness, isStopping, closed } = context;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
-  refuseWhereOutdated(app, outdated);
+  refuseWhereClosed(app, closed);
 
   services.tracing?.observeRequests(app);
   services.processMetrics.observeAnswers(app);
@@ -75,9 +76,9 @@ export async function createPublicApp(services: Services, context: Context): Pro
 
 /** The admin listener: tRPC at `/trpc`, for operators only. */
 export async function createAdminApp(services: Services, context: Context): Promise<HttpServer> {
-  const { logger, readiness, isStopping, outdated } = context;
+  const { logger, readiness, isStopping, closed } = context;
   const app = createHttpServer({ logger, trustProxy: false, isStopping });
-  refuseWhereOutdated(app, outdated);
+  refuseWhereClosed(app, closed);
   services.processMetrics.observeAnswers(app);
   await app.register(healthRoutes(readiness));
   await app.register(services.admin.routes);

@@ -7,7 +7,7 @@ import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
 import type { Database } from './platform/database/connect.ts';
-import { ensureIndexes } from './platform/database/indexes.ts';
+import { awaitIndexes } from './platform/database/indexes.ts';
 import { requireSchema, schemaVersion, watchSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
@@ -30,6 +30,8 @@ import { indexes } from './wiring/indexes.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Foundation, type Services } from './wiring/services.ts';
 
+/** Milliseconds between two tries to make the indexes. */
+const indexRetryMs = 1_000;
 /** Milliseconds that a stop waits for requests under way. */
 const drainTimeoutMs = 8_000;
 
@@ -139,7 +141,7 @@ export async function startServer(
     createDatabaseClock({ readServerTime: () => readServerTime(db, features.sharded) });
   await requireSchema(maintenance.db);
   const schema = await watchSchema(maintenance.db, replacements.knownSchema);
-  await Promise.all([ensureIndexes(maintenance.db, indexes), clock.measure()]);
+  await clock.measure();
   const sealing = createSealing(masterKeysOf(config));
   await requireMasterKeys(maintenance.db, sealedFields, sealing);
   const keyring = await loadKeyring(db, sealing, clock);
@@ -198,13 +200,19 @@ export async function startServer(
   let stopping = false;
   const isStopping = () => stopping;
   const outdated = () => fault;
+  let step: string | undefined = 'the process is starting';
+  const starting = () => step;
+  const closed = () => {
+    if (outdated() !== undefined) return 'The build of this process is too old for the database';
+    return starting() && 'This process is starting';
+  };
   const tryWrite = createWriteProbe(processes.beat);
   const readiness = createReadiness({
-    ...{ db, clock, tryWrite, isStopping, starting: () => undefined, outdated, logger },
+    ...{ db, clock, tryWrite, isStopping, starting, outdated, logger },
     isStuck: services.capacity.isStuck,
   });
   processMetrics.observeReadiness(readiness, clock);
-  const context = { config, keyring, logger, readiness, isStopping, outdated };
+  const context = { config, keyring, logger, readiness, isStopping, closed };
 
   /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */
   async function leaveToNewerBuilds(): Promise<void> {
@@ -234,12 +242,21 @@ export async function startServer(
   }
 
   clock.start();
-  // Before the listeners open: until this function returns, a signal ends the process without a graceful stop.
-  await pulse.sweep();
-  await services.webhooks.start();
+  // Until this function returns, a signal ends the process without a graceful stop: no request is served before.
   const publicUrl = addresses.api && (await serve(createPublicApp(services, context), addresses.api));
   const adminUrl = addresses.admin && (await serve(createAdminApp(services, context), addresses.admin));
   if (addresses.health) await serveHealth(addresses.health);
+  // Charges are made once by a unique index: nothing but keys is written before it exists.
+  await awaitIndexes(maintenance.db, indexes, {
+    note(next) {
+      step = next;
+    },
+    pause: () => sleep(indexRetryMs),
+    logger,
+  });
+  await pulse.sweep();
+  await services.webhooks.start();
+  step = undefined;
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
   pulse.start();
   keyReader.start();

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
 import { ConfigError } from '../config.ts';
 import { groupBy } from '../group-by.ts';
+import type { Logger } from '../logging.ts';
+import { isUnavailable, nameOfFailure } from './failures.ts';
 
 /** An index that a store needs, in the order of its `key`'s fields. */
 export type IndexDeclaration = {
@@ -30,6 +32,9 @@ const optionsOf = (index: Document | IndexDeclaration) => ({
   ...(index['expireAfterSeconds'] === undefined ? {} : { expireAfterSeconds: index['expireAfterSeconds'] }),
   ...(index['partialFilterExpression'] ? { partialFilterExpression: index['partialFilterExpression'] } : {}),
 });
+
+/** What the database is asked to make. */
+const specOf = (index: IndexDeclaration) => ({ key: index.key, name: nameOf(index), ...optionsOf(index) });
 
 /** Everything about an index that a query or a constraint can notice; the order of fields matters. */
 const signature = (name: string, index: Document | IndexDeclaration) => ({
@@ -80,10 +85,10 @@ const isRenamed = (declared: IndexDeclaration, reported: ReportedIndex): boolean
   hasSameKey(declared, reported) && isDeepStrictEqual(optionsOf(declared), optionsOf(reported));
 
 async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIndex[]): Promise<void> {
-  const { collection, key, expireAfterSeconds } = index;
+  const { collection, expireAfterSeconds } = index;
   const rival = reported.find((each) => each.name === nameOf(index) || hasSameKey(index, each));
   if (!rival) {
-    await db.collection(collection).createIndex(key, { name: nameOf(index), ...optionsOf(index) });
+    await db.collection(collection).createIndexes([specOf(index)]);
   } else if (differsInLife(index, rival)) {
     await db
       .command({ collMod: collection, index: { name: rival.name, expireAfterSeconds } })
@@ -106,10 +111,44 @@ async function ensureIndex(db: Db, index: IndexDeclaration, reported: ReportedIn
 export const ensureIndexes = async (db: Db, declarations: readonly IndexDeclaration[]): Promise<void> => {
   for (const [collection, declared] of groupByCollection(declarations)) {
     const reported = await readIndexes(db, collection);
-    const missing = declared.filter((index) => !reported.some((found) => isSame(index, found)));
-    for (const index of missing) await ensureIndex(db, index, reported);
+    const listed = declared.filter((index) => reported.some((found) => isSame(index, found)));
+    for (const index of declared.filter((each) => !listed.includes(each)))
+      await ensureIndex(db, index, reported);
+    // A build that another process has begun is listed too. To make the same index again is to wait for its end.
+    const unique = listed.filter((index) => index.unique);
+    if (unique.length > 0) await db.collection(collection).createIndexes(unique.map(specOf));
   }
 };
+
+interface Progress {
+  /** Called with what is waited for, in words for readiness. */
+  note: (step: string) => void;
+  /** Waits before the next try. */
+  pause: () => Promise<unknown>;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/**
+ * As `ensureIndexes`, however long it takes: a build goes on in the database when the client waits no longer, and what the
+ * database cannot do now is tried again.
+ */
+export async function awaitIndexes(
+  db: Db,
+  declarations: readonly IndexDeclaration[],
+  { note, pause, logger }: Progress,
+): Promise<void> {
+  note('the indexes are being made');
+  for (;;) {
+    try {
+      return await ensureIndexes(db, declarations);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      logger.warn({ err: error }, 'the indexes are not made yet');
+      note(`the indexes are not made yet: ${nameOfFailure(error)}`);
+      await pause();
+    }
+  }
+}
 
 /**
  * Compares the declared indexes with those of the database.

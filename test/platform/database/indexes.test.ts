@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../../server/platform/database/connect.ts';
 import {
   ensureIndexes,
   type IndexDeclaration,
@@ -25,6 +26,24 @@ describe('ensureIndexes', () => {
     expect(await reportIndexDrift(db, declarations)).toEqual([]);
     await ensureIndexes(db, declarations);
     expect(await reportIndexDrift(db, declarations)).toEqual([]);
+  });
+
+  it('asks again for a unique index that is listed, because another process may still be building it', async () => {
+    const { db, uri } = await freshDatabase();
+    await ensureIndexes(db, declarations);
+    const { client, db: watched } = await connect({
+      ...{ uri, embedded: false, appName: 'test', monitorCommands: true },
+    });
+    onTestFinished(() => client.close());
+    const asked: unknown[] = [];
+    client.on('commandStarted', ({ commandName, command }) => {
+      if (commandName !== 'createIndexes') return;
+      asked.push(
+        ...command['indexes'].map(({ name, unique }: { name: string; unique?: boolean }) => [name, unique]),
+      );
+    });
+    await ensureIndexes(watched, declarations);
+    expect(asked).toEqual([['hash_1', true]]);
   });
 
   // The embedded engine cannot change it; there the sweep deletes, by the declaration.

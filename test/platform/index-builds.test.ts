@@ -1,0 +1,95 @@
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { startProxy } from '../faults/proxy.ts';
+import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
+import { freePort } from '../harness/free-port.ts';
+import { createPartner, exchangeCode, post, visit } from '../harness/partner.ts';
+import { adminToken, startTestServer } from '../harness/server.ts';
+import { startRefusingProxy } from './refusing-proxy.ts';
+
+const databasePort = () => Number(new URL(inject('mongodbUri')).port);
+
+/** Starts a server on a new database behind a proxy; its address is known before it has started. */
+async function startOn({ name }: FreshDatabase, proxyPort: number) {
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const env = {
+    MONGODB_URI: `mongodb://127.0.0.1:${proxyPort}/${name}?directConnection=true`,
+    SVC_PORT: String(port),
+    SVC_ADMIN_PORT: String(adminPort),
+  };
+  let started = false;
+  const starting = startTestServer({ env });
+  void starting.then(() => {
+    started = true;
+  });
+  onTestFinished(async () => (await starting).stop());
+  const baseUrl = `http://localhost:${port}`;
+  return {
+    baseUrl,
+    adminUrl: `http://localhost:${adminPort}`,
+    starting,
+    hasStarted: () => started,
+    async ready() {
+      const response = await fetch(`${baseUrl}/readyz`).catch(() => undefined);
+      return response && { status: response.status, body: (await response.json()) as unknown };
+    },
+  };
+}
+
+const notReady = (reason: string) => ({ status: 503, body: { ready: false, reasons: [reason] } });
+
+/** Collections that hold documents. */
+async function written({ db }: FreshDatabase): Promise<string[]> {
+  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
+  const counted = collections.map(async ({ name }) =>
+    (await db.collection(name).countDocuments()) > 0 ? [name] : [],
+  );
+  return (await Promise.all(counted)).flat().toSorted();
+}
+
+it('a process whose indexes are being made lives, is not ready, refuses requests and writes nothing', async () => {
+  const database = await freshDatabase();
+  const proxy = await startProxy(databasePort());
+  onTestFinished(() => proxy.close());
+  const isLedger = ({ name, collection }: { name: string; collection: string }) =>
+    name === 'createIndexes' && collection === 'ledger';
+  const build = proxy.arm([{ matches: isLedger, action: { do: 'pause' } }], 1);
+  const server = await startOn(database, proxy.port);
+  await build.met;
+
+  await expect.poll(server.ready, { timeout: 20_000 }).toEqual(notReady('the indexes are being made'));
+  for (const base of [server.baseUrl, server.adminUrl])
+    expect((await fetch(`${base}/healthz`)).status).toBe(200);
+  const refused = await post(`${server.baseUrl}/api/oauth/token`, { grant_type: 'authorization_code' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
+  expect(await refused.json()).toMatchObject({ error: 'service_unavailable' });
+  expect((await fetch(`${server.adminUrl}/ops`)).status).toBe(503);
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const metrics = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
+  expect(metrics).toMatch(/^svc_ready\{reason="starting"\} 0$/m);
+  expect(await written(database)).toEqual(['keys', 'meta']);
+  expect(server.hasStarted()).toBe(false);
+
+  await build.release();
+  const running = await server.starting;
+  expect(await server.ready()).toMatchObject({ status: 200 });
+  const partner = await createPartner(running);
+  expect((await exchangeCode(running, partner, await visit(running, partner))).status).toBe(200);
+}, 60_000);
+
+it('an index that cannot be made now is tried again, and readiness names the reason', async () => {
+  const database = await freshDatabase();
+  const proxy = await startRefusingProxy(databasePort());
+  onTestFinished(() => proxy.stop());
+  proxy.refuse({
+    ...{ code: 13, codeName: 'Unauthorized', by: 'command' },
+    on: (command) => command['createIndexes'] !== undefined,
+  });
+  const server = await startOn(database, proxy.port);
+  await expect
+    .poll(server.ready, { timeout: 20_000 })
+    .toEqual(notReady('the indexes are not made yet: Unauthorized (13)'));
+  expect((await fetch(`${server.baseUrl}/healthz`)).status).toBe(200);
+  expect(await written(database)).toEqual(['keys', 'meta']);
+  proxy.refuse();
+  await expect.poll(server.ready, { timeout: 20_000 }).toMatchObject({ status: 200 });
+}, 60_000);
