@@ -173,7 +173,7 @@ export function createServices(foundation: Foundation) {
     hasIntegration: integrations.exist,
     oidcSources: config.oidcSources,
     walletSources: config.walletSources,
-    fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes).join(', ')),
+    fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes)),
     claimLifetimes: config.claimLifetimes,
     imprint: config.imprint,
     customerHash: (customer) => customerHash(keyring.id, customer),

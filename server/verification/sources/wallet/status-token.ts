@@ -118,7 +118,7 @@ export async function readStatusToken(
   { kind, uri }: { kind: ListKind; uri: string },
   trust: Trust,
 ): Promise<List> {
-  const isJwt = kind === 'index' && type.split(';')[0]?.trim() !== statusListTypes.cwt;
+  const isJwt = kind === 'index' && type.split(';')[0]?.trim().toLowerCase() !== statusListTypes.cwt;
   const { claims, list } = isJwt ? await readJwtList(body, trust) : readCwtList(body, kind, trust);
   const until = checkClaims(claims, kind, { uri, now: trust.now });
   if (kind === 'identifier') {

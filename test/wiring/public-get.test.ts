@@ -1,0 +1,277 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { createResolve } from '../../server/webhooks/egress/connector.ts';
+import { createPublicGet } from '../../server/wiring/public-get.ts';
+import { createReceiver, listen, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { certificate, certificateKey } from '../webhooks/certificate.ts';
+import { createNameServer } from '../webhooks/name-server.ts';
+import { forbiddenAddresses, forbiddenUrls } from '../webhooks/vectors.ts';
+
+const type = 'application/statuslist+jwt';
+const accept = [type, 'application/statuslist+cwt'];
+const tls = { cert: certificate, key: certificateKey };
+/** To servers of this machine by a public-looking name, as if loopback were the Internet. */
+const route = { resolve: async () => ['127.0.0.1'], allowed: () => true };
+const largestBody = 1_000;
+const get = createPublicGet({ route, ca: certificate, largestBody });
+const impatient = createPublicGet({ route, ca: certificate, largestBody, timeoutMs: 300 });
+const at = (port: number) => `https://partner.example:${port}/list?a=1`;
+
+let sockets = 0;
+const count = () => {
+  sockets += 1;
+};
+beforeEach(() => {
+  sockets = 0;
+  subscribe('net.client.socket', count);
+});
+afterEach(() => {
+  unsubscribe('net.client.socket', count);
+});
+
+async function secureReceiver(answer: Parameters<typeof startReceiver>[0]): Promise<Receiver> {
+  const receiver = await startReceiver(answer, tls);
+  onTestFinished(receiver.close);
+  return receiver;
+}
+
+/** A server that is handed each connection raw, behind TLS. */
+const rawServer = (serve: (socket: Socket) => void): Promise<number> =>
+  listen(createTlsServer(tls, (socket) => serve(socket.on('error', () => undefined))));
+
+/** The port of a server that answers every request with these bytes, and then does as `after` says. */
+const answering = (bytes: string, after: (socket: Socket) => void = (socket) => void socket.end()) =>
+  rawServer((socket) =>
+    socket.once('data', () => {
+      socket.write(bytes);
+      after(socket);
+    }),
+  );
+const head = (more = '', status = '200 OK') => `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\n${more}\r\n`;
+
+describe('a public address', () => {
+  it('is fetched over https, with what is accepted', async () => {
+    const receiver = await secureReceiver((_count, _request, response) =>
+      response.writeHead(200, { 'content-type': `${type}; charset=utf-8` }).end('list'),
+    );
+    const { type: said, body } = await get(at(receiver.port), accept);
+    expect([said, body.toString()]).toEqual([`${type}; charset=utf-8`, 'list']);
+    const [{ path, headers } = {}] = receiver.received as Partial<(typeof receiver.received)[0]>[];
+    expect(path).toBe('/list?a=1');
+    expect(headers).toMatchObject({ accept: accept.join(', '), host: `partner.example:${receiver.port}` });
+    expect(headers).not.toHaveProperty('cookie');
+  });
+
+  it('is asked once for each call, over a connection of its own', async () => {
+    const receiver = await secureReceiver((_count, _request, response) =>
+      response.writeHead(200, { 'content-type': type }).end('list'),
+    );
+    await Promise.all([get(at(receiver.port), accept), get(at(receiver.port), accept)]);
+    expect([receiver.received.length, receiver.connections()]).toEqual([2, 2]);
+  });
+});
+
+describe('an address that is not public', () => {
+  it.each(forbiddenUrls)('gets no packet as %j, wherever that leads', async (url) => {
+    await expect(impatient(url, accept)).rejects.toThrow();
+    expect(sockets).toBe(0);
+  });
+
+  it.each(forbiddenAddresses)('gets no packet where a name resolves to %j', async (address) => {
+    const guarded = createPublicGet({ route: { resolve: async () => [address] } });
+    await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
+    expect(sockets).toBe(0);
+  });
+
+  it.each([
+    ['1.1.1.1', '10.0.0.1'],
+    ['::1', '2606:4700::1111'],
+  ])('gets none where a name has a public one too: %s and %s', async (...addresses) => {
+    const guarded = createPublicGet({ route: { resolve: async () => addresses } });
+    await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('may not be dialled');
+    expect(sockets).toBe(0);
+  });
+
+  it('gets none by way of a name server', async () => {
+    const server = await createNameServer(() => ['169.254.169.254']);
+    const guarded = createPublicGet({ route: { resolve: createResolve([server]) } });
+    await expect(guarded('https://issuer.example/', accept)).rejects.toThrow('169.254.169.254');
+    expect(sockets).toBe(0);
+  });
+
+  it('is not reached by a name that means another address a moment later', async () => {
+    const receiver = await secureReceiver((_count, _request, response) => response.end());
+    const server = await createNameServer((_name, asked) => [asked === 1 ? '127.0.0.2' : '127.0.0.1']);
+    const guarded = createPublicGet({
+      ca: certificate,
+      route: { resolve: createResolve([server]), allowed: (address) => address === '127.0.0.2' },
+    });
+    // First 127.0.0.2, which stands for a public address here: no server listens there.
+    await expect(guarded(at(receiver.port), accept)).rejects.toThrow('ECONNREFUSED');
+    await expect(guarded(at(receiver.port), accept)).rejects.toThrow('may not be dialled');
+    expect(receiver.connections()).toBe(0);
+  });
+
+  it('is judged once more at the other end, before a byte is sent', async () => {
+    const receiver = await secureReceiver((_count, _request, response) => response.end());
+    let asked = 0;
+    const allowed = () => {
+      asked += 1;
+      return asked === 1;
+    };
+    const guarded = createPublicGet({ ca: certificate, route: { ...route, allowed } });
+    await expect(guarded(at(receiver.port), accept)).rejects.toThrow('may not be dialled');
+    expect(receiver.received).toHaveLength(0);
+  });
+});
+
+describe('another server', () => {
+  it('is not trusted without a certificate of its name and a known authority', async () => {
+    const receiver = await secureReceiver((_count, _request, response) => response.end('list'));
+    const unknown = createPublicGet({ route });
+    await expect(unknown(at(receiver.port), accept)).rejects.toThrow('self-signed certificate');
+    const other = `https://other.example:${receiver.port}/`;
+    await expect(get(other, accept)).rejects.toThrow("does not match certificate's altnames");
+    const plain = await createReceiver((_count, _request, response) => response.end('list'));
+    await expect(get(at(plain.port), accept)).rejects.toThrow();
+    expect([...receiver.received, ...plain.received]).toEqual([]);
+  });
+
+  it.each([301, 302, 303, 307, 308])('is not reached by a redirect with %d', async (status) => {
+    const inner = await secureReceiver((_count, _request, response) => response.end('list'));
+    const receiver = await secureReceiver((_count, _request, response) =>
+      response.writeHead(status, { location: at(inner.port), 'content-type': type }).end('list'),
+    );
+    await expect(get(at(receiver.port), accept)).rejects.toThrow(`status ${status}`);
+    expect(inner.connections()).toBe(0);
+  });
+});
+
+describe('an answer', () => {
+  it.each([
+    ['of another status', `${head('Content-Length: 4\r\n', '404 Not Found')}list`, 'status 404'],
+    ['without a body', head('', '204 No Content'), 'status 204'],
+    ['of a part', `${head('Content-Length: 4\r\n', '206 Partial Content')}list`, 'status 206'],
+    ['of another type', 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nlist', 'another content type'],
+    ['of no type', 'HTTP/1.1 200 OK\r\n\r\nlist', 'another content type'],
+    [
+      'of two types',
+      `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Type: ${type}\r\n\r\n`,
+      'another content type',
+    ],
+    ['that says it is too long', head('Content-Length: 1001\r\n'), 'too long'],
+    ['that is too long', `${head('Connection: close\r\n')}${'x'.repeat(1001)}`, 'too long'],
+    [
+      'that is too long, in chunks',
+      `${head('Transfer-Encoding: chunked\r\n')}3e9\r\n${'x'.repeat(1001)}\r\n`,
+      'too long',
+    ],
+    ['that ends too early', `${head('Content-Length: 900\r\n')}list`, /closed|mismatch|aborted/],
+    ['that is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /HTTP|Parse|Expected/],
+    ['that is nothing', '', /closed/],
+    ['with endless headers', head(`X-Long: ${'x'.repeat(40_000)}\r\n`), /Headers/],
+  ])('%s is refused', async (_what, bytes, fault) => {
+    await expect(get(at(await answering(bytes)), accept)).rejects.toThrow(fault);
+  });
+
+  it('may be as long as is allowed', async () => {
+    const port = await answering(`${head('Content-Length: 1000\r\n')}${'x'.repeat(1000)}`);
+    expect((await get(at(port), accept)).body).toHaveLength(1000);
+  });
+
+  it('may follow early hints', async () => {
+    const port = await answering(`HTTP/1.1 103 Early Hints\r\n\r\n${head('Content-Length: 4\r\n')}list`);
+    expect((await get(at(port), accept)).body.toString()).toBe('list');
+  });
+
+  it('that is refused ends the connection: its rest is not read', async () => {
+    let written = 0;
+    let closed: () => void = () => undefined;
+    const ended = new Promise<void>((done) => {
+      closed = done;
+    });
+    const port = await answering(head('Connection: close\r\n'), (socket) => {
+      const more = () => {
+        while (!socket.destroyed && socket.write('x'.repeat(0x4000))) written += 0x4000;
+      };
+      socket.on('drain', more).once('close', closed);
+      more();
+    });
+    await expect(get(at(port), accept)).rejects.toThrow('too long');
+    await ended;
+    expect(written).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  it('that breaks off while it comes fast ends only this call', async () => {
+    const many = createPublicGet({ route, ca: certificate, largestBody: 64 * 1024 * 1024 });
+    const port = await answering(head('Content-Length: 33554432\r\n'), (socket) => {
+      socket.write('x'.repeat(1024 * 1024), () => socket.destroy());
+    });
+    await Promise.all(Array.from({ length: 5 }, () => expect(many(at(port), accept)).rejects.toThrow()));
+  });
+});
+
+describe('the time allowed', () => {
+  const never = /within the time allowed/;
+  /** Writes again and again until the connection ends. */
+  const drip = (text: string) => (socket: Socket) => {
+    const timer = setInterval(() => socket.write(text), 20);
+    socket.once('close', () => clearInterval(timer));
+  };
+
+  it('ends a call to a name server that does not answer', async () => {
+    const server = await createNameServer(() => undefined);
+    const slow = createPublicGet({ timeoutMs: 300, route: { resolve: createResolve([server]) } });
+    await expect(slow('https://issuer.example/', accept)).rejects.toThrow(never);
+    expect(sockets).toBe(0);
+  });
+
+  it('ends a call to a server that is silent at the TLS handshake', async () => {
+    let closed: () => void = () => undefined;
+    const ended = new Promise<void>((done) => {
+      closed = done;
+    });
+    const port = await listen(
+      createTcpServer((socket) => socket.on('error', closed).on('close', closed).resume()),
+    );
+    await expect(impatient(at(port), accept)).rejects.toThrow(never);
+    await ended;
+  });
+
+  it('ends a call to a server that never answers', async () => {
+    const port = await answering('', () => undefined);
+    await expect(impatient(at(port), accept)).rejects.toThrow(never);
+  });
+
+  it('ends a call to a server that drips its headers', async () => {
+    const port = await answering('HTTP/1.1 200 OK\r\n', drip('X-More: yes\r\n'));
+    await expect(impatient(at(port), accept)).rejects.toThrow(never);
+  });
+
+  it('ends a call to a server that drips its body, though it is never idle', async () => {
+    const port = await answering(head('Content-Length: 900\r\n'), drip('x'));
+    await expect(impatient(at(port), accept)).rejects.toThrow(never);
+  });
+
+  it('closes the connection of a call that it ends', async () => {
+    let closed: () => void = () => undefined;
+    const ended = new Promise<void>((done) => {
+      closed = done;
+    });
+    const port = await answering('', (socket) => void socket.once('close', closed));
+    await expect(impatient(at(port), accept)).rejects.toThrow(never);
+    await ended;
+  });
+
+  it('is not waited for where the failure is known', async () => {
+    const patient = createPublicGet({ route, ca: certificate, timeoutMs: 2 ** 31 - 1 });
+    const port = await answering('', (socket) => socket.destroy());
+    await expect(patient(at(port), accept)).rejects.toThrow();
+    const unknown = createPublicGet({ route: { resolve: () => Promise.reject(new Error('ENOTFOUND')) } });
+    await expect(unknown('https://issuer.example/', accept)).rejects.toThrow('ENOTFOUND');
+    const none = createPublicGet({ route: { resolve: async () => [] } });
+    await expect(none('https://issuer.example/', accept)).rejects.toThrow('has no address');
+  });
+});
