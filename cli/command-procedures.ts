@@ -81,6 +81,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   roles: ['operators.roles', 'operators.whoami'],
   'schema finish': ['schema.finish', 'schema.show'],
   'schema show': ['schema.show'],
+  'secrets find': ['secrets.find'],
   'sessions list': ['sessions.list'],
   'sessions show': ['sessions.show'],
   show: [

@@ -17,6 +17,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   profiles: { description: 'servers that you signed in to' },
   requests: { description: 'requests of partners and their users' },
   schema: { description: 'schema version of the database' },
+  secrets: { description: 'leaked secrets and their owners' },
   sessions: { description: 'sessions of the hosted flow' },
   sources: { description: 'verification sources' },
   users: { description: 'users, and the data that are kept of them' },

@@ -1,17 +1,11 @@
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../base-command.ts';
 import { createAdminApi } from '../client.ts';
-import { answer } from '../confirmation.ts';
 import { locate } from '../connection.ts';
 import { type ConnectionSource, usageError } from '../failure.ts';
 import { isInteractive } from '../output/terminal.ts';
 import { readProfiles, writeProfiles } from '../profiles.ts';
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
+import { readStdin, typeHidden } from '../secret-input.ts';
 
 /** @throws CommandError exit 7 where no admin API answers there, so that no token is typed for nothing */
 async function requireAdminApi(url: string): Promise<void> {
@@ -21,11 +15,6 @@ async function requireAdminApi(url: string): Promise<void> {
     const { data } = error as { data?: { error?: unknown } };
     if (data?.error !== 'operator_unknown') throw error;
   }
-}
-
-async function askToken(url: string): Promise<string> {
-  const { password } = await import('@inquirer/prompts');
-  return answer(password({ message: `Operator token for ${url}` }, { output: process.stderr }));
 }
 
 export default class Login extends AdminCommand<typeof Login> {
@@ -71,7 +60,7 @@ export default class Login extends AdminCommand<typeof Login> {
       );
     this.#connectionSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
     await requireAdminApi(url);
-    const token = (fromStdin ? await readStdin() : await askToken(url)).trim();
+    const token = (fromStdin ? await readStdin() : await typeHidden(`Operator token for ${url}`)).trim();
     if (!token) throw usageError('No token was given');
     const api = createAdminApi({ url, token });
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);

@@ -1,7 +1,10 @@
+import { createHash } from 'node:crypto';
 import { identifierPrefixes, type SecretKind, secretPrefixes } from '../../contracts/identifiers.ts';
 
 /** A secret that was pasted: what it is, without what makes it one, and what support does about it. */
 export interface GivenSecret {
+  /** What the server knows it by; undefined for an access token. */
+  known?: { kind: SecretKind; hash: string };
   name: string;
   masked: string;
   advice: string;
@@ -16,33 +19,25 @@ interface SecretRow {
 
 const byLastFour = (last: string) =>
   `\`svcadmin partners list --search ${last}\` finds the key by its last four characters; where others have seen it: \`svcadmin keys rotate key_…\`.`;
-const rotated = (command: string) => () => `Where others have seen it: \`svcadmin ${command}\`.`;
+const byHash = () =>
+  'Where others have seen it: `svcadmin secrets find` asks for it, and says whose it is and which command ends it.';
 
 const secrets: Readonly<Record<SecretKind, SecretRow>> = {
   testKey: { name: 'a test API key', shown: 4, advice: byLastFour },
   liveKey: { name: 'a live API key', shown: 4, advice: byLastFour },
-  clientSecret: { name: 'a client secret', shown: 0, advice: rotated('clients rotate-secret cli_…') },
+  clientSecret: { name: 'a client secret', shown: 0, advice: byHash },
   code: {
     name: 'an authorization code',
     shown: 0,
     advice: () => '`svcadmin requests list --partner ptr_… --path /api/oauth` finds its exchange.',
   },
-  webhookSecret: {
-    name: 'a webhook signing secret',
-    shown: 0,
-    advice: rotated('webhooks rotate-secret key_…'),
-  },
-  integrationSecret: {
-    name: 'an integration secret',
-    shown: 0,
-    advice: rotated('integrations rotate-secret int_…'),
-  },
-  operatorToken: {
-    name: 'an operator token',
-    shown: 0,
-    advice: () => 'Have an owner revoke it: `svcadmin operators revoke opr_…`.',
-  },
+  webhookSecret: { name: 'a webhook signing secret', shown: 0, advice: byHash },
+  integrationSecret: { name: 'an integration secret', shown: 0, advice: byHash },
+  operatorToken: { name: 'an operator token', shown: 0, advice: byHash },
 };
+
+/** base64url SHA-256, as the server keeps it. */
+const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 const accessToken = {
   name: 'an access token',
@@ -52,11 +47,11 @@ const accessToken = {
 /** The secret that a text holds, wherever in it. */
 export function findSecret(text: string): GivenSecret | undefined {
   for (const [kind, prefix] of Object.entries(secretPrefixes) as [SecretKind, string][]) {
-    const [, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
-    if (body === undefined) continue;
+    const [secret, body] = new RegExp(`${prefix}(\\w{4,})`).exec(text) ?? [];
+    if (secret === undefined || body === undefined) continue;
     const { name, shown, advice } = secrets[kind];
     const last = shown > 0 ? body.slice(-shown) : '';
-    return { name, masked: `${prefix}…${last}`, advice: advice(last) };
+    return { known: { kind, hash: sha256(secret) }, name, masked: `${prefix}…${last}`, advice: advice(last) };
   }
   return /eyJ[\w-]{8,}\.[\w-]+/.test(text) ? { ...accessToken, masked: 'eyJ…' } : undefined;
 }

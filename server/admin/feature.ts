@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
+import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sweep } from '../platform/event-draft.ts';
 import type { KeyRotation } from '../platform/key-rotation.ts';
@@ -17,6 +18,7 @@ import type { NameLists, NameOwner } from './request-names.ts';
 import { createRequestProcedures } from './request-queries.ts';
 import { adminRoutes } from './routes.ts';
 import { createSchemaProcedures } from './schema.ts';
+import { createSecretProcedures, type FoundSecret } from './secrets.ts';
 import { createStatusProcedure, type StatusSources } from './status.ts';
 import type { AdminStores } from './store.ts';
 
@@ -38,8 +40,13 @@ interface Dependencies {
   upgrade: Upgrade;
   /** How the collections of a sharded cluster differ from what they should be. */
   shards: () => Promise<ShardsView>;
+  /** Whose a secret is, by its hash. */
+  findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
   /** The routers of the features. */
-  features: Omit<AdminParts, 'operators' | 'keyring' | 'auditLog' | 'requests' | 'schema' | 'status'>;
+  features: Omit<
+    AdminParts,
+    'operators' | 'keyring' | 'auditLog' | 'requests' | 'schema' | 'secrets' | 'status'
+  >;
 }
 
 export interface Admin {
@@ -71,6 +78,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     rotation,
     upgrade,
     shards,
+    findSecret,
     features,
   } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
@@ -86,6 +94,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
       partnerNames,
     }),
     schema: createSchemaProcedures(upgrade, shards),
+    secrets: createSecretProcedures({ find: findSecret, firstToken }),
     status: createStatusProcedure({ ...status, clock }),
   });
   const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });

@@ -50,10 +50,18 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { redirectUris: 1 } },
+  { collection, key: { 'secrets.hash': 1 } },
 ];
 
-export type ClientStore = RecordStore<Client>;
+export interface ClientStore extends RecordStore<Client> {
+  /** The client that has, or had until its next rotation, a secret with this hash. */
+  findBySecretHash(hash: string): Promise<Client | undefined>;
+}
 
 export function createClientStore(db: Db): ClientStore {
-  return createRecordStore<Client>(db, collection, 'client');
+  const clients = db.collection<Client>(collection);
+  return {
+    ...createRecordStore<Client>(db, collection, 'client'),
+    findBySecretHash: async (hash) => (await clients.findOne({ 'secrets.hash': hash })) ?? undefined,
+  };
 }

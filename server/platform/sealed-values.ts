@@ -56,6 +56,41 @@ export async function requireMasterKeys(
   ]);
 }
 
+/** Values that are opened at the same time. */
+const openedAtOnce = 100;
+
+/**
+ * The `_id` of a document whose value at one of these places is what `matches` recognises; undefined where there is none. It
+ * opens every value, some thousands a second: no stored digest can be out of date, and builds beside this one need not know of it.
+ */
+export async function findSealed(
+  db: Db,
+  fields: readonly SealedField[],
+  { sealing, matches }: { sealing: Pick<Sealing, 'open'>; matches: (value: string) => boolean },
+): Promise<string | undefined> {
+  for (const { collection, field } of fields) {
+    const isMatch = async (document: Document): Promise<boolean> => {
+      // A value that was altered is nobody's secret.
+      const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
+      return value !== undefined && matches(value);
+    };
+    const cursor = db
+      .collection<{ _id: string }>(collection)
+      .find({ [field]: { $type: 'string' } } as Filter<{ _id: string }>, { projection: { [field]: 1 } });
+    for (let batch: { _id: string }[] = []; ; batch = []) {
+      while (batch.length < openedAtOnce && (await cursor.hasNext())) {
+        const document = await cursor.next();
+        if (document) batch.push(document);
+      }
+      const found = await Promise.all(batch.map(isMatch));
+      const document = batch[found.indexOf(true)];
+      if (document) await cursor.close();
+      if (document || batch.length < openedAtOnce) return document?._id;
+    }
+  }
+  return undefined;
+}
+
 const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, name) => (value as Document | undefined)?.[name], document);
 

@@ -3,6 +3,7 @@ import type { createKeyringProcedures } from '../admin/keyring.ts';
 import type { createOperatorProcedures } from '../admin/operators.ts';
 import type { createRequestProcedures } from '../admin/request-queries.ts';
 import type { createSchemaProcedures } from '../admin/schema.ts';
+import type { createSecretProcedures } from '../admin/secrets.ts';
 import type { createStatusProcedure } from '../admin/status.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
@@ -23,6 +24,7 @@ export interface AdminParts {
   auditLog: ReturnType<typeof createAuditLogProcedures>;
   requests: ReturnType<typeof createRequestProcedures>;
   schema: ReturnType<typeof createSchemaProcedures>;
+  secrets: ReturnType<typeof createSecretProcedures>;
   status: ReturnType<typeof createStatusProcedure>;
 }
 
@@ -50,6 +52,7 @@ export function createAdminRouter({ partners, wallets, verification, ...parts }:
     auditLog: parts.auditLog,
     requests: parts.requests,
     schema: parts.schema,
+    secrets: parts.secrets,
     status: parts.status,
   });
 }

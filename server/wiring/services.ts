@@ -38,6 +38,7 @@ import { migrations } from './migrations.ts';
 import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
+import { createSecretOwners } from './secret-owners.ts';
 import { reportShards } from './shard-report.ts';
 import { createStores, type Stores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
@@ -220,6 +221,7 @@ export function createServices(foundation: Foundation) {
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,
     shards: () => reportShards(db),
+    findSecret: createSecretOwners({ db, stores, sealing, clock }),
     features: {
       partners: partners.procedures,
       wallets: wallets.procedures,

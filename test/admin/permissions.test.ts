@@ -71,6 +71,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'schema.finish': ['no', 'no'],
   'schema.shards': ['yes', 'yes'],
   'schema.show': ['no', 'yes'],
+  'secrets.find': ['yes', 'yes'],
   'sessions.list': ['yes', 'yes'],
   'sessions.show': ['yes', 'yes'],
   'sources.list': ['yes', 'yes'],

@@ -73,6 +73,25 @@ export const authentication = [
     [['const keyringReadEvery = 1_000;', 'const keyringReadEvery = 30_000;']],
   ),
   ...inFile(
+    'server/platform/sealed-values.ts',
+    ['admin/secrets'],
+    [
+      ['const document = batch[found.indexOf(true)];', 'const document = batch[0];'],
+      ['if (document || batch.length < openedAtOnce) return', 'if (batch.length > 0) return'],
+    ],
+  ),
+  ...inFile(
+    'server/wiring/secret-owners.ts',
+    ['admin/secrets'],
+    [
+      [
+        'expiresAt.getTime() <= clock.now();\n    return ofPartner',
+        'expiresAt.getTime() < 0;\n    return ofPartner',
+      ],
+      ["forever(status === 'revoked',", "forever(status !== 'revoked',"],
+    ],
+  ),
+  ...inFile(
     'server/oauth/userinfo.ts',
     ['oauth/again', 'oauth/userinfo'],
     [

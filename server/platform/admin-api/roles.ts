@@ -99,6 +99,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'schema.shards': everyRole,
   'schema.finish': ownersOnly,
   'auditLog.list': { support: 'own', ops: 'any' },
+  'secrets.find': everyRole,
   'requests.show': everyRole,
   'requests.list': everyRole,
   'requests.refused': everyRole,

@@ -1,0 +1,42 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { usageError } from '../../failure.ts';
+import { isInteractive } from '../../output/terminal.ts';
+import { refuseSecret } from '../../searches.ts';
+import { readStdin, typeHidden } from '../../secret-input.ts';
+import { findSecret } from '../../show/identify.ts';
+
+export default class SecretsFind extends AdminCommand<typeof SecretsFind> {
+  static override summary = 'Find out whose a leaked secret is, whether it works, and which command ends it.';
+  static override description =
+    'Takes a client secret, an API key, a webhook or integration secret, or an operator token, alone or within a text. Asks for it without showing it, or reads it from stdin. It is hashed here: only its kind and hash are sent. Exit 4 where nothing has it.';
+  static override examples = [
+    '<%= config.bin %> secrets find',
+    '<%= config.bin %> secrets find < leaked.txt',
+  ];
+  static override args = {
+    // Other processes of the machine, and the history of the shell, show what is typed here.
+    secret: Args.string({ hidden: true, ignoreStdin: true }),
+  };
+
+  async run() {
+    if (this.args.secret !== undefined) {
+      refuseSecret(this.args.secret);
+      throw usageError('A secret is typed when asked for, or read from stdin; never given as an argument');
+    }
+    const isAsked = isInteractive();
+    const text = isAsked ? await typeHidden('Leaked secret') : await readStdin();
+    const given = findSecret(text);
+    if (!given)
+      throw usageError('No secret of this service is in it: they begin with svc_, whsec_ or intsec_');
+    const { known, masked, name, advice } = given;
+    if (known === undefined || known.kind === 'code')
+      throw usageError(`${masked} is ${name}: it has no owner`, advice);
+    const { kind, hash } = known;
+    const found = await (await this.api()).secrets.find.query({ kind, hash });
+    const { next, ...owner } = found;
+    this.one({ secret: masked, ...owner });
+    if (next !== null && !this.jsonEnabled()) this.notice(`Next: ${next}`);
+    return found;
+  }
+}

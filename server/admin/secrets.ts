@@ -1,0 +1,72 @@
+import { FindSecret, type OwnedSecretKind, SecretOwner } from '../../contracts/admin/secrets.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { adviseCommand } from '../platform/admin-api/roles.ts';
+import { ApiError } from '../platform/errors.ts';
+import { sameText, sha256 } from '../platform/ids.ts';
+import { firstOperator } from './authentication.ts';
+
+/** A secret that something has. */
+export interface FoundSecret extends Pick<SecretOwner, 'id' | 'partnerId' | 'partnerName' | 'mode'> {
+  /** Why it does not work now; undefined where it does. */
+  inactive: string | undefined;
+  /** Whether it can never work again. */
+  ended: boolean;
+  expiresAt?: Date | undefined;
+}
+
+interface Dependencies {
+  find: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
+  /** SVC_ADMIN_TOKEN, of which no record is kept; undefined where it is retired. */
+  firstToken: string | undefined;
+}
+
+/** The procedure and the command that end a secret. */
+const remedies: Readonly<Record<OwnedSecretKind, readonly [path: string, command: string]>> = {
+  testKey: ['keys.rotate', 'keys rotate'],
+  liveKey: ['keys.rotate', 'keys rotate'],
+  clientSecret: ['clients.rotateSecret', 'clients rotate-secret'],
+  webhookSecret: ['webhooks.rotateSecret', 'webhooks rotate-secret'],
+  integrationSecret: ['integrations.rotateSecret', 'integrations rotate-secret'],
+  operatorToken: ['operators.revoke', 'operators revoke'],
+};
+
+const firstTokenRemedy =
+  'set SVC_ADMIN_TOKEN to another value, or to off, and replace the processes of the role admin';
+
+/** `svcadmin secrets find`: a leaked secret leads to its owner. It is asked for by its hash, and stays where it is. */
+export function createSecretProcedures({ find, firstToken }: Dependencies) {
+  const first: FoundSecret = {
+    ...{ id: firstOperator.id, partnerId: null, partnerName: null, mode: null },
+    ...{ inactive: undefined, ended: false },
+  };
+  const isFirst = ({ kind, hash }: FindSecret) =>
+    kind === 'operatorToken' && firstToken !== undefined && sameText(hash, sha256(firstToken));
+
+  return router({
+    find: procedure
+      .input(FindSecret)
+      .output(SecretOwner)
+      .query(async ({ input, ctx }) => {
+        const found = isFirst(input) ? first : await find(input);
+        if (!found)
+          throw new ApiError('not_found', {
+            description:
+              'Nothing here has this secret: it was rotated, is of another installation, or is not whole',
+          });
+        const { ended, inactive, expiresAt, ...owner } = found;
+        const [path, command] = remedies[input.kind];
+        const next =
+          found === first
+            ? firstTokenRemedy
+            : adviseCommand(ctx.operator.role, path, `svcadmin ${command} ${found.id}`);
+        return {
+          kind: input.kind,
+          ...owner,
+          active: inactive === undefined,
+          inactive: inactive ?? null,
+          expiresAt: expiresAt?.toISOString() ?? null,
+          next: ended ? null : next,
+        };
+      }),
+  });
+}
