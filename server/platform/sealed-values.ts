@@ -70,7 +70,7 @@ export async function findSealed(
 ): Promise<string | undefined> {
   for (const { collection, field } of fields) {
     const isMatch = async (document: Document): Promise<boolean> => {
-      // A value that was altered is nobody's secret.
+      // A value that was altered matches nothing.
       const value = await sealing.open(String(valueAt(document, field))).catch(() => undefined);
       return value !== undefined && matches(value);
     };
