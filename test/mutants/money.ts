@@ -83,6 +83,21 @@ export const money = [
     ],
   ),
   ...inFile(
+    'server/billing/ledger-writer.ts',
+    ['simulation/simulation'],
+    [['posting.since <= head.asOf', 'true']],
+  ),
+  ...inFile(
+    'server/billing/heads.ts',
+    ['simulation/simulation'],
+    [['return this.set(page, asOf);', 'return this.set(page, uptime());']],
+  ),
+  ...inFile(
+    'server/billing/page-insert.ts',
+    ['simulation/simulation'],
+    [['last = uptime() >= until;', 'last = uptime() >= until;\n      if (last) break;']],
+  ),
+  ...inFile(
     'server/checkbox/resolve.ts',
     ['isolation/two-of-everything', 'checkbox/resolve'],
     [

@@ -1,6 +1,6 @@
 import { type Edit, editedCore } from './billing-core.ts';
 import type { Variant } from './harness.ts';
-import type { Plan } from './plan.ts';
+import { type Plan, slowReplies } from './plan.ts';
 
 /** One safeguard of the protocol, and what the simulation puts in its place. */
 interface Guard {
@@ -24,15 +24,17 @@ const calm: Partial<Plan> = {
   clockSteps: 0,
 };
 
-/** The database is away for longer than a page is sent again, and clients come back afterwards. */
+/** Pages get lost, the database is away for longer than they are sent again, and clients come back afterwards. */
 const longOutages: Partial<Plan> = {
   ...calm,
   span: 8_000,
-  processes: 2,
-  codes: 8,
-  failovers: 2,
+  processes: 1,
+  codes: 16,
+  tries: 4,
+  failovers: 4,
   outage: 6_000,
   stalls: 0,
+  conditions: { latency: 5, faults: 0.3, mostly: 'request lost', lateness: 500, crashRate: 0 },
 };
 
 /** Pages arrive seconds after they were given up. */
@@ -106,6 +108,18 @@ export const guards: readonly Guard[] = [
     budget: 100,
   },
   {
+    title: 'a head that was read is as old as the request for it',
+    edits: [edit('heads.ts', 'return this.set(page, asOf);', 'return this.set(page, uptime());')],
+    plan: slowReplies,
+    budget: 100,
+  },
+  {
+    title: 'the head of an own page is as old as its first insert',
+    edits: [edit('ledger-writer.ts', 'heads.set(page, sentAt);', 'heads.set(page, uptime());')],
+    plan: slowReplies,
+    budget: 100,
+  },
+  {
     title: 'a refusal beside a page waits until the page stands',
     edits: [
       edit(
@@ -141,6 +155,30 @@ export const guards: readonly Guard[] = [
       ),
     ],
     plan: lateMessages,
+    budget: 100,
+  },
+  {
+    title: 'a caller is answered 503 only after a fence was sent',
+    edits: [
+      edit(
+        'page-insert.ts',
+        'last = uptime() >= until;',
+        "last = uptime() >= until; if (last) return fates.map((fate) => (fate === 'unknown' ? (cause as Error) : fate));",
+      ),
+    ],
+    plan: lateMessages,
+    budget: 100,
+  },
+  {
+    title: 'the last page that is sent is a fence',
+    edits: [edit('page-insert.ts', 'fenced ? fencePage(page, head) : page', 'page')],
+    plan: lateMessages,
+    budget: 100,
+  },
+  {
+    title: 'a fence is not taken for the page',
+    edits: [edit('page-insert.ts', "fenced ? 'fenced' : 'inserted'", "'inserted'")],
+    plan: longOutages,
     budget: 100,
   },
   {

@@ -134,11 +134,14 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   const exchanges: Exchange[] = [];
   const byRequest = new Map<string, Exchange>();
   const attempts = new Set<string>();
+  /** Ids of the pages whose place a fence was sent to take. */
+  const fenced = new Set<string>();
   /** A page with a posting whose caller has its answer already must not set out. */
   function onSend(pages: readonly LedgerPage[]): void {
     for (const { attempt, entries, _id } of pages) {
       if (attempts.has(attempt)) continue;
       attempts.add(attempt);
+      if (entries.some(({ kind }) => kind === 'fence')) fenced.add(_id);
       for (const { grant } of entries) {
         const exchange = grant && byRequest.get(grant.scope);
         if (exchange?.answeredAt === undefined || exchange.outcome === 'silence') continue;
@@ -215,6 +218,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     noteOffsets,
     exchanges,
     byRequest,
+    fenced,
     commands: [] as Command[],
     outside,
     nextAudit: () => {

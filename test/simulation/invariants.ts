@@ -6,15 +6,16 @@ import { refusalFaults } from './refusal-truth.ts';
 
 /** Each check returns what is wrong, in words that name the request, the code or the page. */
 
-export type Entries = ReadonlyMap<string, LedgerEntry>;
+type Entries = ReadonlyMap<string, LedgerEntry & { pageId: string }>;
 
 export const entryKey = (walletId: string, id: string) => `${walletId} ${id}`;
 
 export function entriesOf(harness: Harness): Entries {
-  const entries = new Map<string, LedgerEntry>();
+  const entries = new Map<string, LedgerEntry & { pageId: string }>();
   for (const walletId of harness.walletIds) {
     for (const { page } of chainOf(harness, walletId)) {
-      for (const entry of page.entries) entries.set(entryKey(walletId, entry.id), entry);
+      for (const entry of page.entries)
+        entries.set(entryKey(walletId, entry.id), { ...entry, pageId: page._id });
     }
   }
   return entries;
@@ -28,6 +29,16 @@ function chainFaults(harness: Harness): string[] {
   });
 }
 
+/** A request that was answered so has charged nothing. */
+const uncharged: readonly Exchange['outcome'][] = ['over', 'used', 'insufficient', 'minute', 'hour'];
+/** The database could not be reached, not even for a fence: the next exchange finds the charge. */
+const undecided: readonly Exchange['outcome'][] = ['unavailable', 'error'];
+
+/** Whether an answer denies a charge that its own request has made. */
+function deniesItsCharge({ fenced }: Harness, outcome: Exchange['outcome'], pageId: string): boolean {
+  return uncharged.includes(outcome) || (undecided.includes(outcome) && !fenced.has(pageId));
+}
+
 /** Who was granted something has the entry; who was refused for good has none. */
 function answerFaults(harness: Harness, entries: Entries): string[] {
   const faults: string[] = [];
@@ -38,7 +49,8 @@ function answerFaults(harness: Harness, entries: Entries): string[] {
     const about = `${request} about ${code.walletId} ${code.cause} was answered "${outcome}"`;
     if (!exchange.ended) faults.push(`${about} and never ends`);
     if (outcome === 'used' && !entry) faults.push(`${about}, but no entry stands`);
-    if (outcome === 'over' && entry?.grant?.scope === request) faults.push(`${about}, but was charged`);
+    if (entry?.grant?.scope === request && deniesItsCharge(harness, outcome, entry.pageId))
+      faults.push(`${about}, but was charged in ${entry.pageId}`);
     if (!granted) continue;
     if (!entry) faults.push(`${about}, but no entry stands`);
     else if (entry.grant?.scope !== granted.request || entry.at.getTime() !== granted.at.getTime())

@@ -1,6 +1,7 @@
 import type { WalletState } from '../../server/billing/wallet-rules.ts';
 import { hour, minute, windowStart } from '../../server/platform/windows.ts';
 import type { Deployment } from './database.ts';
+import type { Command } from './harness.ts';
 import { type Conditions, type Fault, faults } from './network.ts';
 import type { Random } from './random.ts';
 
@@ -22,6 +23,8 @@ export interface Plan {
   pause: number;
   /** Commands of operators. */
   commands: number;
+  /** What each of them is drawn from. */
+  commandKinds: readonly [Command['kind'], ...Command['kind'][]];
   conditions: Conditions;
   /** Largest difference of a process's clock, and how often a clock is set during the schedule. */
   skew: number;
@@ -64,6 +67,7 @@ function mixed(random: Random): Plan {
     disconnects: 0.05,
     pause: random.pick([200, 2_000]),
     commands: random.int(0, 4),
+    commandKinds: ['fund', 'fund', 'adjust', 'adjust', 'refund', 'caps'],
     conditions: {
       latency: random.pick([1, 5, 50]),
       faults: random.pick([0, 0.03, 0.1, 0.3]),
@@ -87,57 +91,75 @@ function mixed(random: Random): Plan {
 
 const calls = ['insert', 'head', 'page', 'existing', 'mark', 'publish', 'entry'] as const;
 
+/** A head that a process has read or written is stale when the reply arrives: others have funded the empty wallet. */
+export const slowReplies: Partial<Plan> = {
+  span: 4_000,
+  processes: 5,
+  wallets: 2,
+  codes: 20,
+  tries: 10,
+  pause: 300,
+  commands: 12,
+  commandKinds: ['fund', 'caps'],
+  conditions: { latency: 5, faults: 0.4, mostly: 'slow reply', lateness: 500, crashRate: 0 },
+  skew: 5,
+  clockSteps: 0,
+  caps: roomy,
+  funds: 100,
+  failovers: 0,
+  stalls: 0,
+  confirmation: 5,
+  electionLag: 0,
+  processPauses: 0,
+};
+
+type Trouble = (plan: Plan, random: Random) => Partial<Plan>;
+
+/** Each concentrates a mixture on one kind of trouble. */
+const troubles = {
+  // Many codes, clocks that disagree, and a window that ends among them.
+  windows: (_, random) => ({
+    start: nearBoundary(random, 1_000),
+    codes: random.int(5, 9),
+    skew: random.pick([500, 3_000]),
+    clockSteps: random.int(0, 4),
+    caps: { perMinute: random.int(1, 5), perHour: random.pick([3, 7, 1_000]) },
+    funds: 10_000,
+  }),
+  // More codes than money, and operators who move some.
+  money: (_, random) => ({
+    codes: random.int(4, 9),
+    commands: random.int(3, 7),
+    caps: roomy,
+    funds: random.int(0, 6) * 50,
+  }),
+  contention: ({ conditions }, random) => ({
+    span: random.pick([20, 200]),
+    processes: random.int(3, 4),
+    wallets: 1,
+    codes: random.int(8, 14),
+    conditions: { ...conditions, latency: random.pick([1, 5]) },
+  }),
+  outages: ({ conditions }, random) => ({
+    span: random.pick([1_000, 4_000]),
+    codes: random.int(4, 9),
+    funds: random.pick([100, 10_000]),
+    conditions: { ...conditions, crashRate: random.pick([0, 0.02]) },
+    confirmation: random.pick([5, 50]),
+    failovers: random.int(1, 3),
+    stalls: random.int(0, 2),
+  }),
+  crashes: ({ conditions }, random) => ({
+    conditions: { ...conditions, crashRate: 0.01, crashAt: random.pick<string>(calls) },
+    sweeps: random.int(1, 4),
+  }),
+  'slow replies': () => slowReplies,
+} satisfies Record<string, Trouble>;
+const nothing: Trouble = () => ({});
+
 /** Draws a plan: a mixture, or one that concentrates on one kind of trouble. */
 export function drawPlan(random: Random): Plan {
   const plan = mixed(random);
-  switch (random.pick(['mixed', 'mixed', 'windows', 'money', 'contention', 'outages', 'crashes'])) {
-    case 'windows':
-      // Many codes, clocks that disagree, and a window that ends among them.
-      return {
-        ...plan,
-        start: nearBoundary(random, 1_000),
-        codes: random.int(5, 9),
-        skew: random.pick([500, 3_000]),
-        clockSteps: random.int(0, 4),
-        caps: { perMinute: random.int(1, 5), perHour: random.pick([3, 7, 1_000]) },
-        funds: 10_000,
-      };
-    case 'money':
-      // More codes than money, and operators who move some.
-      return {
-        ...plan,
-        codes: random.int(4, 9),
-        commands: random.int(3, 7),
-        caps: roomy,
-        funds: random.int(0, 6) * 50,
-      };
-    case 'contention':
-      return {
-        ...plan,
-        span: random.pick([20, 200]),
-        processes: random.int(3, 4),
-        wallets: 1,
-        codes: random.int(8, 14),
-        conditions: { ...plan.conditions, latency: random.pick([1, 5]) },
-      };
-    case 'outages':
-      return {
-        ...plan,
-        span: random.pick([1_000, 4_000]),
-        codes: random.int(4, 9),
-        funds: random.pick([100, 10_000]),
-        conditions: { ...plan.conditions, crashRate: random.pick([0, 0.02]) },
-        confirmation: random.pick([5, 50]),
-        failovers: random.int(1, 3),
-        stalls: random.int(0, 2),
-      };
-    case 'crashes':
-      return {
-        ...plan,
-        conditions: { ...plan.conditions, crashRate: 0.01, crashAt: random.pick<string>(calls) },
-        sweeps: random.int(1, 4),
-      };
-    default:
-      return plan;
-  }
+  const trouble = random.pick<Trouble>([nothing, nothing, ...Object.values(troubles)]);
+  return { ...plan, ...trouble(plan, random) };
 }

@@ -129,7 +129,7 @@ function drawCommand(
   walletId: string,
 ): { about: Pick<Command, 'walletId' | 'kind' | 'amount'>; run: Run } {
   const { random, database } = harness;
-  const kind = random.pick(['fund', 'fund', 'adjust', 'adjust', 'refund', 'caps'] as const);
+  const kind = random.pick(harness.plan.commandKinds);
   const amount = random.pick([50, 100, 250]) * (kind === 'adjust' && random.chance(0.7) ? -1 : 1);
   const memo = { reference: `reference ${random.int(1, 4)}`, reason: 'asked for', actor: 'opr_1' };
   const audited = () => ({ ...memo, audit: auditOf(harness, walletId) });
