@@ -1,13 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { limits } from '../test/harness/time-limits.ts';
 import { builtCode, isolated, slow, thorough } from './test-tiers.ts';
 
 const root = new URL('..', import.meta.url).pathname;
 // What is built is imported as Node does it.
 const server = { deps: { external: [/\/dist\//] } };
 const shared = {
-  ...{ root, server, disableConsoleIntercept: true, testTimeout: 30_000, hookTimeout: 30_000 },
+  ...{ root, server, disableConsoleIntercept: true, testTimeout: limits.test, hookTimeout: limits.test },
   setupFiles: ['test/harness/after-file.ts'],
-  expect: { poll: { interval: 20 } },
+  expect: { poll: { interval: 20, timeout: limits.poll } },
 };
 interface Settings {
   include: string[];

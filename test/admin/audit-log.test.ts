@@ -81,7 +81,7 @@ describe('the audit log', () => {
     await server.admin.limits.set.mutate({ ...wallet, perMinute: 9 });
     const target = `${partnerId}:live`;
     const written = () => entriesOf(target);
-    await expect.poll(async () => (await written()).length, { timeout: 10_000 }).toBe(4);
+    await expect.poll(async () => (await written()).length).toBe(4);
     const [limits, ...fundings] = await written();
     expect(limits).toMatchObject({ action: 'limits.set', outcome: 'changed', after: { perMinute: 9 } });
     expect(fundings.map(({ outcome, error }) => [outcome, error])).toEqual([

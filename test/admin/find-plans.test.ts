@@ -13,7 +13,7 @@ beforeAll(async () => {
   await exchangeCode(server, partner, await visit(server, partner));
   const [session] = (await server.admin.sessions.list.query({})).rows;
   sessionId = session?.id ?? '';
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const since = new Date(Date.now() - 86_400_000).toISOString();

@@ -10,6 +10,7 @@ import {
   visit,
 } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
 import { call, createShop, fields, shopDomain, sign } from '../storefront/shop.ts';
@@ -59,7 +60,7 @@ beforeAll(async () => {
   clock.advance(minute);
   sessions.open = await abandoned(partner);
   await visit(server, other);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 describe('sessions list', () => {
@@ -129,7 +130,7 @@ describe('requests list and requests refused', () => {
     const session = `${server.baseUrl}/api/verify/hvf-session/${sessions.failed}`;
     await fetch(session, { headers: { authorization: `Bearer ${partner.apiKey}` } });
     const kept = () => list({ partnerId: partner.partnerId, path: '/api/verify' });
-    await vi.waitFor(async () => expect(await kept()).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await kept()).toHaveLength(1), { timeout: within(10_000) });
   });
 
   it('tells whose they are, by status, path and error', async () => {

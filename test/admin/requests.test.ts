@@ -15,7 +15,7 @@ const rows = () => server.db.collection<{ _id: string; address?: string }>('requ
 
 async function story(requestId: string) {
   const show = () => server.admin.requests.show.query({ requestId }).catch(() => undefined);
-  await expect.poll(show, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(show).toBeDefined();
   return (await show())?.request;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../server/platform/database/connect.ts';
 import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../harness/partner.ts';
+import { within } from '../harness/time-limits.ts';
 import { createServerProcess, type ServerProcess } from '../platform/server-process.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -35,7 +36,7 @@ async function newPartner({ admin }: ServerProcess): Promise<TestPartner> {
 }
 
 describe('a server that is killed while it exchanges codes, and its database likewise', () => {
-  it('loses no cent and no token, and grants nothing twice', async () => {
+  it('loses no cent and no token, and grants nothing twice', { timeout: within(90_000) }, async () => {
     const server = await createServerProcess();
     await server.start();
     const partner = await newPartner(server);
@@ -97,5 +98,5 @@ describe('a server that is killed while it exchanges codes, and its database lik
       expect((await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers })).status).toBe(200);
     }
     await server.end('SIGTERM');
-  }, 90_000);
+  });
 });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { describe } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 
 const executablePath = process.env['SVC_CHROMIUM'] ?? '/usr/bin/chromium';
 const installed = existsSync(executablePath);
@@ -34,7 +35,7 @@ export interface Visitor {
 
 export async function newVisitor(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(within(20_000));
   const page = await context.newPage();
   const complaints: string[] = [];
   const asked = new Set<string>();

@@ -93,7 +93,7 @@ describeInBrowser('the hosted flow in a real browser', () => {
     expect(shop.last()['error']).toBe('access_denied');
     const before = shop.returns();
     await page.goBack();
-    await expect.poll(() => shop.returns(), { timeout: 10_000 }).toBe(before + 1);
+    await expect.poll(() => shop.returns()).toBe(before + 1);
     expect(shop.last()['error']).toBe('access_denied');
 
     const other = await atPeople();

@@ -34,7 +34,7 @@ describeInBrowser('European wallets in a real browser', () => {
       launchBrowser(),
     ]);
     shop = await openShop(service);
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser.close();
     await shop.close();

@@ -3,6 +3,7 @@ import { type Db, MongoClient } from 'mongodb';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 import { startCounter } from '../upgrade/load.ts';
 import { startDatabase, startMember } from '../upgrade/members.ts';
 
@@ -76,7 +77,7 @@ async function exchange(count: number): Promise<void> {
   const events = () => counter.count('verification.session.completed');
   const from = events();
   await Promise.all(Array.from({ length: inFlight }, user));
-  for (const deadline = Date.now() + 60_000; events() < from + count && Date.now() < deadline; )
+  for (const deadline = Date.now() + within(60_000); events() < from + count && Date.now() < deadline; )
     await new Promise((resolve) => setTimeout(resolve, 100));
 }
 

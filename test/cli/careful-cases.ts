@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { randomId } from '../../server/platform/ids.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
 import type { TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 
 type Case = (server: TestServer) => Promise<string[]>;
 
@@ -36,7 +37,7 @@ async function liveDelivery({ admin, db }: TestServer, change: Record<string, un
     const { status, attempts } = await admin.deliveries.show.query({ deliveryId: id });
     return [status, attempts.length];
   };
-  await expect.poll(attempted, { timeout: 20_000 }).toEqual(['pending', 1]);
+  await expect.poll(attempted, { timeout: within(20_000) }).toEqual(['pending', 1]);
   const deliveries = db.collection<{ _id: string }>('deliveries');
   await deliveries.updateOne({ _id: id }, { $set: { mode: 'live', ...change } });
   return { id, keyId };

@@ -5,12 +5,13 @@ import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { createPartner, exchangeCode, redirectUri, type TestPartner, visit } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
 import { type CommandLine, commandLine, type Ended } from './svcadmin.ts';
 
 const minute = 60_000;
-const waitFor = { timeout: 20_000, interval: 200 };
+const waitFor = { timeout: within(20_000), interval: 200 };
 
 /** A partner to whom everything has happened that support is asked about. */
 export interface Desk {

@@ -149,7 +149,7 @@ async function waitingJob(partnerId: string): Promise<string> {
   await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:1/' });
   await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
   const first = async () => (await server.admin.jobs.list.query({}))[0]?.id;
-  await expect.poll(first, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(first).toBeDefined();
   return (await first()) ?? '';
 }
 
@@ -222,7 +222,7 @@ describe('what destroys, rotates or moves live money', async () => {
       expect(await changes()).toBe(before);
       expect(await svcadmin.run([...command, '--yes'])).toMatchObject({ code: 0 });
       await server.services.admin.sweep.sweep();
-      await expect.poll(changes, { timeout: 10_000 }).toBeGreaterThan(before);
+      await expect.poll(changes).toBeGreaterThan(before);
     },
   );
 

@@ -5,6 +5,7 @@ import { loaders } from '../../cli/show/loaders.ts';
 import { errorTable } from '../../contracts/errors.ts';
 import type { IdentifierKind } from '../../contracts/identifiers.ts';
 import { randomId, randomSecret } from '../../server/platform/ids.ts';
+import { within } from '../harness/time-limits.ts';
 import { type Desk, openDesk } from './desk.ts';
 import type { CommandLine } from './svcadmin.ts';
 
@@ -20,7 +21,7 @@ let svcadmin: CommandLine;
 beforeAll(async () => {
   desk = await openDesk();
   svcadmin = desk.svcadmin;
-}, 90_000);
+}, within(90_000));
 afterAll(() => desk.stop());
 
 describe('what a text names', () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { type CommandLine, type Ended, executable } from './svcadmin.ts';
 
@@ -97,7 +98,7 @@ beforeAll(async () => {
     ),
     20: found({ ENTRY: entry }, ['Refundable', 'yes', sessions.charged], ['wallets entry']),
   };
-}, 90_000);
+}, within(90_000));
 afterAll(() => desk.stop());
 
 /** `a "b c"` as a shell splits it, with values in the place of words in capitals. */
@@ -115,7 +116,7 @@ function follow({ cwd, env }: CommandLine, args: string[], act: () => Promise<un
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [executable, ...args], { cwd, env });
     const ended: Ended = { code: null, stdout: '', stderr: '' };
-    const giveUp = setTimeout(() => child.kill('SIGKILL'), 30_000);
+    const giveUp = setTimeout(() => child.kill('SIGKILL'), within(30_000));
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       ended.stdout += chunk;
       child.kill('SIGINT');
@@ -142,7 +143,7 @@ describe('docs/support.md', () => {
     for (const { commands } of questions) expect(commands.length).toBeLessThanOrEqual(3);
   });
 
-  it('is answered by the role support, command by command', { timeout: 240_000 }, async () => {
+  it('is answered by the role support, command by command', { timeout: within(240_000) }, async () => {
     for (const { number, title, commands } of questions) {
       const { values, answers } = cases[number] ?? { values: {}, answers: [] };
       expect(answers, title).toHaveLength(commands.length);

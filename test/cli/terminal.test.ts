@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { commandLine, executable } from './svcadmin.ts';
 
 const run = promisify(execFile);
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const width = 100;
-const timeLimit = { timeout: 20_000, interval: 100 };
+const timeLimit = { timeout: within(20_000), interval: 100 };
 
 /** A shell in a real terminal that a person types into. */
 function openTerminal(env: Record<string, string>, cwd: string) {

@@ -8,6 +8,7 @@ import { JobDetail, JobView } from '../../contracts/admin/jobs.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { type CommandLine, commandLine, executable } from './svcadmin.ts';
 
 let server: TestServer;
@@ -106,7 +107,7 @@ describe('events and deliveries', () => {
       const shown = await Promise.all(all.map((job) => jobs.show.query({ jobId: job.id })));
       return shown.find(({ deliveryIds }) => deliveryIds.includes(id));
     };
-    await expect.poll(jobOf, { timeout: 10_000 }).toBeDefined();
+    await expect.poll(jobOf).toBeDefined();
     return { id, jobId: (await jobOf())?.id ?? '' };
   }
 
@@ -208,9 +209,9 @@ describe('webhooks listen', () => {
   it('relays events to another address until interrupted', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/relayed', '--json');
-    await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('Signed with');
+    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Signed with');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
-    await expect.poll(() => seen.output, { timeout: 15_000 }).toContain(eventId);
+    await expect.poll(() => seen.output, { timeout: within(15_000) }).toContain(eventId);
     await end();
     expect(JSON.parse(seen.output.trim())).toEqual({ eventId, event: 'vae.resolved', answer: 204 });
     const relayed = received().filter(({ path }) => path === '/relayed');
@@ -228,9 +229,9 @@ describe('webhooks listen', () => {
   it('says why the receiver refused', async () => {
     const key = await keyWithEndpoint('/ok');
     const { seen, end } = listen(key, '/refused');
-    await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('Relaying events');
+    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('Relaying events');
     const { eventId } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
-    await expect.poll(() => seen.notices, { timeout: 15_000 }).toContain('secret above');
+    await expect.poll(() => seen.notices, { timeout: within(15_000) }).toContain('secret above');
     await end();
     expect(seen.output).toBe(`${eventId}  vae.resolved  401\n`);
     expect(seen.notices).toContain('It says: wrong signature');

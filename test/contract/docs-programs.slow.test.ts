@@ -54,7 +54,7 @@ describe('docs/quickstart.md', () => {
       expect((await fetch(end)).status).toBe(400);
       const page = await fetch(end, { headers });
       expect(await page.json()).toMatchObject({ claims: { age_18_plus: true, country: 'DE' } });
-      if (event) await expect.poll(app.lines, { timeout: 10_000 }).toContain(`event ${event}`);
+      if (event) await expect.poll(app.lines).toContain(`event ${event}`);
       expect((await fetch(end, { headers })).status).toBe(400);
     }
     const { end, headers } = await visit('rejected');
@@ -75,7 +75,6 @@ describe('docs/quickstart.md', () => {
 
   it.for(applications)(
     'leads to the first claim with $file, typed as it stands',
-    { timeout: 60_000 },
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -90,7 +89,6 @@ describe('docs/quickstart.md', () => {
 
   it.for(applications)(
     'leads there with $file and a file by support alone, without this repository and without webhooks',
-    { timeout: 60_000 },
     async ({ file, program }, { skip }) => {
       if (!hasProgram(program)) skip(`this machine has no ${program}`);
       const place = await follow();
@@ -133,10 +131,10 @@ describe('docs/webhooks.md', () => {
     await visit(server, partner);
     const list = () => server.admin.deliveries.list.query({ partnerId });
     const delivered = async () => (await list()).filter(({ status }) => status === 'delivered').length;
-    await expect.poll(delivered, { timeout: 10_000 }).toBe(2);
+    await expect.poll(delivered).toBe(2);
     const [first] = await list();
     await server.admin.deliveries.resend.mutate({ deliveryIds: [first?.id ?? ''] });
-    await expect.poll(delivered, { timeout: 10_000 }).toBe(3);
+    await expect.poll(delivered).toBe(3);
     const printed = () => receiver.lines().filter((line) => / evt_/.test(line));
     await expect.poll(() => printed().length).toBe(2);
     for (const { event, eventId } of await list()) expect(printed()).toContain(`${event} ${eventId}`);

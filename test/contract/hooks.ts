@@ -51,7 +51,7 @@ export async function receive(
     /** The first delivery of an event of this type, once it is there. */
     async event(type: EventName): Promise<Delivered> {
       const found = () => delivered.find(({ body }) => body['event'] === type);
-      await expect.poll(found, { timeout: 10_000 }).toBeDefined();
+      await expect.poll(found).toBeDefined();
       const event = found();
       if (!event) throw new Error('it was there');
       conformEvent(type, event.body);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { expect, onTestFinished } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 
 /** Whether this machine has a program, by asking for its version. */
 export function hasProgram(program: string, argument = '--version'): boolean {
@@ -36,6 +37,6 @@ export async function start(
     await response.text();
     return true;
   };
-  await expect.poll(answers, { timeout: 25_000 }).toBe(true);
+  await expect.poll(answers, { timeout: within(25_000) }).toBe(true);
   return { lines: () => printed.split('\n').filter(Boolean) };
 }

@@ -93,12 +93,7 @@ describe('Webhook delivery', () => {
   /** The delivery once its attempt number `n` is written down. */
   async function reached(hooks: Awaited<ReturnType<typeof failing>>, n: number) {
     await expect
-      .poll(
-        async () => (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length,
-        {
-          timeout: 10_000,
-        },
-      )
+      .poll(async () => (await hooks.delivery(type))?.attempts.filter(({ status }) => status !== null).length)
       .toBe(n);
     const delivery = await hooks.delivery(type);
     if (!delivery) throw new Error('it was there');

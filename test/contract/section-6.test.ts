@@ -165,12 +165,11 @@ describe('delivery rules', () => {
     });
     await world.visit(partner);
     const errors = async () => (await hooks.delivery(type))?.attempts.map(({ error }) => error);
-    const soon = { timeout: 10_000 };
-    await expect.poll(errors, soon).toEqual(['reset']);
+    await expect.poll(errors).toEqual(['reset']);
     await world.pass(minute);
-    await expect.poll(errors, soon).toEqual(['reset', 'http']);
+    await expect.poll(errors).toEqual(['reset', 'http']);
     await world.pass(5 * minute);
-    await expect.poll(errors, soon).toEqual(['reset', 'http', 'http']);
+    await expect.poll(errors).toEqual(['reset', 'http', 'http']);
     await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('failed');
   });
 

@@ -65,7 +65,7 @@ describe('the demo partner', () => {
     expect(first).toContain(`curl -s ${service.baseUrl}/api/oauth/token`);
     expect(first).toContain('50.00 USD');
     expect(first).toContain('49.50 USD');
-    await expect.poll(async () => (await shop.ask('/result/state')).text(), { timeout: 10_000 }).toBe('2');
+    await expect.poll(async () => (await shop.ask('/result/state')).text()).toBe('2');
     const complete = await shop.page('/result');
     for (const text of ['verification.session.completed', 'enrollment.created', 'signature verified'])
       expect(complete).toContain(text);

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 import { createRandom } from '../simulation/random.ts';
 import { openFacade } from './cluster.ts';
 import { runDrill } from './drill.ts';
@@ -8,7 +9,7 @@ import { failuresOf, describe as lines, shortfall } from './report.ts';
 /** `npm run drill` holds 200. */
 const elections = 6;
 
-it('nothing is lost or doubled over elections under load', async () => {
+it('nothing is lost or doubled over elections under load', { timeout: within(300_000) }, async () => {
   const random = createRandom(6);
   const broken: unknown[] = [];
   const cluster = await openFacade({ random, plan: {}, onFault: (error) => broken.push(error) });
@@ -21,4 +22,4 @@ it('nothing is lost or doubled over elections under load', async () => {
   } finally {
     await cluster.close();
   }
-}, 300_000);
+});

@@ -4,6 +4,7 @@ import { failCommandsOfEndedConnections } from '../../server/platform/database/e
 import { startReceiver } from '../faults/receiver.ts';
 import { retry } from '../faults/retry.ts';
 import type { Bound } from '../faults/scenario.ts';
+import { within } from '../harness/time-limits.ts';
 import type { Random } from '../simulation/random.ts';
 import type { Cluster, Held } from './cluster.ts';
 import { createReadWriteLock } from './facade/lock.ts';
@@ -59,7 +60,7 @@ const bounds: readonly [Bound, Bound][] = [
 /** Milliseconds after the clients' start, at which an election begins at the latest. */
 const latest = 450;
 /** Milliseconds. What is left to a sweep is published by then: sweeps come every 15 s, and elections make some fail. */
-const longestSettling = 150_000;
+const longestSettling = within(150_000);
 const asksEvery = 2_000;
 
 /**

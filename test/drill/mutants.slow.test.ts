@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 import { createRandom } from '../simulation/random.ts';
 import { openFacade } from './cluster.ts';
 import { runDrill } from './drill.ts';
@@ -8,7 +9,7 @@ it.each(mutants)('the safeguard that $name removes stands in the built product o
   expect(buildMutant(mutant)).toMatch(/main\.js$/);
 });
 
-it('writes that are confirmed by the primary alone are found', async () => {
+it('writes that are confirmed by the primary alone are found', { timeout: within(300_000) }, async () => {
   const mutant = mutants.find(({ name }) => name === 'w-1');
   if (!mutant) throw new Error('there is no such mutant');
   const random = createRandom(3);
@@ -22,4 +23,4 @@ it('writes that are confirmed by the primary alone are found', async () => {
   } finally {
     await cluster.close();
   }
-}, 300_000);
+});

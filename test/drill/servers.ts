@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { adminToken } from '../faults/environment.ts';
 import { eventually } from '../faults/retry.ts';
 import { keepFolder, temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 
 interface Settings {
   /** The compiled `server/main.js`, the product's own or a mutant's. */
@@ -14,7 +15,7 @@ interface Settings {
 
 /** Milliseconds. */
 const longestStart = 180_000;
-const longestStop = 15_000;
+const longestStop = within(15_000);
 
 async function freePort(): Promise<number> {
   const server = createServer();

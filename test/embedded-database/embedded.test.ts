@@ -7,9 +7,10 @@ import { type EmbeddedDatabase, startEmbedded } from '../../embedded-database/em
 import { engineProgram } from '../../embedded-database/engine/child.ts';
 import { connect } from '../../server/platform/database/connect.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const timeLimit = { timeout: 20_000, interval: 25 };
+const timeLimit = { timeout: within(20_000), interval: 25 };
 
 const newDataDir = () => temporaryFolder('embedded');
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../harness/time-limits.ts';
 import { tokenForm } from '../journey/pkce.ts';
 import type { Code } from './codes.ts';
 import { type Partner, redirectUri } from './partner.ts';
@@ -29,10 +30,10 @@ interface Exchange {
 }
 
 /** No answer within this is a fault of its own: a 503 is due within 5 s, on a machine that is not busy. */
-const answerWithin = 15_000;
+const answerWithin = within(15_000);
 const retryAfter = 30;
 /** Of time spent asking: a wait for `mayRetry`, or a machine that stands still, does not count. */
-const givesUpAfter = 60_000;
+const givesUpAfter = within(60_000);
 
 const formOf = (partner: Partner, code: Code) =>
   new URLSearchParams(tokenForm({ ...partner, ...code, redirectUri }));

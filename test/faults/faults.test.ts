@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 import { pointTitles, runSuite } from './suite.ts';
 import { failuresOf, report } from './table.ts';
 
@@ -16,7 +17,9 @@ const short = new Set([
   'admin: new record: lose-reply',
 ]);
 
-it('no cent, token, user, event or audit entry is lost or doubled where a process dies or a message is lost', async () => {
+it('no cent, token, user, event or audit entry is lost or doubled where a process dies or a message is lost', {
+  timeout: within(240_000),
+}, async () => {
   expect([...short].filter((title) => !pointTitles.includes(title))).toEqual([]);
   const rows = await runSuite({ runs: 1, workers: 1, isChosen: (title) => short.has(title) });
   expect(rows.map(({ runs }) => runs)).toEqual([...short].map(() => 1));
@@ -24,4 +27,4 @@ it('no cent, token, user, event or audit entry is lost or doubled where a proces
     rows.reduce((sum, row) => sum + failuresOf(row), 0),
     report(rows),
   ).toBe(0);
-}, 240_000);
+});

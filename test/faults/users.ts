@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256 } from '../../server/platform/ids.ts';
+import { within } from '../harness/time-limits.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
 import { type Partner, redirectUri } from './partner.ts';
 
@@ -27,9 +28,9 @@ interface Settings {
 }
 
 /** Milliseconds. */
-const answerWithin = 15_000;
+const answerWithin = within(15_000);
 const retryAfter = 30;
-const givesUpAfter = 60_000;
+const givesUpAfter = within(60_000);
 
 /** `fetch` that repeats a request until it gets its whole answer, and none of 5xx. */
 function persistent(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
 import { createPartner, exchangeCode, type Server, visit } from '../harness/partner.ts';
+import { within } from '../harness/time-limits.ts';
 import type { Templates } from './build.ts';
 
 /** One document of each kind, made by the service itself: by one user who comes twice, and one exchange. */
@@ -19,7 +20,7 @@ export async function makeTemplates(
 
   /** What follows an answer is written within some seconds. */
   async function one(collection: string, filter: Document = {}): Promise<Document> {
-    for (let tries = 0; tries < 100; tries += 1) {
+    for (const deadline = Date.now() + within(10_000); Date.now() < deadline; ) {
       const found = await db.collection(collection).findOne(filter);
       if (found) return found;
       await sleep(100);

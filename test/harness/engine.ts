@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MongoMemoryServer } from 'mongodb-memory-server-core';
 import type { TestProject } from 'vitest/node';
+import { within } from './time-limits.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -62,6 +63,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     binary: { systemBinary },
     instance: {
       storageEngine: 'wiredTiger',
+      launchTimeout: within(30_000),
       dbPath: mkdtempSync(join(folder, `${prefix}${process.pid}-`)),
     },
   });

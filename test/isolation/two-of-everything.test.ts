@@ -26,7 +26,7 @@ async function exchanged(partner: TestPartner, person = 'adult') {
 
 async function bodiesOf({ partnerId }: TestPartner, count: number): Promise<Record<string, unknown>[]> {
   const list = () => server.admin.events.list.query({ partnerId });
-  await expect.poll(async () => (await list()).length, { timeout: 10_000 }).toBe(count);
+  await expect.poll(async () => (await list()).length).toBe(count);
   const shown = (await list()).map(({ id }) => server.admin.events.show.query({ eventId: id }));
   return (await Promise.all(shown)).map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StatusView } from '../../contracts/admin/status.ts';
+import { within } from '../harness/time-limits.ts';
 import { SvcadminError, svcadmin } from './svcadmin.ts';
 
 const program = fileURLToPath(
@@ -68,7 +69,7 @@ export async function findOrStartServer(env: NodeJS.ProcessEnv = process.env): P
     env: { ...env, SVC_LOG_LEVEL: 'error' },
   });
   const line = (name: string) => readFileSync(join(dataDir, name), 'utf8').trim();
-  for (const deadline = Date.now() + 30_000; Date.now() < deadline && child.exitCode === null; ) {
+  for (const deadline = Date.now() + within(30_000); Date.now() < deadline && child.exitCode === null; ) {
     if (await answers(baseUrl)) {
       const token = env['SVC_ADMIN_TOKEN'] ?? line('admin-token');
       const reach = { SVCADMIN_URL: line('admin-url'), SVCADMIN_TOKEN: token };

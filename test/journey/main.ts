@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { within } from '../harness/time-limits.ts';
 import { openAccount } from './account.ts';
 import { createBrowser } from './browser.ts';
 import { findOrStartServer } from './local-server.ts';
@@ -112,7 +113,7 @@ async function journey(): Promise<void> {
     });
 
     await step('webhooks', async () => {
-      const events = await receiver.wait(2, 10_000);
+      const events = await receiver.wait(2, within(10_000));
       for (const { event, verified, body } of events) {
         note(`${event} ${String(body['event_id'])}, signature ${verified ? 'verified' : 'WRONG'}`);
       }

@@ -10,6 +10,7 @@ import {
   redirectUri as testRedirectUri,
 } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
+import { within } from '../harness/time-limits.ts';
 import { call, fields, shopDomain, sign } from '../storefront/shop.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 
@@ -87,7 +88,7 @@ async function session(sessionId: string, apiKey: string) {
 async function event(type: string, about: string) {
   const find = () =>
     received().find(({ raw, body }) => body['event'] === type && raw.toString().includes(about));
-  await expect.poll(find, { timeout: 15_000 }).toBeDefined();
+  await expect.poll(find, { timeout: within(15_000) }).toBeDefined();
   const found = find();
   if (!found) throw new Error('it was there');
   return found;

@@ -19,7 +19,7 @@ it('a process that shares the data directory leaves the address of the other one
   expect(address()).toBe(before);
   await first.end('SIGTERM');
   expect(address()).toBe(before);
-}, 60_000);
+});
 
 /** A directory of another user: one that root gives away, or for others one of root's. */
 function foreignDirectory(): string {

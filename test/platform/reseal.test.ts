@@ -13,6 +13,7 @@ import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { startBalancer } from '../upgrade/balancer.ts';
 import { endOf, spawnServer } from './server-process.ts';
@@ -51,7 +52,7 @@ async function createMember(MONGODB_URI: string, baseUrl: string) {
         SVC_DRAIN_DELAY: '600ms',
       }));
       const status = async () => (await fetch(`${own}/readyz`).catch(() => undefined))?.status;
-      await expect.poll(status, { timeout: 30_000, interval: 100 }).toBe(200);
+      await expect.poll(status, { timeout: within(30_000), interval: 100 }).toBe(200);
     },
   };
 }
@@ -74,7 +75,9 @@ async function sealedPaths({ db }: FreshDatabase): Promise<string[]> {
   return [...found].toSorted();
 }
 
-it('the master key is replaced under traffic; then the old one is not needed any more', async () => {
+it('the master key is replaced under traffic; then the old one is not needed any more', {
+  timeout: within(180_000),
+}, async () => {
   const database = await freshDatabase();
   let up: Member[] = [];
   const balancer = await startBalancer(() => up.map(({ port }) => port));
@@ -137,7 +140,7 @@ it('the master key is replaced under traffic; then the old one is not needed any
   expect(await userinfo(first, token)).toBe(200);
   const seen = receiver.received.length;
   await exchange(first);
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBeGreaterThan(seen);
+  await expect.poll(() => receiver.received.length, { timeout: within(20_000) }).toBeGreaterThan(seen);
   for (const { body, headers } of receiver.received) {
     const expected = createHmac('sha256', signingSecret).update(body).digest('hex');
     expect(headers['x-svc-signature']).toBe(`sha256=${expected}`);
@@ -156,4 +159,4 @@ it('the master key is replaced under traffic; then the old one is not needed any
   expect((await svcadmin.run(verify)).code).toBe(0);
   expect(decodeProtectedHeader(jws).kid).toBe(decodeProtectedHeader(early.token).kid);
   expect((await svcadmin.run(['wallets', 'audit'])).code).toBe(0);
-}, 180_000);
+});

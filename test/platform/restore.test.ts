@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/svc-gateway.js', import.meta.url));
@@ -70,7 +71,7 @@ it(
     expect([running.code, running.output]).toEqual([1, expect.stringContaining('in use by process')]);
 
     const before = startTraffic(server, partner);
-    await expect.poll(() => before.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(() => before.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);
     await server.end('SIGTERM');
     await before.stop();
     expect((await svcGateway(server.dataDir, 'backup', backup)).output).toMatch(/^Copied \d+ files to /);
@@ -79,7 +80,7 @@ it(
     const late = await exchange(server, partner, unused);
     expect(late.status).toBe(200);
     const traffic = startTraffic(server, partner);
-    await expect.poll(() => traffic.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(() => traffic.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);
     await sleep(age * 1_000);
     const lateCode = await codeOf(server, partner);
     await server.end('SIGKILL');
@@ -101,7 +102,7 @@ it(
       expect(await userinfo(server, token)).toBe(401);
     for (const token of [early.access_token, ...before.granted])
       expect(await userinfo(server, token)).toBe(200);
-    await expect.poll(() => after.granted.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect.poll(() => after.granted.length, { timeout: within(20_000) }).toBeGreaterThan(3);
     const reports = await server.admin.wallets.audit.query({ partnerId });
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
     expect((await server.admin.auditLog.list.query({})).map(({ action }) => action)).toContain(
@@ -117,5 +118,5 @@ it(
     });
     expect(existsSync(elsewhere)).toBe(false);
   },
-  180_000 + age * 2_000,
+  within(180_000 + age * 2_000),
 );

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
@@ -51,7 +52,9 @@ function createBalancer() {
   };
 }
 
-it('a prober meets no refused connection and no error while four processes are replaced', async () => {
+it('a prober meets no refused connection and no error while four processes are replaced', {
+  timeout: within(120_000),
+}, async () => {
   const { uri } = await freshDatabase();
   const balancer = createBalancer();
   const ended = new AbortController();
@@ -78,7 +81,7 @@ it('a prober meets no refused connection and no error while four processes are r
     }
   };
   const whenReady = (each: Process) =>
-    expect.poll(() => balancer.ready().includes(each), { timeout: 30_000, interval: 50 }).toBe(true);
+    expect.poll(() => balancer.ready().includes(each), { timeout: within(30_000), interval: 50 }).toBe(true);
 
   const first = await Promise.all(Array.from({ length: 4 }, () => startProcess(uri)));
   for (const each of first) balancer.members.add(each);
@@ -98,4 +101,4 @@ it('a prober meets no refused connection and no error while four processes are r
   await Promise.all([probing, requesting]);
   expect(failures).toEqual([]);
   expect(answered).toBeGreaterThan(40);
-}, 120_000);
+});

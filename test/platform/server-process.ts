@@ -9,6 +9,7 @@ import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 
 const program = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url));
 
@@ -39,7 +40,7 @@ export async function createServerProcess(env: Record<string, string> = {}) {
 
   async function ready(): Promise<void> {
     const status = async () => (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.status;
-    await expect.poll(status, { timeout: 20_000, interval: 50 }).toBe(200);
+    await expect.poll(status, { timeout: within(20_000), interval: 50 }).toBe(200);
   }
 
   return {

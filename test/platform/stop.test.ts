@@ -8,6 +8,7 @@ import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, type Visit, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 import { createServerProcess, endOf, spawnServer } from './server-process.ts';
 
 const isAlive = (pid: number): boolean => {
@@ -78,7 +79,7 @@ describe('the server as a process', () => {
     expect(server.output()).not.toContain('"level":');
   });
 
-  it('ends with `npm start` that is sent SIGTERM', async () => {
+  it('ends with `npm start` that is sent SIGTERM', { timeout: within(90_000) }, async () => {
     const dataDir = temporaryFolder('npm');
     const port = await freePort();
     const npm = spawn('npm', ['start'], {
@@ -91,13 +92,13 @@ describe('the server as a process', () => {
         ({ ok }) => ok,
         () => false,
       );
-    await expect.poll(isUp, { timeout: 60_000, interval: 100 }).toBe(true);
+    await expect.poll(isUp, { timeout: within(60_000), interval: 100 }).toBe(true);
     const enginePid = Number(readFileSync(join(dataDir, 'db', 'mongod.lock'), 'utf8'));
     npm.kill('SIGTERM');
     await endOf(npm);
-    await expect.poll(isUp, { timeout: 10_000, interval: 100 }).toBe(false);
-    await expect.poll(() => isAlive(enginePid), { timeout: 10_000, interval: 100 }).toBe(false);
-  }, 90_000);
+    await expect.poll(isUp, { interval: 100 }).toBe(false);
+    await expect.poll(() => isAlive(enginePid), { interval: 100 }).toBe(false);
+  });
 
   it('ends with 0 on SIGTERM, with its database; what it granted holds after the next start', async () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });

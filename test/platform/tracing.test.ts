@@ -4,6 +4,7 @@ import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
 import { createReceiver, startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 
 /** The part of OTLP's JSON that is read here. */
 interface ReceivedSpan {
@@ -54,7 +55,7 @@ const attributeOf = ({ attributes }: ReceivedSpan, key: string) => {
   return value?.stringValue ?? (value?.intValue === undefined ? undefined : Number(value.intValue));
 };
 /** Spans are gathered before they are sent. */
-const sentSoon = { timeout: 20_000, interval: 100 };
+const sentSoon = { timeout: within(20_000), interval: 100 };
 
 describe('a trace', () => {
   it('has the request, its page insert, its database batch and its webhook, below the caller', async () => {

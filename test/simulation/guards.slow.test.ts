@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 import { guards, withoutGuard } from './guards.ts';
 import { describeLedger } from './ledger.ts';
 import { simulate } from './simulate.ts';
@@ -18,7 +19,7 @@ describe('the simulation finds that a guard is missing', () => {
       }
       expect.fail(`no violation without this guard in ${guard.budget} schedules`);
     },
-    120_000,
+    within(120_000),
   );
 
   it.each(guards.flatMap((guard) => (guard.plan ? [[guard.title, guard.plan] as const] : [])))(
@@ -29,6 +30,6 @@ describe('the simulation finds that a guard is missing', () => {
         expect(violations).toEqual([]);
       }
     },
-    120_000,
+    within(120_000),
   );
 });

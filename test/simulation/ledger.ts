@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { within } from '../harness/time-limits.ts';
 import { report } from './report.ts';
 import { simulate } from './simulate.ts';
 
@@ -42,7 +43,7 @@ export function describeLedger(schedules: number): void {
         console.log(`simulation: ${[...seen].map(([what, count]) => `${what} ${count}`).join(', ')}`);
         if (runs >= enough) expect(expected.filter((what) => !seen.has(what))).toEqual([]);
       },
-      60_000 + runs * 300,
+      within(60_000 + runs * 300),
     );
 
     it('repeats a schedule message by message from its seed', async () => {

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../harness/free-port.ts';
+import { within } from '../harness/time-limits.ts';
 
-export async function until(what: string, holds: () => Promise<boolean> | boolean, ms = 60_000) {
-  for (const deadline = Date.now() + ms; !(await holds()); await sleep(100))
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${ms / 1000} s`);
+const longestWait = within(60_000);
+
+export async function until(what: string, holds: () => Promise<boolean> | boolean) {
+  for (const deadline = Date.now() + longestWait; !(await holds()); await sleep(100))
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${longestWait / 1000} s`);
 }
 
 /** A process of some build of the service. */

@@ -30,7 +30,7 @@ async function movedClient() {
 /** The deliveries of a session's two events, when both are stored. */
 async function deliveriesOf(sessionId: string) {
   const theirs = () => server.db.collection('deliveries').find({ sessionId }).sort({ type: 1 }).toArray();
-  await expect.poll(async () => (await theirs()).length, { timeout: 5_000 }).toBe(2);
+  await expect.poll(async () => (await theirs()).length).toBe(2);
   return (await theirs()).map(({ type, keyId, status }) => [type, keyId, status === 'skipped']);
 }
 

@@ -26,7 +26,7 @@ async function chargedPartner() {
   const tokens = [await charge(partner), await charge(partner), await charge(partner)];
   const walletId = `${partner.partnerId}:test`;
   const unpublished = () => ledger().countDocuments({ walletId, unpublished: true });
-  await expect.poll(unpublished, { timeout: 10_000 }).toBe(0);
+  await expect.poll(unpublished).toBe(0);
   const { pages } = await readLedger(server.db, walletId);
   return { ...partner, tokens, walletId, pages };
 }

@@ -13,7 +13,7 @@ it('tells of every attempt how late it goes out, first ones and retries apart', 
   const keyId = system.key(receiver.url);
   await past.publish([draft(keyId)]);
   await system.sweep.sweep();
-  await expect.poll(() => sent.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => sent.length).toBe(2);
   const [first, retry] = sent;
   expect(first).toMatchObject({ lane: 'first' });
   // In seconds, and no more than this test has taken on top.

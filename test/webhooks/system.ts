@@ -10,6 +10,7 @@ import { createWebhookProcedures } from '../../server/webhooks/admin.ts';
 import type { Endpoint } from '../../server/webhooks/delivery/send-attempt.ts';
 import { createWebhooks, type WebhookSettings } from '../../server/webhooks/webhooks.ts';
 import { preparedDatabase } from '../harness/database.ts';
+import { within } from '../harness/time-limits.ts';
 
 export const idKey = randomBytes(32);
 
@@ -76,19 +77,19 @@ export function draft(keyId: string, at = new Date()): EventDraft {
 }
 
 /** Milliseconds that a test waits for anything: shorter than a test may take, so that the wait itself is what fails. */
-const timeLimit = 20_000;
+const timeLimit = within(20_000);
 
-/** Asks until the answer is there. @throws after 20 s, naming the question and its last answer */
+/** Asks until the answer is there. @throws after the time limit, naming the question and its last answer */
 export async function until<T>(
   ask: () => T | Promise<T>,
-  within = timeLimit,
+  limit = timeLimit,
 ): Promise<Exclude<T, false | null | undefined>> {
   const since = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer) return answer as Exclude<T, false | null | undefined>;
-    if (performance.now() - since > within)
-      throw new Error(`not within ${within} ms: ${ask.toString()} is still ${String(answer)}`);
+    if (performance.now() - since > limit)
+      throw new Error(`not within ${limit} ms: ${ask.toString()} is still ${String(answer)}`);
     await new Promise((resume) => setTimeout(resume, 20));
   }
 }

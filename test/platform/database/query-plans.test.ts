@@ -24,7 +24,7 @@ const ownCommands = () =>
 const isFew =
   /^find (jobs|processes)|"(eventId|sub|userId|sessionId|requestId|use)":|"nextAttemptAt":\{"\$(gte|lte)"/;
 
-it('no request, webhook or sweep reads a whole collection', { timeout: 60_000 }, async () => {
+it('no request, webhook or sweep reads a whole collection', async () => {
   const { admin, baseUrl } = server;
   const partner = await createPartner(server);
   const { keyId, apiKey, partnerId } = partner;
@@ -60,13 +60,10 @@ it('no request, webhook or sweep reads a whole collection', { timeout: 60_000 },
   await server.sweep();
   clock.advance(60_000);
   await expect
-    .poll(
-      async () => {
-        await server.sweep();
-        return failed();
-      },
-      { timeout: 10_000 },
-    )
+    .poll(async () => {
+      await server.sweep();
+      return failed();
+    })
     .toBe(true);
 
   const statements = distinctStatements(ownCommands());
@@ -87,7 +84,7 @@ it('no query of an operator, a scrape or the page of ops reads or sorts a whole 
     String((await db.collection(collection).findOne(filter, { sort: { _id: -1 } }))?._id);
   // Requests are noted after their answers, and events follow.
   for (const name of ['requestLog', 'events', 'deliveries'])
-    await expect.poll(() => db.collection(name).findOne(), { timeout: 10_000 }).not.toBeNull();
+    await expect.poll(() => db.collection(name).findOne()).not.toBeNull();
   const { partnerId, keyId, clientId } = enrollment as unknown as Record<string, string>;
   const [entry] = (await admin.wallets.statement.query({ partnerId: String(partnerId), mode: 'test' }))
     .entries;

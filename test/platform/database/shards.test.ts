@@ -8,6 +8,7 @@ import { shardKeys, unsharded } from '../../../server/wiring/shard-keys.ts';
 import { reportShards } from '../../../server/wiring/shard-report.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { adminToken, startTestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
 
 const journey = fileURLToPath(new URL('../../../dist/test/journey/main.js', import.meta.url));
 
@@ -178,7 +179,9 @@ it.each([13, 115, 8000])('what may not be read is named, and fails nothing: erro
   await expect(broken).rejects.toThrow('not for you');
 });
 
-it('no request of the journey goes to a shard that it need not go to', { timeout: 120_000 }, async () => {
+it('no request of the journey goes to a shard that it need not go to', {
+  timeout: within(120_000),
+}, async () => {
   const events: CommandStartedEvent[] = [];
   const server = await startTestServer({ onCommand: (event) => events.push(event) });
   onTestFinished(() => server.stop());

@@ -32,7 +32,7 @@ afterAll(() => server.stop());
 async function allSettled(): Promise<void> {
   const unsettled = { $or: [{ outboxAt: { $exists: true } }, { enrollmentDueAt: { $exists: true } }] };
   const left = () => server.db.collection('sessions').countDocuments(unsettled);
-  await expect.poll(left, { timeout: 10_000 }).toBe(0);
+  await expect.poll(left).toBe(0);
 }
 
 /** Commands a flow, in all and by name; what is less than one a flow is left out there. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startProxy } from '../../faults/proxy.ts';
 import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
 
 // Two servers on one database. The first one's flow, or the second one's command of support, is paused before each of its
 // database commands in turn; the other one then goes from beginning to end, and the paused one goes on. The quick tier tries
@@ -20,7 +21,6 @@ const step = inject('thorough') ? 1 : 3;
 const mostCommands = 40;
 /** Milliseconds. */
 const secondLook = 61_000;
-const settleWithin = 10_000;
 
 let flows: Side;
 let support: Side;
@@ -91,7 +91,7 @@ async function settled(): Promise<void> {
     return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
   };
   clock.advance(6_000);
-  await expect.poll(left, { timeout: settleWithin }).toBe(0);
+  await expect.poll(left).toBe(0);
 }
 
 async function exchange(
@@ -211,7 +211,9 @@ async function eachInterleaving(command: Command, judge: (run: Run) => Promise<v
 }
 
 describe('a hosted flow and a command of support that interleave', () => {
-  it('a user who is erased: no trace is left, no code of theirs is honoured, nothing refers to nothing', async () => {
+  it('a user who is erased: no trace is left, no code of theirs is honoured, nothing refers to nothing', {
+    timeout: within(240_000),
+  }, async () => {
     const runs = await eachInterleaving(erase, async ({ partner, person, visited }) => {
       const granted = visited.code ? await exchange(partner, visited) : undefined;
       expect(granted?.sub).not.toBe(person.sub);
@@ -224,9 +226,11 @@ describe('a hosted flow and a command of support that interleave', () => {
     });
     expect(runs.flow * step).toBeGreaterThanOrEqual(10);
     expect(runs.command * step).toBeGreaterThanOrEqual(5);
-  }, 240_000);
+  });
 
-  it('an enrollment that is blocked: the flow completes, and the exchange is refused', async () => {
+  it('an enrollment that is blocked: the flow completes, and the exchange is refused', {
+    timeout: within(240_000),
+  }, async () => {
     const runs = await eachInterleaving(block, async ({ partner, visited }) => {
       expect(visited.code).toMatch(/^svc_code_/);
       expect(await exchange(partner, visited)).toEqual({ refused: 'access_denied' });
@@ -235,5 +239,5 @@ describe('a hosted flow and a command of support that interleave', () => {
     });
     expect(runs.flow * step).toBeGreaterThanOrEqual(10);
     expect(runs.command * step).toBeGreaterThanOrEqual(2);
-  }, 240_000);
+  });
 });

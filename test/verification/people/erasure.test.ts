@@ -35,12 +35,8 @@ async function everything(): Promise<string> {
 /** Waits until everything that follows the charges is published. */
 const published = async ({ partnerId }: TestPartner) =>
   expect
-    .poll(
-      () =>
-        service.db.collection('ledger').countDocuments({ walletId: `${partnerId}:test`, unpublished: true }),
-      {
-        timeout: 10_000,
-      },
+    .poll(() =>
+      service.db.collection('ledger').countDocuments({ walletId: `${partnerId}:test`, unpublished: true }),
     )
     .toBe(0);
 

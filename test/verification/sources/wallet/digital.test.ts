@@ -11,7 +11,7 @@ const names = walletSources.map(({ name }) => name);
 
 beforeAll(async () => {
   service = await startWithWallets();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const ask = (source: string) => askWallet(service, source);

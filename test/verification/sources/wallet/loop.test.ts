@@ -13,7 +13,7 @@ beforeAll(async () => {
   for (const { name } of testWalletSources) {
     partners.set(name, await createPartner(service, { client: { source: name } }));
   }
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** From the partner's link to the page that asks the wallet, and on to the test wallet's. */

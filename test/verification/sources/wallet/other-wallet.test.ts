@@ -9,7 +9,7 @@ let service: TestServer;
 
 beforeAll(async () => {
   service = await startWithWallets();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 async function ask(source: string) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   service = await startTestServer({ clock });
   age = await createPartner(service, { client: { source: 'test-wallet-age' } });
   person = await createPartner(service, { client: { source: 'test-wallet-pid' } });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const walletIn = (html: string) =>
@@ -155,5 +155,5 @@ describe('what a credential holds', () => {
     } finally {
       await talking.stop();
     }
-  }, 60_000);
+  });
 });

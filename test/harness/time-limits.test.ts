@@ -1,0 +1,42 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { timeoutFactor, within } from './time-limits.ts';
+
+const folder = fileURLToPath(new URL('..', import.meta.url));
+/** A limit of vitest, or of a request, that is a number of milliseconds as it stands. */
+const fixedLimit = /\b[tT]imeout: [\d_]|^\s*\}, [\d_]+\);$|\btimeout\([\d_]|Timeout\([\d_]/;
+
+describe('the time limits of tests', () => {
+  it.each([
+    ['the load of a processor', undefined, 3.5, 3.5],
+    ['the load of a processor', '', 2, 2],
+    ['1 on a quiet machine', undefined, 0.2, 1],
+    ['10 at most', undefined, 40, 10],
+    ['what is given', '4', 40, 4],
+    ['what is given, without a bound', '25', 0, 25],
+  ])('are multiplied by %s', (_, given, load, expected) => {
+    expect(timeoutFactor(given, load)).toBe(expected);
+  });
+
+  it.each(['0', '0.5', '-2', 'much', 'Infinity'])('refuse a factor of %s', (given) => {
+    expect(() => timeoutFactor(given, 1)).toThrow(`must be a number from 1, not "${given}"`);
+  });
+
+  it('have one factor in all processes of a run', () => {
+    expect(within(1_000)).toBe(Math.ceil(1_000 * Number(process.env['SVC_TEST_TIMEOUT_FACTOR'])));
+  });
+
+  it('are nowhere fixed', () => {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    );
+    const fixed = files.flatMap((name) =>
+      readFileSync(`${folder}/${name}`, 'utf8')
+        .split('\n')
+        .flatMap((line, n) => (fixedLimit.test(line) ? [`${name}:${n + 1}: ${line.trim()}`] : [])),
+    );
+    expect(files.length).toBeGreaterThan(300);
+    expect(fixed).toEqual([]);
+  });
+});
