@@ -3,7 +3,7 @@ import { indexes as billing } from '../billing/store.ts';
 import { indexes as partners } from '../partners/store.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { indexes as processes } from '../platform/processes.ts';
-import { indexes as requestLimits } from '../platform/request-limits.ts';
+import { indexes as requestLimits } from '../platform/request-counters.ts';
 import { indexes as scheduler } from '../platform/scheduler.ts';
 import { indexes as storefront } from '../storefront/store.ts';
 import { indexes as verification } from '../verification/store.ts';

@@ -1,5 +1,6 @@
 import { shardKey as ledger } from '../billing/ledger-store.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
+import { shardKey as requestCounters } from '../platform/request-counters.ts';
 import { shardKey as enrollments } from '../verification/people/enrollment-store.ts';
 import { shardKey as users } from '../verification/people/user-store.ts';
 import { shardKey as sessions } from '../verification/session/session-store.ts';
@@ -14,6 +15,7 @@ export const shardKeys: readonly ShardDeclaration[] = [
   enrollments,
   events,
   deliveries,
+  requestCounters,
 ];
 
 const byCustomers = 'as many documents as there are partners, or few for each';
@@ -34,7 +36,6 @@ export const unsharded: Readonly<Record<string, string>> = {
   meta: 'a handful of documents',
   processes: shortLived,
   requestLog: 'its documents are deleted after a week, and their writes wait for nothing',
-  requestWindows: shortLived,
   revocations: shortLived,
   jobs: 'the scheduler locks one job of all',
 };

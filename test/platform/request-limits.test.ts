@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { BSON, type Db } from 'mongodb';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../server/platform/database/connect.ts';
 import { createRequestLimits } from '../../server/platform/request-limits.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { manualClock } from '../harness/server.ts';
@@ -16,6 +18,8 @@ async function twoProcesses() {
     limits: [createRequestLimits({ db, clock, key }), createRequestLimits({ db, clock, key })] as const,
   };
 }
+
+const documents = (db: Db) => db.collection<{ _id: string; used: number }>('requestWindows').find().toArray();
 
 describe('request limits', () => {
   it('are exact over two processes, whatever arrives at once', async () => {
@@ -52,14 +56,13 @@ describe('request limits', () => {
     expect(allowed).toBe(30);
   });
 
-  it('say what is left, and when the minute is over', async () => {
+  it('say when the minute is over', async () => {
     const { clock, limits } = await twoProcesses();
     const [limit] = limits;
-    expect(await limit('token', 'a', 3)).toEqual({ allowed: true, retryAfter: 50, limit: 3, remaining: 2 });
-    expect(await limit('token', 'a', 3)).toMatchObject({ remaining: 1 });
-    expect(await limit('token', 'a', 3)).toMatchObject({ allowed: true, remaining: 0 });
+    for (let n = 0; n < 3; n += 1)
+      expect(await limit('token', 'a', 3)).toEqual({ allowed: true, retryAfter: 50 });
     clock.advance(49_500);
-    expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1, limit: 3, remaining: 0 });
+    expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1 });
   });
 
   it('begin again with each minute of the wall clock', async () => {
@@ -87,15 +90,61 @@ describe('request limits', () => {
     const [limit] = limits;
     await limit('token', 'a', 1);
     for (let n = 0; n < 100; n += 1) expect((await limit('token', 'a', 1)).allowed).toBe(false);
-    expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true, remaining: 8 });
+    expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true });
   });
 
   it('ask the database no more once a minute is known to be full', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
     for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
-    const [counter] = await db.collection('requestWindows').find().toArray();
-    expect(Object.values(counter?.['used'] as object)).toEqual([2]);
+    // The one above the limit has shown that it is full.
+    expect(await documents(db)).toMatchObject([{ used: 3 }]);
+  });
+
+  it('are exact where one batch holds more requests than the limit allows', async () => {
+    const { limits } = await twoProcesses();
+    for (const id of ['a', 'b']) {
+      const answers = await Promise.all(
+        limits.flatMap((limit) => Array.from({ length: 20 }, () => limit('token', id, 7))),
+      );
+      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(7);
+    }
+  });
+
+  it('are exact where some ids of a batch are at their limits and others are not', async () => {
+    const { limits } = await twoProcesses();
+    const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`);
+    const granted = new Map(ids.map((id) => [id, 0]));
+    for (let round = 0; round < 8; round += 1) {
+      // Odd ids are asked for twice as often, so that each batch has groups of two sizes.
+      const asked = ids.flatMap((id, n) => (n % 2 ? [id, id] : [id]));
+      const answers = limits.flatMap((limit) =>
+        asked.map(async (id) => {
+          const { allowed } = await limit('token', id, 5 + (ids.indexOf(id) % 3) * 4);
+          if (allowed) granted.set(id, (granted.get(id) ?? 0) + 1);
+        }),
+      );
+      await Promise.all(answers);
+    }
+    expect([...granted.values()]).toEqual(ids.map((_, n) => 5 + (n % 3) * 4));
+  });
+
+  it('judge each request by its own limit, also in one batch', async () => {
+    const { limits } = await twoProcesses();
+    const [limit] = limits;
+    const maxima = [2, 2, 5, 5, 5, 2];
+    const answers = await Promise.all(maxima.map((max) => limit('token', 'a', max)));
+    expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false]);
+  });
+
+  it('go on where the database has lost its counters', async () => {
+    const { db, limits } = await twoProcesses();
+    const [limit] = limits;
+    await limit('token', 'a', 3);
+    await db.collection('requestWindows').deleteMany({});
+    const answers: boolean[] = [];
+    for (let n = 0; n < 5; n += 1) answers.push((await limit('token', 'a', 3)).allowed);
+    expect(answers).toEqual([true, true, true, false, false]);
   });
 
   it('forget a minute that is over by the time it is counted', async () => {
@@ -103,22 +152,23 @@ describe('request limits', () => {
     const [limit] = limits;
     const late = limit('token', 'a', 1);
     clock.advance(50_000);
-    expect(await late).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await late).toMatchObject({ allowed: true });
     expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
   });
 
   it('fail by themselves: what cannot be counted holds up nothing else', async () => {
-    const { db, clock, limits } = await twoProcesses();
+    const { db, limits } = await twoProcesses();
     const [limit] = limits;
-    const broken = `wrong-secret:${Math.floor(clock.now() / 60_000)}`;
-    const documents = Array.from({ length: 4 }, (_, n) => ({ _id: `${broken}:${n}`, used: 'not a number' }));
-    await db.collection<{ _id: string; used: string }>('requestWindows').insertMany(documents);
     const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
-    const answers = await Promise.allSettled(ids.map((id) => limit('wrong-secret', id, 5)));
-    const failed = answers.filter(({ status }) => status === 'rejected').length;
-    expect(failed).toBeGreaterThan(10);
-    expect(failed).toBeLessThan(90);
-    expect(await limit('token', 'a', 5)).toMatchObject({ allowed: true });
+    const countAll = () => Promise.allSettled(ids.map((id) => limit('token', id, 5)));
+    await countAll();
+    const broken = (await documents(db)).slice(0, 30).map(({ _id }) => _id);
+    await db
+      .collection<{ _id: string }>('requestWindows')
+      .updateMany({ _id: { $in: broken } }, { $set: { used: 'not a number' } });
+    const answers = await countAll();
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(30);
+    expect(answers.filter((each) => each.status === 'fulfilled' && each.value.allowed)).toHaveLength(70);
   });
 
   it.each(['a.b.c', '$inc', '', '0', '__proto__', 'é\0'])('take %j for an id', async (id) => {
@@ -128,17 +178,39 @@ describe('request limits', () => {
     expect(answers).toEqual([true, true, true, false]);
   });
 
-  it('keep the counters of a minute in one document, but spread those whose ids callers choose', async () => {
+  it('keep a small document for each counter, however many ids come in a minute', async () => {
     const { db, limits } = await twoProcesses();
-    const [limit] = limits;
-    const ids = Array.from({ length: 1000 }, (_, n) => `id-${n}`);
-    await Promise.all(ids.flatMap((id) => [limit('token', id, 3), limit('wrong-secret', id, 3)]));
-    const documents = await db.collection<{ _id: string; used: object }>('requestWindows').find().toArray();
-    const sizes = (name: string) =>
-      documents.filter(({ _id }) => _id.startsWith(name)).map(({ used }) => Object.keys(used).length);
-    expect(sizes('token')).toEqual([1000]);
-    expect(sizes('wrong-secret')).toHaveLength(8);
-    expect(Math.max(...sizes('wrong-secret'))).toBeLessThan(200);
+    const ids = Array.from({ length: 500 }, (_, n) => `id-${n}`);
+    for (const limit of [...limits, ...limits])
+      await Promise.all(ids.flatMap((id) => [limit('token', id, 3), limit('wrong-secret', id, 3)]));
+    const found = await documents(db);
+    expect(found).toHaveLength(1000);
+    expect(Math.max(...found.map((each) => BSON.calculateObjectSize(each)))).toBeLessThan(160);
+  });
+
+  it('send two commands for a batch at most, however many ids it has', async () => {
+    const { uri } = await freshDatabase();
+    const target = { uri, embedded: false, appName: 'test', monitorCommands: true };
+    const { client, db } = await connect(target);
+    onTestFinished(() => client.close());
+    const limit = createRequestLimits({ db, clock: manualClock(momentAt(30, 10)), key });
+    const names: string[] = [];
+    client.on('commandStarted', ({ commandName }) => names.push(commandName));
+    const some = Array.from({ length: 100 }, (_, n) => `id-${n}`);
+    await Promise.all(some.map((id) => limit('token', id, 30)));
+    expect(names.splice(0)).toEqual(['insert']);
+    await Promise.all([...some, 'new'].map((id) => limit('token', id, 30)));
+    expect(names.toSorted()).toEqual(['insert', 'update']);
+  });
+
+  it('name ids by a digest that differs with the key', async () => {
+    const { db, clock } = await twoProcesses();
+    const ip = '203.0.113.7';
+    for (const secret of [key, Buffer.alloc(32, 8)])
+      await createRequestLimits({ db, clock, key: secret })('start', ip, 3);
+    const ids = (await documents(db)).map(({ _id }) => _id);
+    expect(ids).toHaveLength(2);
+    for (const id of ids) expect(id).toMatch(/^[\w-]{22}:\d+$/);
   });
 
   it('leave nothing behind: counters can be purged two minutes later', async () => {

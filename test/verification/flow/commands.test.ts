@@ -58,7 +58,7 @@ async function measure(person: string, { flows, inFlight }: { flows: number; inF
 
 /** Of every flow: the start, three pages, consent, authentication, the code and what is published. */
 const common = {
-  'requestWindows.findAndModify': 1,
+  'requestWindows.update': 1,
   'apiKeys.find': 2,
   'sessions.insert': 1,
   'sessions.find': 4,
