@@ -2,6 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { ListRefused, ListRequests } from '../../contracts/admin/requests.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { type Found, givenFields, lookThrough, period } from '../platform/database/look-through.ts';
+import type { ShardDeclaration } from '../platform/database/sharding.ts';
 
 /** One request as it is kept: who, what, how it ended. */
 export interface RequestRecord {
@@ -40,6 +41,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: byFailure, partialFilterExpression: failures },
   { collection, key: { partnerId: 1, at: -1, _id: -1, status: 1 }, partialFilterExpression: failures },
 ];
+/** Ids are random. Lists for operators ask all shards. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 /** Endpoints that exchange something for claims, and bill it. */
 const exchangeRoutes = [

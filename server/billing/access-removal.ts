@@ -23,7 +23,7 @@ export function createAccessRemoval({ grants, revocations, clock }: Dependencies
     async erase(traces: Traces): Promise<number> {
       const ids = await grants.idsOf(traces);
       if (ids.length === 0) return 0;
-      await revocations.add(ids, new Date(clock.now()));
+      await revocations.add(ids, new Date(clock.now()), 'removed grant');
       await grants.remove(traces.walletId, ids);
       return ids.length;
     },

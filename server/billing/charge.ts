@@ -122,8 +122,8 @@ export function createCharges(settings: Settings) {
       return access;
     },
 
-    /** Ends an access. Idempotent. */
-    revoke: (id: string): Promise<void> => revocations.add([id], new Date(clock.now())),
+    /** Ends the access of a token. Idempotent. */
+    revoke: (id: string): Promise<void> => revocations.add([id], new Date(clock.now()), 'token'),
   };
 }
 export type Charges = ReturnType<typeof createCharges>;

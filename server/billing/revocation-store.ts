@@ -1,10 +1,14 @@
 import type { Db } from 'mongodb';
+import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { insertMissing } from '../platform/database/write-groups.ts';
+import type { ShardDeclaration } from '../platform/database/sharding.ts';
+import { updateEach } from '../platform/database/write-groups.ts';
 import { createGroupCommit } from '../platform/group-commit.ts';
 
 const collection = 'revocations';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];
+/** Ids of charges are keyed hashes. */
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
 interface Revocation {
   _id: string;
@@ -12,8 +16,13 @@ interface Revocation {
   purgeAt: Date;
 }
 
-/** Milliseconds; longer than an access lives and its grant is kept. */
-const revocationRetentionMs = 31 * 86_400_000;
+/** Milliseconds for which a revocation is kept. */
+const retentionMs = {
+  /** 10 minutes longer than a token lives: processes expire tokens by clocks of their own. */
+  token: (accessTokenLifetimeSeconds + 600) * 1_000,
+  /** Longer than grants are kept: until then an audit asks why this one is missing. */
+  'removed grant': 31 * 86_400_000,
+};
 
 /** The `revocations` collection: accesses that ended before they expired, by the id of their charge. */
 export function createRevocationStore(db: Db) {
@@ -31,13 +40,16 @@ export function createRevocationStore(db: Db) {
       },
     }),
 
-    /** Revokes accesses. Idempotent. */
-    add(ids: readonly string[], at: Date): Promise<void> {
-      const purgeAt = new Date(at.getTime() + revocationRetentionMs);
-      return insertMissing(
-        revocations,
-        ids.map((_id) => ({ _id, at, purgeAt })),
-      );
+    /**
+     * Revokes accesses. Idempotent.
+     * @param of what ends: tokens alone, or accesses whose grants are removed too
+     */
+    async add(ids: readonly string[], at: Date, of: keyof typeof retentionMs): Promise<void> {
+      const purgeAt = new Date(at.getTime() + retentionMs[of]);
+      const update = { $setOnInsert: { at }, $max: { purgeAt } };
+      const updates = ids.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } }));
+      const { refused } = await updateEach(revocations, updates);
+      for (const refusal of refused.values()) throw refusal;
     },
   };
 }

@@ -1,4 +1,6 @@
+import { shardKey as requestLog } from '../admin/request-store.ts';
 import { shardKey as ledger } from '../billing/ledger-store.ts';
+import { shardKey as revocations } from '../billing/revocation-store.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { shardKey as requestCounters } from '../platform/request-counters.ts';
 import { shardKey as enrollments } from '../verification/people/enrollment-store.ts';
@@ -15,11 +17,12 @@ export const shardKeys: readonly ShardDeclaration[] = [
   enrollments,
   events,
   deliveries,
+  revocations,
   requestCounters,
+  requestLog,
 ];
 
 const byCustomers = 'as many documents as there are partners, or few for each';
-const shortLived = 'its documents are deleted within hours';
 
 /** Collections that stay on the primary shard of the database, and why. */
 export const unsharded: Readonly<Record<string, string>> = {
@@ -34,8 +37,6 @@ export const unsharded: Readonly<Record<string, string>> = {
   walletSummaries: 'two documents for each partner',
   keys: 'a handful of documents',
   meta: 'a handful of documents',
-  processes: shortLived,
-  requestLog: 'its documents are deleted after a week, and their writes wait for nothing',
-  revocations: shortLived,
+  processes: 'its documents are deleted within hours',
   jobs: 'the scheduler locks one job of all',
 };

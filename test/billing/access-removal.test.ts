@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
+import type { TokenResponse } from '../../contracts/oauth.ts';
+import { createPartner, exchangeCode, post, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -32,5 +33,25 @@ describe('a grant', () => {
     expect(after.pages.some(({ purgeGrantsAt }) => purgeGrantsAt)).toBe(false);
     const reports = await server.admin.wallets.audit.query({ partnerId: partner.partnerId });
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
+  });
+
+  it('whose token was revoked before its person was erased is never missing for an audit', async () => {
+    const partner = await createPartner(server);
+    const { partnerId, clientId, clientSecret } = partner;
+    const code = await visit(server, partner);
+    const { access_token: token } = (await (
+      await exchangeCode(server, partner, code)
+    ).json()) as TokenResponse;
+    const fields = { token, client_id: clientId, client_secret: clientSecret };
+    expect((await post(`${server.baseUrl}/api/oauth/revoke`, fields)).status).toBe(200);
+    const charged = (await soundLedger(server.db, `${partnerId}:test`)).charges;
+    const { id: userId } = await server.admin.users.show.query({ user: charged[0]?.grant?.sub ?? '' });
+    expect(await server.admin.users.erase.mutate({ userId })).toMatchObject({ accesses: 1 });
+
+    // Longer than a revocation alone is kept.
+    clock.advance(3 * 3_600_000);
+    await server.sweep();
+    const [report] = await server.admin.wallets.audit.query({ partnerId });
+    expect(report).toMatchObject({ entries: 3, findings: [] });
   });
 });

@@ -82,6 +82,20 @@ describe('200, with an empty body', () => {
   });
 });
 
+describe('a revocation', () => {
+  it('is kept for 70 minutes, longer than its token can live', async () => {
+    const token = await newToken();
+    const revokedAt = new Date(oauth.clock.now());
+    await oauth.revoke(partner, token);
+    const kept = () => oauth.server.db.collection('revocations').find({ at: revokedAt }).toArray();
+    expect(await kept()).toMatchObject([{ purgeAt: new Date(revokedAt.getTime() + 70 * 60_000) }]);
+    oauth.clock.advance(70 * 60_000 + 1);
+    await oauth.server.sweep();
+    expect(await kept()).toEqual([]);
+    expect(await statusOf(token)).toBe(401);
+  });
+});
+
 describe('400 invalid_request', () => {
   const refused = (description: unknown) => ({
     status: 400,

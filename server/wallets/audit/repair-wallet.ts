@@ -52,7 +52,7 @@ export function createWalletRepair(dependencies: Dependencies) {
     /** Accesses whose grant is missing or altered. The access is revoked first, so that it ends in any case. */
     async endAccess(walletId, found) {
       const ids = [...new Set(found.flatMap(({ entry }) => entry ?? []))];
-      await revocations.add(ids, new Date(clock.now()));
+      await revocations.add(ids, new Date(clock.now()), 'removed grant');
       await grants.remove(walletId, ids);
     },
 

@@ -30,7 +30,9 @@ const broadcast = new Set([
   'sessions find outboxAt', // events that a process has not published before it ended
   'sessions find enrollmentDueAt', // enrollments that are to be brought up to date
   'sessions update backing.until', // claims of codes that have expired
+  'requestLog find purgeAt', // the same
   'requestWindows find purgeAt', // the same
+  'revocations find purgeAt', // the same
   'sessions find purgeAt', // expired documents, where the database does not delete them
   'users find purgeAt', // the same
   'users find reviseAt', // snapshots whose invalidation was cut short
