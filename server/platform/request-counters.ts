@@ -31,17 +31,24 @@ export interface CountedGroup {
   /** The counter's `_id`: of one id, one limit and one minute. */
   counter: string;
   size: number;
+  /** Requests to come that are counted with them, where the limit has room for all. */
+  ahead: number;
   /** The lowest of their limits. */
   max: number;
 }
 
-/** What became of a group. A number: where its counter stood before; the group may exceed its limit. */
-export type Counted = 'within its limit' | number | Error;
+/**
+ * What became of a group. `admitted`: all of it is within the limit, with what is to come. A number: where its counter stood
+ * before; nothing to come was counted.
+ */
+export type Counted = 'admitted' | number | Error;
 
 interface Reply {
   n: number;
   writeErrors?: { index: number; code: number; errmsg: string }[];
 }
+
+const taken = ({ size, ahead }: CountedGroup) => size + ahead;
 
 /**
  * The `requestWindows` collection: a document for each counter.
@@ -61,7 +68,7 @@ export function createRequestCounters(db: Db) {
   /** Makes the counters that do not exist. @returns the groups of those that do */
   async function insertNew(groups: readonly CountedGroup[], purgeAt: Date): Promise<CountedGroup[]> {
     if (groups.length === 0) return [];
-    const documents = groups.map(({ counter, size }) => ({ _id: counter, used: size, purgeAt }));
+    const documents = groups.map((group) => ({ _id: group.counter, used: taken(group), purgeAt }));
     const { writeErrors = [] } = (await send({ insert: collection, documents, ordered: false })) as Reply;
     const refusal = writeErrors.find(({ code }) => code !== duplicateKey);
     if (refusal) throw new Error(`counters could not be made: ${refusal.errmsg}`);
@@ -70,21 +77,24 @@ export function createRequestCounters(db: Db) {
   }
 
   /**
-   * Adds each group that stays within its limit, by one statement for all groups of the same size and limit.
+   * Adds each group that stays within its limit, by one statement for all that take and leave the same.
    * @returns the groups that were not added
    */
   async function addWithin(groups: readonly CountedGroup[]): Promise<CountedGroup[]> {
     if (groups.length === 0) return [];
     batches += 1;
     const batch = batches;
-    const updates = [...groupBy(groups, ({ size, max }) => `${size} of ${max}`).values()].map((alike) => {
-      const { size = 0, max = 0 } = alike[0] ?? {};
-      return {
-        q: { _id: { $in: alike.map(({ counter }) => counter) }, used: { $lte: max - size } },
-        u: { $inc: { used: size }, $set: { [mark]: batch } },
-        multi: true,
-      };
-    });
+    const updates = [...groupBy(groups, (group) => `${taken(group)} of ${group.max}`).values()].flatMap(
+      (alike) => {
+        const [first] = alike;
+        if (!first) return [];
+        return {
+          q: { _id: { $in: alike.map(({ counter }) => counter) }, used: { $lte: first.max - taken(first) } },
+          u: { $inc: { used: taken(first) }, $set: { [mark]: batch } },
+          multi: true,
+        };
+      },
+    );
     const { n } = (await send({ update: collection, updates, ordered: false })) as Reply;
     if (n === groups.length) return [];
     // The reply does not say which: the marks do.
@@ -96,7 +106,7 @@ export function createRequestCounters(db: Db) {
     return groups.filter(({ counter }) => !added.has(counter));
   }
 
-  /** Adds a group whatever its limit. @returns where the counter stood before */
+  /** Adds the requests of a group whatever its limit. @returns where the counter stood before */
   async function addOne({ counter, size }: CountedGroup, purgeAt: Date): Promise<number> {
     const { value } = (await send({
       findAndModify: collection,
@@ -114,7 +124,7 @@ export function createRequestCounters(db: Db) {
    * @returns what became of each group, in their order
    */
   return async function count(groups: readonly CountedGroup[], purgeAt: Date): Promise<Counted[]> {
-    const fits = groups.filter(({ size, max }) => size <= max);
+    const fits = groups.filter((group) => taken(group) <= group.max);
     const [known, fresh] = [true, undefined].map((is) =>
       fits.filter(({ counter }) => existing.get(counter) === is),
     );
@@ -122,7 +132,7 @@ export function createRequestCounters(db: Db) {
     const single = new Set([...left.flat(), ...groups.filter((group) => !fits.includes(group))]);
     return Promise.all(
       groups.map((group) =>
-        single.has(group) ? addOne(group, purgeAt).catch((error: Error) => error) : 'within its limit',
+        single.has(group) ? addOne(group, purgeAt).catch((error: Error) => error) : 'admitted',
       ),
     );
   };

@@ -1,7 +1,7 @@
 import { BSON, type Db } from 'mongodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../server/platform/database/connect.ts';
-import { createRequestLimits } from '../../server/platform/request-limits.ts';
+import { type Allowance, createRequestLimits } from '../../server/platform/request-limits.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { manualClock } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
@@ -17,6 +17,17 @@ async function twoProcesses() {
     clock,
     limits: [createRequestLimits({ db, clock, key }), createRequestLimits({ db, clock, key })] as const,
   };
+}
+
+/** One process, and the commands that it has sent since they were last asked for. */
+async function watched() {
+  const { uri } = await freshDatabase();
+  const { client, db } = await connect({ uri, embedded: false, appName: 'test', monitorCommands: true });
+  onTestFinished(() => client.close());
+  const names: string[] = [];
+  client.on('commandStarted', ({ commandName }) => names.push(commandName));
+  const limit = createRequestLimits({ db, clock: manualClock(momentAt(30, 10)), key });
+  return { limit, commands: () => names.splice(0) };
 }
 
 const documents = (db: Db) => db.collection<{ _id: string; used: number }>('requestWindows').find().toArray();
@@ -137,6 +148,40 @@ describe('request limits', () => {
     expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false]);
   });
 
+  it.each([499, 1_000, 5_000])(
+    'of %i requests are used up by two processes, and never exceeded',
+    async (max) => {
+      const { limits } = await twoProcesses();
+      let allowed = 0;
+      for (let sent = 0; sent < max * 1.2; sent += 100) {
+        const requests: Promise<Allowance>[] = [];
+        for (let n = 0; n < 10; n += 1) {
+          for (const limit of limits)
+            requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
+          // What comes while a batch is under way goes with the next.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;
+        expect(allowed).toBeLessThanOrEqual(max);
+      }
+      expect(allowed).toBe(max);
+    },
+  );
+
+  it('below 500 are counted one by one', async () => {
+    const { db, limits } = await twoProcesses();
+    await limits[0]('token', 'a', 499);
+    expect(await documents(db)).toMatchObject([{ used: 1 }]);
+  });
+
+  it('are asked of the database once for a five-hundredth of a large limit', async () => {
+    const { limit, commands } = await watched();
+    for (let n = 0; n < 101; n += 1) await limit('token', 'a', 50_000);
+    expect(commands()).toEqual(['insert']);
+    await limit('token', 'a', 50_000);
+    expect(commands()).toEqual(['update']);
+  });
+
   it('go on where the database has lost its counters', async () => {
     const { db, limits } = await twoProcesses();
     const [limit] = limits;
@@ -189,18 +234,12 @@ describe('request limits', () => {
   });
 
   it('send two commands for a batch at most, however many ids it has', async () => {
-    const { uri } = await freshDatabase();
-    const target = { uri, embedded: false, appName: 'test', monitorCommands: true };
-    const { client, db } = await connect(target);
-    onTestFinished(() => client.close());
-    const limit = createRequestLimits({ db, clock: manualClock(momentAt(30, 10)), key });
-    const names: string[] = [];
-    client.on('commandStarted', ({ commandName }) => names.push(commandName));
+    const { limit, commands } = await watched();
     const some = Array.from({ length: 100 }, (_, n) => `id-${n}`);
     await Promise.all(some.map((id) => limit('token', id, 30)));
-    expect(names.splice(0)).toEqual(['insert']);
+    expect(commands()).toEqual(['insert']);
     await Promise.all([...some, 'new'].map((id) => limit('token', id, 30)));
-    expect(names.toSorted()).toEqual(['insert', 'update']);
+    expect(commands().toSorted()).toEqual(['insert', 'update']);
   });
 
   it('name ids by a digest that differs with the key', async () => {

@@ -12,10 +12,12 @@ let partner: TestPartner;
 
 beforeAll(async () => {
   server = await startTestServer({
-    env: { SVC_STARTS_PER_MINUTE: '100000' },
+    env: { SVC_STARTS_PER_MINUTE: '499' },
     replacements: { sweepsByHand: true, pace: defaultPace },
     onCommand({ commandName, command }) {
-      const name = `${command[commandName]}.${commandName}`;
+      const collection: string = command[commandName];
+      // The first of a minute is an insert, the others are updates.
+      const name = collection === 'requestWindows' ? collection : `${collection}.${commandName}`;
       commands.set(name, (commands.get(name) ?? 0) + 1);
     },
   });
@@ -58,7 +60,7 @@ async function measure(person: string, { flows, inFlight }: { flows: number; inF
 
 /** Of every flow: the start, three pages, consent, authentication, the code and what is published. */
 const common = {
-  'requestWindows.update': 1,
+  requestWindows: 1,
   'apiKeys.find': 2,
   'sessions.insert': 1,
   'sessions.find': 4,
