@@ -3,8 +3,10 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,6 +18,7 @@ import type { Config } from './platform/config.ts';
 import { ConfigError } from './platform/config.ts';
 import { connect } from './platform/database/connect.ts';
 import { requireSchema, schemaVersion } from './platform/database/schema.ts';
+import { generatedMasterKeys } from './platform/local-secrets.ts';
 import { createLogger } from './platform/logging.ts';
 import { closeRestored } from './restored.ts';
 
@@ -110,8 +113,10 @@ function verify(source: string): z.infer<typeof Manifest> {
 }
 
 /**
- * Puts a backup in the place of an absent database, and ends the sessions and codes that it holds open.
+ * Puts a backup in the place of an absent database, and ends the sessions and codes that it holds open. All of that happens
+ * in a folder beside it, which takes its place at the end.
  * @throws Error where the backup is damaged, or the data directory has a database or other secrets
+ * @throws ConfigError where no master key of this configuration opens the backup
  */
 export async function restore(config: Config, from: string) {
   requireEmbedded(config);
@@ -125,11 +130,21 @@ export async function restore(config: Config, from: string) {
     if (existsSync(theirs) && existsSync(ours) && digestOf(theirs) !== digestOf(ours))
       throw new Error(`${ours} is not that of the backup: move it away first`);
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  for (const name of ['db', ...secrets].filter((each) => existsSync(join(source, each))))
-    cpSync(join(source, name), join(dataDir, name), { recursive: true });
-  const ended = await withEngine(dataDir, ({ uri }) =>
-    closeRestored({ uri, embedded: true, source: `${source}, taken at ${takenAt}` }),
-  );
-  return { takenAt, ...ended };
+  const masterKeys = config.masterKeys ?? [source, dataDir].flatMap(generatedMasterKeys);
+  const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const draft = mkdtempSync(join(dataDir, 'restoring-'));
+  try {
+    cpSync(join(source, 'db'), join(draft, 'db'), { recursive: true });
+    const ended = await withEngine(draft, ({ uri }) =>
+      closeRestored({ uri, embedded: true, source: `${source}, taken at ${takenAt}`, masterKeys }),
+    );
+    for (const name of secrets.filter((each) => existsSync(join(source, each))))
+      cpSync(join(source, name), join(dataDir, name));
+    renameSync(join(draft, 'db'), join(dataDir, 'db'));
+    rmSync(draft, { recursive: true });
+    return { takenAt, ...ended };
+  } catch (error) {
+    rmSync(made ?? draft, { recursive: true });
+    throw error;
+  }
 }

@@ -3,21 +3,28 @@ import { connect, longestScanMs } from './platform/database/connect.ts';
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
+import { requireMasterKeys } from './platform/sealed-values.ts';
+import { fingerprint } from './platform/sealing.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
+import { sealedFields } from './wiring/sealed-fields.ts';
 
 /** A database that holds an earlier state: where it is, and where that state came from, for the audit log. */
 interface Restored {
   uri: string;
   embedded: boolean;
   source: string;
+  /** Those that will serve from it. */
+  masterKeys: readonly Uint8Array[];
 }
+
+const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. Nothing was changed.';
 
 /**
  * Makes a restored database safe to serve from: ends its open sessions and codes, and writes that into the audit log.
  * To be called while no process of the service uses the database. Idempotent.
- * @throws ConfigError for a database that this build cannot read
+ * @throws ConfigError for a database that this build cannot read, or whose keys no master key opens; nothing is changed then
  */
-export async function closeRestored({ uri, embedded, source }: Restored) {
+export async function closeRestored({ uri, embedded, source, masterKeys }: Restored) {
   const { client, db, features } = await connect({
     uri,
     embedded,
@@ -26,6 +33,7 @@ export async function closeRestored({ uri, embedded, source }: Restored) {
   });
   try {
     await requireSchema(db);
+    await requireMasterKeys(db, sealedFields, { masterKeys: masterKeys.map(fingerprint), advice });
     const at = new Date(await readServerTime(db, features.sharded));
     const ended = await createRestoreStore(db).endOpen(at);
     const requestId = randomRequestId();

@@ -44,10 +44,14 @@ async function copy(command: 'backup' | 'restore', directory: string): Promise<v
 
 async function closeRestoredDatabase(): Promise<void> {
   const { readConfig } = await import('./platform/config.ts');
-  const { mongodbUri: uri } = readConfig(process.env);
+  const { mongodbUri: uri, masterKeys: given, dataDir } = readConfig(process.env);
   if (!uri) throw new Error('set MONGODB_URI; `svc-gateway restore` does this for the embedded database');
   const { closeRestored } = await import('./restored.ts');
-  const { sessions, codes } = await closeRestored({ uri, embedded: false, source: 'MONGODB_URI' });
+  const { generatedMasterKeys } = await import('./platform/local-secrets.ts');
+  const masterKeys = given ?? generatedMasterKeys(dataDir);
+  const { sessions, codes } = await closeRestored({
+    ...{ uri, embedded: false, source: 'MONGODB_URI', masterKeys },
+  });
   say(`Ended ${number(sessions, 'open session')} and ${number(codes, 'code')}. ${audit}`);
 }
 

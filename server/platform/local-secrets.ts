@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -15,4 +15,11 @@ export function localSecret(dataDir: string, name: string, make: () => string): 
     chmodSync(path, 0o600);
   }
   return readFileSync(path, 'utf8').trim();
+}
+
+/** The master key that was generated into `dataDir`; none where there is no such file. Writes nothing. */
+export function generatedMasterKeys(dataDir: string): readonly Uint8Array[] {
+  const path = join(dataDir, 'master-key');
+  if (!existsSync(path)) return [];
+  return [new Uint8Array(Buffer.from(readFileSync(path, 'utf8').trim(), 'base64'))];
 }

@@ -11,6 +11,8 @@ export interface SealedField {
   counted?: boolean;
 }
 
+const putBack = 'Put them back, and run `svcadmin keyring reseal` before you take them out.';
+
 /** How many values are sealed under each master key. */
 export type SealedCounts = ReadonlyMap<string, number>;
 
@@ -41,18 +43,21 @@ export async function countSealed(db: Db, fields: readonly SealedField[]): Promi
   return counts;
 }
 
-/** @throws ConfigError where something is sealed under a master key that this process does not have */
+/**
+ * @param advice what to do about it
+ * @throws ConfigError where something is sealed under a master key that is not among these
+ */
 export async function requireMasterKeys(
   db: Db,
   fields: readonly SealedField[],
-  { masterKeys }: Pick<Sealing, 'masterKeys'>,
+  { masterKeys, advice = putBack }: { masterKeys: readonly string[]; advice?: string },
 ): Promise<void> {
   const counts = await countSealed(db, fields);
   const missing = [...counts].filter(([name]) => !masterKeys.includes(name));
   if (missing.length === 0) return;
   const list = missing.map(([name, count]) => `${name} (${count})`).join(', ');
   throw new ConfigError([
-    `SVC_MASTER_KEY lacks keys that values in the database are sealed under: ${list}. Put them back, and run \`svcadmin keyring reseal\` before you take them out.`,
+    `SVC_MASTER_KEY lacks keys that values in the database are sealed under: ${list}. ${advice}`,
   ]);
 }
 

@@ -18,7 +18,8 @@ export function sealedUnder(sealed: string): string {
   return kid ?? '';
 }
 
-const fingerprint = (key: Uint8Array) =>
+/** The name of a master key. */
+export const fingerprint = (key: Uint8Array) =>
   createHash('sha256').update('kid').update(key).digest('base64url').slice(0, 12);
 
 /**

@@ -1,0 +1,90 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { backup, restore } from '../../server/backup.ts';
+import { readConfig } from '../../server/platform/config.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+import { createSealing } from '../../server/platform/sealing.ts';
+import { closeRestored } from '../../server/restored.ts';
+import { startServer } from '../../server/start.ts';
+import { freePort } from '../harness/free-port.ts';
+import { createPartner, visit } from '../harness/partner.ts';
+import { startTestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const nameOf = (byte: number) => createSealing([new Uint8Array(32).fill(byte)]).masterKeys[0];
+
+const configOf = (dataDir: string, env: Record<string, string> = {}) =>
+  readConfig({ SVC_DATA_DIR: dataDir, ...env });
+
+/** A backup of an installation that was started once. */
+async function backupOf(env: Record<string, string>): Promise<string> {
+  const dataDir = temporaryFolder('data');
+  const config = configOf(dataDir, {
+    SVC_PORT: String(await freePort()),
+    SVC_ADMIN_PORT: String(await freePort()),
+    ...env,
+  });
+  const server = await startServer(config, createLogger('silent'));
+  await server.stop();
+  const target = join(temporaryFolder('backup'), 'backup');
+  await backup(config, target);
+  return target;
+}
+
+const refused = (byte: number) => ({
+  name: 'ConfigError',
+  faults: [
+    expect.stringMatching(
+      new RegExp(`^SVC_MASTER_KEY lacks keys .*: ${nameOf(byte)} \\(4\\)\\. .*Nothing was changed\\.$`),
+    ),
+  ],
+});
+
+it('a backup is restored only with the master key that opens it; else nothing is changed', async () => {
+  const from = await backupOf({ SVC_MASTER_KEY: keyOf(1) });
+  const parent = temporaryFolder('target');
+  const absent = join(parent, 'new', 'data');
+  const wrong = { SVC_MASTER_KEY: keyOf(2) };
+  await expect(restore(configOf(absent, wrong), from)).rejects.toMatchObject(refused(1));
+  expect(readdirSync(parent)).toEqual([]);
+
+  const present = join(parent, 'present');
+  await expect(restore(configOf(present), from)).rejects.toMatchObject(refused(1));
+  const there = temporaryFolder('there');
+  writeFileSync(join(there, 'note'), 'mine');
+  await expect(restore(configOf(there, wrong), from)).rejects.toMatchObject(refused(1));
+  expect(readdirSync(there)).toEqual(['note']);
+
+  const both = { SVC_MASTER_KEY: `${keyOf(2)},${keyOf(1)}` };
+  expect(await restore(configOf(there, both), from)).toMatchObject({ sessions: 0, codes: 0 });
+  expect(readdirSync(there).toSorted()).toEqual(['admin-token', 'db', 'note']);
+}, 120_000);
+
+it('a backup with a generated master key is restored with it, unless SVC_MASTER_KEY names another', async () => {
+  const from = await backupOf({});
+  const there = join(temporaryFolder('there'), 'data');
+  await expect(restore(configOf(there, { SVC_MASTER_KEY: keyOf(2) }), from)).rejects.toThrow(/lacks keys/);
+  expect(existsSync(there)).toBe(false);
+  await restore(configOf(there), from);
+  expect(readdirSync(there).toSorted()).toEqual(['admin-token', 'db', 'master-key']);
+}, 120_000);
+
+it('another database is made safe to serve from only with the master key that opens it', async () => {
+  const server = await startTestServer();
+  const partner = await createPartner(server);
+  await visit(server, partner);
+  const { db, uri } = server;
+  const restored = { uri, embedded: false, source: 'a test' };
+  const open = () => db.collection('sessions').countDocuments({ expiresAt: { $gt: new Date() } });
+  const before = await open();
+  expect(before).toBeGreaterThan(0);
+  const masterKeys = [new Uint8Array(32).fill(2)];
+  await expect(closeRestored({ ...restored, masterKeys })).rejects.toMatchObject(refused(7));
+  expect(await open()).toBe(before);
+  expect(await db.collection('auditLog').countDocuments({ action: 'database.restored' })).toBe(0);
+  const right = [new Uint8Array(32).fill(7)];
+  expect(await closeRestored({ ...restored, masterKeys: right })).toMatchObject({ codes: 1 });
+  await server.stop();
+}, 60_000);
