@@ -110,7 +110,7 @@ export interface Config {
   dataDir: string;
   /** Undefined in development only: then one is generated into the data directory. */
   masterKeys: [Uint8Array, ...Uint8Array[]] | undefined;
-  /** `off`: the first operator's token is retired. Undefined in development only: then one is generated. */
+  /** `off`: the first operator's token is retired, or unknown here. Undefined in development only: then one is generated. */
   adminToken: string | undefined;
   webhooks: { retryDelays: readonly number[]; localhost: boolean };
   priceCents: number;
@@ -147,12 +147,17 @@ export class ConfigError extends Error {
 
 type Given = Readonly<Record<string, string | undefined>>;
 
+/** Whether it has the role `admin`: other processes can do without the first operator's token, which is an owner's. */
+const servesOperators = (given: Given): boolean =>
+  Environment.shape.SVC_ROLES.safeParse(given['SVC_ROLES']).data?.includes('admin') ?? true;
+
 /** What development alone may leave out, or have otherwise. */
 function missing(given: Given): string[] {
   const isGiven = (name: string) => Boolean(given[name] ?? given[`${name}_FILE`]);
   const environment = Environment.shape.SVC_ENVIRONMENT.safeParse(given['SVC_ENVIRONMENT']).data;
   const outside = environment === 'staging' || environment === 'production';
-  const secrets = outside ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'].filter((name) => !isGiven(name)) : [];
+  const needed = servesOperators(given) ? ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN'] : ['SVC_MASTER_KEY'];
+  const secrets = outside ? needed.filter((name) => !isGiven(name)) : [];
   const faults = secrets.map((name) => `${name}: required outside development`);
   if (outside && !given['SVC_BASE_URL']) faults.push('SVC_BASE_URL: required outside development');
   if (outside && given['SVC_BASE_URL']?.startsWith('http:')) {
@@ -229,7 +234,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     mongodbUri: env.MONGODB_URI,
     dataDir: resolve(env.SVC_DATA_DIR),
     masterKeys,
-    adminToken: env.SVC_ADMIN_TOKEN,
+    adminToken: env.SVC_ADMIN_TOKEN ?? (development ? undefined : 'off'),
     webhooks: {
       retryDelays: env.SVC_WEBHOOK_RETRY_DELAYS,
       localhost: env.SVC_LOCALHOST_WEBHOOKS ?? development,

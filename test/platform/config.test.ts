@@ -280,6 +280,29 @@ describe('faults', () => {
     },
   );
 
+  it.each([
+    ['api', 'off'],
+    ['worker', 'off'],
+    ['api,worker', 'off'],
+  ])(
+    'are none for a process of the roles %s without SVC_ADMIN_TOKEN, which it does not need',
+    (roles, token) => {
+      const { SVC_ADMIN_TOKEN: _, ...others } = production;
+      expect(readConfig({ ...others, SVC_ROLES: roles }).adminToken).toBe(token);
+      expect(readConfig({ SVC_ROLES: roles }).adminToken).toBeUndefined();
+    },
+  );
+
+  it.each(['admin', 'api,admin'])(
+    'name a missing SVC_ADMIN_TOKEN of a process with the roles %s',
+    (roles) => {
+      const { SVC_ADMIN_TOKEN: _, ...others } = production;
+      expect(faultsOf({ ...others, SVC_ROLES: roles })).toEqual([
+        'SVC_ADMIN_TOKEN: required outside development',
+      ]);
+    },
+  );
+
   it('are none for a complete production', () => {
     const { environment, imprint } = readConfig(production);
     expect(environment).toBe('production');
