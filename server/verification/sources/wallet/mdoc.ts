@@ -100,17 +100,14 @@ function checkValidity(mso: CborMap, { now }: MdocExpectation, signer: Certifica
 /** The elements of one namespace, each compared with the digest that the issuer signed. */
 function elementsOf(items: unknown, digests: CborMap, algorithm: string): Map<string, unknown> {
   const elements = new Map<string, unknown>();
-  const used = new Set<unknown>();
   for (const item of asArray(items, 'issuer-signed items')) {
     const bytes = embedded(item, 'issuer-signed item');
     const fields = asMap(decodeCbor(bytes), 'issuer-signed item');
-    const id = fields.get('digestID');
     const digest = createHash(algorithm).update(embed(bytes)).digest();
-    const expected = digests.get(id);
+    const expected = digests.get(fields.get('digestID'));
     demand(expected instanceof Uint8Array && digest.equals(expected), 'digest mismatch');
     const name = asText(fields.get('elementIdentifier'), 'element identifier');
-    demand(!used.has(id) && !elements.has(name), 'malformed', 'element twice');
-    used.add(id);
+    demand(!elements.has(name), 'malformed', 'element twice');
     elements.set(name, fields.get('elementValue'));
   }
   return elements;
