@@ -74,6 +74,12 @@ export interface Cause {
   cause: string;
 }
 
+/** How long a caller waits. */
+export interface Waiting extends Pick<AbortSignal, 'aborted' | 'reason'> {
+  /** When it is aborted at the latest, on the monotonic clock of the process in milliseconds. */
+  endsAt?: number;
+}
+
 /** What an endpoint asks to be charged. The wallet is that of the terms: of their partner and mode. */
 export interface Order {
   kind: BillableKind;
@@ -81,7 +87,7 @@ export interface Order {
   terms: Terms;
   prices: Prices | undefined;
   /** Once it is aborted, a charge that was not sent yet is not made. */
-  signal: Pick<AbortSignal, 'aborted' | 'reason'>;
+  signal: Waiting;
   /** The trace of the request; kept for the event. */
   traceparent?: string | undefined;
 }

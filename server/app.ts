@@ -1,4 +1,5 @@
 import cookie from '@fastify/cookie';
+import type { FastifyPluginAsync } from 'fastify';
 import { guideRoutes } from './guides/guides.ts';
 import { discoveryRoutes } from './oauth/routes.ts';
 import type { Config } from './platform/config.ts';
@@ -82,6 +83,17 @@ export async function createAdminApp(services: Services, context: Context): Prom
   services.processMetrics.observeAnswers(app);
   await app.register(healthRoutes(readiness));
   await app.register(services.admin.routes);
+  return app;
+}
+
+/** The private listener: what other processes hand over. */
+export async function createPeerApp(
+  routes: FastifyPluginAsync,
+  { logger, isStopping, closed }: Pick<Context, 'logger' | 'isStopping' | 'closed'>,
+): Promise<HttpServer> {
+  const app = createHttpServer({ logger, trustProxy: false, isStopping });
+  refuseWhereClosed(app, closed);
+  await app.register(routes);
   return app;
 }
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdminApp, createHealthApp, createPublicApp } from './app.ts';
 import { openDatabases } from './databases.ts';
+import { createMembership } from './membership.ts';
 import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
@@ -225,6 +226,11 @@ export async function startServer(
     await services.wallets.drain();
   }
 
+  const membership = createMembership({
+    ...{ config, client, clock, processes, logger, isStopping, outdated, serve },
+    billing: services.billing,
+  });
+
   async function serve(app: Promise<HttpServer>, address: Address): Promise<string> {
     const server = await app;
     listeners.push(server);
@@ -255,6 +261,7 @@ export async function startServer(
     logger,
   });
   await pulse.sweep();
+  await membership.join();
   await services.webhooks.start();
   step = undefined;
   const forgetAdminAddress = adminUrl ? rememberAdminAddress(config.dataDir, adminUrl, logger) : undefined;
@@ -270,11 +277,12 @@ export async function startServer(
     async sweep() {
       await pulse.sweep();
       await keyReader.sweep();
+      await membership.sweep();
       await sweeper.sweep();
     },
     async stop() {
       stopping = true;
-      await sleep(config.drainDelay);
+      await Promise.all([sleep(config.drainDelay), membership.leave()]);
       forgetAdminAddress?.();
       await Promise.all(listeners.map(closeListener));
       await Promise.all([sweeper.stop(), pulse.stop(), keyReader.stop()]);

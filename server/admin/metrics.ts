@@ -20,7 +20,11 @@ export interface Metrics {
   /** Notes how many billable and OAuth requests of such callers are in flight in this process. */
   inFlight(caller: CallerKind, count: number): void;
   /** Counts what was written or published together. */
-  batch(kind: 'ledger_page' | 'events', size: number): void;
+  batch(kind: 'ledger_page' | 'events' | 'hand_over', size: number): void;
+  /** Counts a posting of this process, by who wrote it. */
+  posting(way: 'own' | 'answered' | 'not_sent' | 'lost'): void;
+  /** Notes how many other processes take postings from this one, and how many should but do not answer. */
+  peers(count: { answering: number; silent: number }): void;
   /** Counts a ledger page that another process was first with. */
   pageConflict(): void;
   /** Counts a webhook attempt that goes out, `lag` seconds after it was due. */
@@ -82,7 +86,7 @@ export function createMetrics({
   });
   const batches = new Histogram({
     name: 'svc_batch_size',
-    help: 'How many went together: entries of one ledger page, events of one publication',
+    help: 'How many went together: entries of one ledger page, events of one publication, postings of one hand-over',
     labelNames: ['kind'],
     buckets: batchBuckets,
     registers,
@@ -90,6 +94,18 @@ export function createMetrics({
   const pageConflicts = new Counter({
     name: 'svc_ledger_page_conflicts_total',
     help: 'Ledger pages that this process computed again because another process was first',
+    registers,
+  });
+  const postings = new Counter({
+    name: 'svc_ledger_postings_total',
+    help: 'Charges and manual entries: own are of wallets that this process writes, the others say how a hand-over went',
+    labelNames: ['way'],
+    registers,
+  });
+  const peers = new Gauge({
+    name: 'svc_peers',
+    help: 'Other processes with a private listener: those that answer this one, and silent ones',
+    labelNames: ['state'],
     registers,
   });
   const sendLag = new Histogram({
@@ -130,6 +146,11 @@ export function createMetrics({
     inFlight: (caller, count) => requestsInFlight.set({ caller }, count),
     batch: (kind, size) => batches.observe({ kind }, size),
     pageConflict: () => pageConflicts.inc(),
+    posting: (way) => postings.inc({ way }),
+    peers({ answering, silent }) {
+      peers.set({ state: 'answering' }, answering);
+      peers.set({ state: 'silent' }, silent);
+    },
     sending: ({ lane, lag }) => sendLag.observe({ lane }, lag),
     sent: (outcome) => attempts.inc({ outcome }),
     renderProcess: () => registry.metrics(),

@@ -5,6 +5,7 @@ import type { Publish } from '../platform/event-draft.ts';
 import type { Logger } from '../platform/logging.ts';
 import { createAccessRemoval } from './access-removal.ts';
 import { createCharges } from './charge.ts';
+import { createHandOverFeature, type PeerSettings } from './hand-over/feature.ts';
 import { createHeads } from './heads.ts';
 import { type LedgerPage, walletIdOf } from './ledger-page.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
@@ -28,13 +29,15 @@ interface Dependencies {
   /** Cents of a billable event, for partners without a price of their own. */
   standardPrice: number;
   logger: Logger;
+  /** The other processes; undefined where each process writes for itself. */
+  peers?: PeerSettings | undefined;
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The ledgers of all wallets: the charges of the three billable endpoints, and the money that operators move. */
 export function createBillingFeature(dependencies: Dependencies) {
-  const { stores, clock, idKey, publish, record, standardPrice, onConflict, logger } = dependencies;
+  const { stores, clock, idKey, publish, record, standardPrice, onConflict, logger, peers } = dependencies;
   const { ledger: store, grants, revocations } = stores;
   const publishing = createPublishing({ store, publish, record, clock, logger });
   const heads = createHeads(store, uptime);
@@ -42,12 +45,16 @@ export function createBillingFeature(dependencies: Dependencies) {
     dependencies.onWritten?.(page);
     publishing.later(page);
   };
-  const writer = createLedgerWriter({ store, heads, clock, onWritten, onConflict, uptime, pause });
+  const local = createLedgerWriter({ store, heads, clock, onWritten, onConflict, uptime, pause });
+  const handOver =
+    peers && createHandOverFeature({ ...peers, local, store, idKey, clock, uptime, pause, logger });
+  const writer = handOver ?? local;
   const removal = createAccessRemoval({ grants, revocations, clock });
 
   return {
     charges: createCharges({ writer, store, revocations, clock, idKey, standardPrice }),
     manualEntries: createManualEntries({ writer, store, idKey, timeout: AbortSignal.timeout }),
+    handOver,
     publishing,
     eraseAccesses: removal.erase,
     sweeps: [publishing.sweep, removal.retention],
@@ -63,8 +70,9 @@ export function createBillingFeature(dependencies: Dependencies) {
 
     /** Finishes the work under way, for a graceful stop. */
     async drain(): Promise<void> {
-      await writer.drain();
+      await local.drain();
       await publishing.drain();
+      handOver?.close();
     },
   };
 }

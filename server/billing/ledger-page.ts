@@ -84,9 +84,12 @@ export const opposite = (amount: number) => (amount === 0 ? 0 : -amount);
 /** A charge has one refund at most, and they share this id. */
 export const refundIdOf = (chargeId: string) => `rev_${chargeId}`;
 
-/** `terms` with a fresh salt, and the seal over both. */
-export function sealedGrant(terms: Omit<Grant, 'salt'>): { grant: Grant; grantSeal: string } {
-  const grant = { ...terms, salt: randomUUID() };
+/** `terms` with a salt, fresh where none is given, and the seal over both. */
+export function sealedGrant(
+  terms: Omit<Grant, 'salt'>,
+  salt: string = randomUUID(),
+): { grant: Grant; grantSeal: string } {
+  const grant = { ...terms, salt };
   return { grant, grantSeal: grantSealOf(grant) };
 }
 

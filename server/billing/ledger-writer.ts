@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Waiting } from '../../contracts/charge.ts';
 import { createBatchWindow } from '../platform/batch-window.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
@@ -20,9 +21,9 @@ type Outcome =
 /** What became of a posting. `used`: an entry of this id exists, and no crash takes it back. */
 export type Written = Exclude<Outcome, { outcome: 'used' }> | { outcome: 'used'; entry: LedgerEntry };
 
-interface Options {
+export interface Options {
   /** Once it is aborted, a posting leaves the queue and is not sent. */
-  signal: Pick<AbortSignal, 'aborted' | 'reason'>;
+  signal: Waiting;
   /** Called while the page is on its way; again where it has to go with a later page. */
   onPlaced?: ((entry: LedgerEntry) => void) | undefined;
 }

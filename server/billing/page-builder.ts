@@ -22,8 +22,8 @@ export interface Posting {
   /** Signed cents. */
   amount: number;
   memo?: Memo | undefined;
-  /** What a charge grants. */
-  grant?: { terms: AccessTerms; lifetimeSeconds: number } | undefined;
+  /** What a charge grants. A salt that is given tells later whose posting the entry is. */
+  grant?: { terms: AccessTerms; lifetimeSeconds: number; salt?: string } | undefined;
   /** The trace of the request; kept for the event. */
   traceparent?: string | undefined;
 }
@@ -48,7 +48,7 @@ function entryOf(posting: Posting, state: WalletState, at: Date): LedgerEntry {
   if (traceparent) entry.traceparent = traceparent;
   if (!grant) return entry;
   const expiresAt = new Date(at.getTime() + grant.lifetimeSeconds * 1_000);
-  return Object.assign(entry, sealedGrant({ ...grant.terms, expiresAt }));
+  return Object.assign(entry, sealedGrant({ ...grant.terms, expiresAt }, grant.salt));
 }
 
 /** The page after `head`, or the first one. */

@@ -6,6 +6,7 @@ import type { WalletSettings } from '../../contracts/wallet-sources.ts';
 import { adminHostFault } from './admin-host.ts';
 import { uriFaults } from './database/uri-options.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
+import { PeerAddress } from './peer-address.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
@@ -42,6 +43,7 @@ const Environment = z.object({
   SVC_ADMIN_PORT: port.default(8081),
   SVC_ADMIN_HOST: z.string().default('127.0.0.1'),
   SVC_HEALTH_PORT: z.union([z.literal('off'), port]).optional(),
+  SVC_PEER_ADDRESS: PeerAddress.optional(),
   SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
   SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
@@ -102,6 +104,8 @@ export interface Config {
   admin: { host: string; port: number };
   /** A listener with the probes and this process's metrics; undefined for none. */
   health: HealthListener | undefined;
+  /** Where other processes reach this one; no host: the machine's own address. Undefined: each process writes for itself. */
+  peer: PeerAddress | undefined;
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
   roles: ReadonlySet<Role>;
@@ -229,6 +233,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     public: { host: env.SVC_HOST, port: env.SVC_PORT },
     admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
     health: healthOf(env),
+    peer: env.SVC_PEER_ADDRESS === 'off' ? undefined : (env.SVC_PEER_ADDRESS ?? { port: 0 }),
     baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,

@@ -128,6 +128,13 @@ export function createServices(foundation: Foundation) {
     record: stores.admin.audit.add,
     standardPrice: config.priceCents,
     logger,
+    peers: config.peer && {
+      processes,
+      isWriter: config.roles.has('api'),
+      onPosting: metrics.posting,
+      onBatch: (size) => metrics.batch('hand_over', size),
+      onPeers: metrics.peers,
+    },
   });
   const { charges } = billing;
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { monotonicTime } from '../clock.ts';
 import { unavailable } from '../errors.ts';
 import type { Deadline } from '../pace.ts';
 import { readTraceparent } from '../trace-context.ts';
@@ -37,7 +38,8 @@ export function answerInTime(scope: FastifyInstance, { beginWithin, answerWithin
       clearTimeout(timer);
       if (!reply.raw.writableFinished) deadline.abort(new Error('the caller is gone'));
     });
-    request.deadline = deadline.signal;
+    const endsAt = monotonicTime() + beginWithin;
+    request.deadline = Object.assign(deadline.signal, { endsAt });
     done();
   });
 }

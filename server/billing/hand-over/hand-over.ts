@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Waiting } from '../../../contracts/charge.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { unavailable } from '../../platform/errors.ts';
+import { createGroupCommit } from '../../platform/group-commit.ts';
+import type { Peer } from '../../platform/processes.ts';
+import type { LedgerEntry } from '../ledger-page.ts';
+import type { LedgerStore } from '../ledger-store.ts';
+import type { LedgerWriter, Options, Written } from '../ledger-writer.ts';
+import type { Posting } from '../page-builder.ts';
+import { type Answer, type Keys, open, type Reply, type Request, seal, withDates } from './messages.ts';
+import type { Writers } from './writers.ts';
+
+/** What both sides of a hand-over need. */
+export interface Base {
+  /** Id of this process. */
+  self: string;
+  keys: Keys;
+  /** Writes in this process. */
+  local: Pick<LedgerWriter, 'write'>;
+  clock: Pick<Clock, 'now' | 'trusted'>;
+  /** Milliseconds; only ever goes forward. */
+  uptime: () => number;
+}
+
+/** How a posting went. `not_sent` and `lost`: this process wrote it in the place of the wallet's writer. */
+export type Way = 'own' | 'answered' | 'not_sent' | 'lost';
+
+export interface HandOverSettings extends Base {
+  store: Pick<LedgerStore, 'findDurableEntry'>;
+  writers: Pick<Writers, 'of' | 'isAnswering' | 'suspect'>;
+  /** Carries a request to a peer, and its reply back; rejects where none comes soon. */
+  send: (peer: Peer, body: string) => Promise<string>;
+  pause: (ms: number) => Promise<void>;
+  /** As `AbortSignal.timeout`. */
+  timeout: (ms: number) => Waiting;
+  onPosting: (way: Way) => void;
+  /** Called with the number of postings of each request. */
+  onBatch: (size: number) => void;
+}
+
+type Item = { posting: Posting; signal: Waiting };
+/** The other process may place the posting until then, on the clock of `uptime`. */
+type Lost = { outcome: 'lost'; until: number; fence: string };
+type Result = Answer | Lost | { outcome: 'not_sent' };
+
+/** Milliseconds after a request within which the writer may place its postings. */
+const placeWithinMs = 1_000;
+/** Milliseconds that a caller must have left: enough for this process to write after a lost hand-over. */
+const leastLeftMs = 700;
+/** Milliseconds by which two clocks that follow the database's may differ. */
+const clockMarginMs = 1_000;
+const fenceWithinMs = 1_500;
+/** Milliseconds between two looks for callers that wait no longer. */
+const abortEveryMs = 100;
+const mostPostings = 128;
+const mostPeers = 1_000;
+
+/**
+ * Writes postings, or hands them over to the process that writes their wallet. What arrives while a request is under way goes with
+ * the next. A lost hand-over costs time, never money: this process writes the posting itself, and the index of ids decides.
+ */
+export function createHandOver(settings: HandOverSettings) {
+  const { self, keys, local, store, writers, send, clock, uptime, pause, timeout } = settings;
+  const lanes = new LRUCache<string, (item: Item) => Promise<Result>>({ max: mostPeers });
+  let requests = 0;
+  const leftOf = ({ aborted, endsAt = Number.POSITIVE_INFINITY }: Waiting) =>
+    aborted ? 0 : endsAt - uptime();
+  const lostAt = (until: number): Lost => ({ outcome: 'lost', until, fence: `fence_${randomUUID()}` });
+
+  async function exchange(peer: Peer, content: Pick<Request, 'postings' | 'abort'>): Promise<Answer[]> {
+    const request: Request = {
+      version: 1,
+      from: self,
+      to: peer.id,
+      n: ++requests,
+      at: clock.now(),
+      ...content,
+    };
+    const reply = open<Reply>(keys.reply, await send(peer, seal(keys.request, request)));
+    const { to, n, answers = [] } = reply ?? {};
+    if (to === self && n === request.n && answers.length === request.postings.length) return answers;
+    throw new Error('the reply of another process is not authentic');
+  }
+
+  async function forwardAborts(peer: Peer, n: number, items: readonly Item[], isOver: () => boolean) {
+    let told = 0;
+    for (await pause(abortEveryMs); !isOver(); await pause(abortEveryMs)) {
+      const positions = [...items.keys()].filter((k) => items[k]?.signal.aborted);
+      if (positions.length === told) continue;
+      told = positions.length;
+      void exchange(peer, { postings: [], abort: { n, positions } }).catch(() => undefined);
+    }
+  }
+
+  async function deliver(peer: Peer, items: readonly Item[]): Promise<Result[]> {
+    if (!writers.isAnswering(peer)) return items.map(() => ({ outcome: 'not_sent' }));
+    const postings = items.map(({ posting, signal }) => ({
+      posting,
+      withinMs: Math.min(placeWithinMs, leftOf(signal)),
+    }));
+    const lost = lostAt(uptime() + placeWithinMs + clockMarginMs);
+    let isOver = false;
+    void forwardAborts(peer, requests + 1, items, () => isOver);
+    settings.onBatch(items.length);
+    try {
+      return await exchange(peer, { postings });
+    } catch (error) {
+      writers.suspect(peer, error);
+      return items.map(() => lost);
+    } finally {
+      isOver = true;
+    }
+  }
+
+  function laneTo(peer: Peer): (item: Item) => Promise<Result> {
+    const run = (items: readonly Item[]) => deliver(peer, items);
+    const lane = lanes.get(peer.id) ?? createGroupCommit({ run, maxBatch: mostPostings });
+    lanes.set(peer.id, lane);
+    return lane;
+  }
+
+  async function writeHere(posting: Posting, options: Options): Promise<Written> {
+    const written = await local.write(posting, options);
+    return written.outcome === 'used' ? recognise(posting, written.entry) : written;
+  }
+
+  /** A page after which nothing that the other process does about this wallet can still land: its own page is refused, or stood before. */
+  async function writeFence(walletId: string, { until, fence: id }: Lost): Promise<void> {
+    await pause(Math.max(0, until - uptime()));
+    await local.write({ walletId, id, kind: 'fence', amount: 0 }, { signal: timeout(fenceWithinMs) });
+  }
+
+  /** A caller that is refused must not be charged by the other process afterwards. */
+  async function writeFenced(posting: Posting, options: Options, lost: Lost): Promise<Written> {
+    const attempt = await writeHere(posting, options).catch((error: unknown) => ({
+      outcome: 'error' as const,
+      error,
+    }));
+    if (attempt.outcome === 'written' || attempt.outcome === 'used') return attempt;
+    const failed = (error: unknown) => (attempt.outcome === 'error' ? attempt.error : error);
+    const entry = await writeFence(posting.walletId, lost)
+      .then(() => store.findDurableEntry(posting))
+      .catch((error: unknown) => {
+        throw failed(unavailable(error));
+      });
+    if (entry) return recognise(posting, entry);
+    if (attempt.outcome === 'error') throw attempt.error;
+    return attempt;
+  }
+
+  async function handOver(peer: Peer, posting: Posting, options: Options): Promise<Written> {
+    const result = await laneTo(peer)({ posting, signal: options.signal });
+    settings.onPosting(
+      result.outcome === 'not_sent' || result.outcome === 'lost' ? result.outcome : 'answered',
+    );
+    switch (result.outcome) {
+      case 'written':
+        return { outcome: 'written', entry: withGrant(posting, withDates(result.entry)) };
+      case 'used':
+        return recognise(posting, withDates(result.entry));
+      case 'capped':
+      case 'insufficient':
+        return result;
+      case 'dropped':
+      case 'not_sent':
+        return writeHere(posting, options);
+      case 'failed':
+        return writeFenced(posting, options, lostAt(uptime()));
+      case 'lost':
+        return writeFenced(posting, options, result);
+    }
+  }
+
+  return {
+    /** As `write` of the ledger writer. */
+    write(posting: Posting, options: Options): Promise<Written> {
+      const peer =
+        clock.trusted() && leftOf(options.signal) >= leastLeftMs ? writers.of(posting.walletId) : undefined;
+      if (peer) return handOver(peer, withSalt(posting), options);
+      settings.onPosting('own');
+      return local.write(posting, options);
+    },
+
+    /** Whether a peer takes postings now. */
+    probe: (peer: Peer): Promise<boolean> =>
+      exchange(peer, { postings: [] }).then(
+        () => true,
+        () => false,
+      ),
+  };
+}
+
+const withSalt = ({ grant, ...posting }: Posting): Posting =>
+  grant ? { ...posting, grant: { ...grant, salt: randomUUID() } } : posting;
+
+function withGrant({ grant }: Posting, entry: LedgerEntry): LedgerEntry {
+  if (!grant?.salt) return entry;
+  const expiresAt = new Date(entry.at.getTime() + grant.lifetimeSeconds * 1_000);
+  return { ...entry, grant: { ...grant.terms, expiresAt, salt: grant.salt } };
+}
+
+/** After a lost hand-over, an entry may be the posting's own: its salt or its audit entry tells. */
+function recognise({ grant, memo }: Posting, entry: LedgerEntry): Written {
+  const isOwn = grant ? entry.grant?.salt === grant.salt : entry.memo?.audit?.id === memo?.audit?.id;
+  return { outcome: isOwn ? 'written' : 'used', entry };
+}

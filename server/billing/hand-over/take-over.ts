@@ -1,0 +1,70 @@
+import { LRUCache } from 'lru-cache';
+import type { Waiting } from '../../../contracts/charge.ts';
+import { ApiError } from '../../platform/errors.ts';
+import type { Posting } from '../page-builder.ts';
+import type { Base } from './hand-over.ts';
+import { type Answer, open, type Reply, type Request, seal, withDates } from './messages.ts';
+
+/** Milliseconds between the clocks of two processes above which a request is refused. */
+const oldestRequestMs = 5_000;
+/** Processes whose last request is remembered. */
+const rememberedSenders = 1_000;
+/** Postings of other processes that wait at the same time. */
+const mostPostings = 4_096;
+
+/** The writer's part of a hand-over: writes postings of other processes, and answers what became of them. */
+export function createTakeOver({ self, keys, local, clock, uptime }: Base) {
+  const lastOf = new LRUCache<string, number>({ max: rememberedSenders });
+  /** Aborted positions, by sender and request. */
+  const underway = new Map<string, Set<number>>();
+  let waiting = 0;
+
+  async function write(posting: Posting, signal: Waiting): Promise<Answer> {
+    try {
+      const written = await local.write(posting, { signal });
+      if (written.outcome !== 'written') return written;
+      const { grant: _known, ...entry } = written.entry;
+      return { outcome: 'written', entry };
+    } catch (error) {
+      const isDropped = error instanceof ApiError && error.cause === signal.reason;
+      return { outcome: isDropped ? 'dropped' : 'failed' };
+    }
+  }
+
+  async function writeAll({ from, n, at, postings }: Request, isClosed: () => boolean): Promise<Answer[]> {
+    const aborted = new Set<number>();
+    underway.set(`${from} ${n}`, aborted);
+    waiting += postings.length;
+    // Both clocks are the database's. A request that waited in a buffer has less time left, never more.
+    const sentAt = uptime() - Math.max(0, clock.now() - at);
+    const writing = postings.map(({ posting, withinMs }, position) =>
+      write(withDates(posting), {
+        reason: new Error('another process or its caller waits no longer'),
+        get aborted() {
+          return aborted.has(position) || uptime() >= sentAt + withinMs || isClosed();
+        },
+      }),
+    );
+    const answers = await Promise.all(writing);
+    waiting -= postings.length;
+    underway.delete(`${from} ${n}`);
+    return answers;
+  }
+
+  /**
+   * @param isClosed whether the connection of the request has ended
+   * @returns the reply, or a status. 401: not from a process of this service, repeated, or late. 503: it takes nothing now
+   */
+  return async function takeOver(sealed: string, isClosed: () => boolean): Promise<string | 401 | 503> {
+    const request = open<Request>(keys.request, sealed);
+    if (request?.version !== 1 || request.to !== self) return 401;
+    const { from, n, at, postings, abort } = request;
+    if (Math.abs(clock.now() - at) > oldestRequestMs || n <= (lastOf.get(from) ?? 0)) return 401;
+    lastOf.set(from, n);
+    for (const position of abort?.positions ?? []) underway.get(`${from} ${abort?.n}`)?.add(position);
+    if (!clock.trusted() || waiting + postings.length > mostPostings) return 503;
+    const reply: Reply = { to: from, n, answers: await writeAll(request, isClosed) };
+    return seal(keys.reply, reply);
+  };
+}
+export type TakeOver = ReturnType<typeof createTakeOver>;

@@ -1,0 +1,70 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
+
+/** Answers the body of a request, or with a status. `isClosed`: whether the connection has ended. */
+export type Receive = (body: string, isClosed: () => boolean) => Promise<string | 401 | 503>;
+
+const path = '/messages';
+const longestBody = 4 * 1_024 * 1_024;
+const mostPeers = 1_000;
+/** A second connection carries what must not wait for the answer on the first. */
+const connections = 2;
+const keepAliveMs = 30_000;
+/** Milliseconds within which a process that lives shows it. */
+const aliveWithinMs = 500;
+/** Milliseconds within which it answers. */
+const answerWithinMs = 1_500;
+/** Milliseconds after which the other side is told that a request is under way. */
+const confirmAfterMs = 100;
+
+/** The only route of a private listener: messages from other processes of the service. */
+export const peerRoutes =
+  (receive: Receive): FastifyPluginAsync =>
+  async (scope) => {
+    scope.removeAllContentTypeParsers();
+    const settings = { parseAs: 'string', bodyLimit: longestBody } as const;
+    scope.addContentTypeParser('*', settings, async (_: unknown, body: unknown) => body);
+    scope.post(path, { logLevel: 'silent' }, async ({ body }, reply) => {
+      const confirm = setTimeout(() => reply.raw.writeProcessing(), confirmAfterMs);
+      const answer = await receive(String(body), () => reply.raw.destroyed);
+      clearTimeout(confirm);
+      return typeof answer === 'string' ? reply.send(answer) : reply.status(answer).send('');
+    });
+  };
+
+/** Sends messages to private listeners, over connections that it keeps. */
+export function createPeerLink() {
+  const options = {
+    connections,
+    keepAliveTimeout: keepAliveMs,
+    maxResponseSize: longestBody,
+  };
+  const dispose = (pool: Pool) => void pool.destroy();
+  const pools = new LRUCache<string, Pool>({ max: mostPeers, dispose });
+
+  return {
+    /** @throws where the peer does not show that it lives within 500 ms, or does not answer within 1.5 s */
+    async send({ address }: { address: string }, body: string): Promise<string> {
+      const pool = pools.get(address) ?? new Pool(`http://${address}`, options);
+      pools.set(address, pool);
+      const end = new AbortController();
+      const abort = () => end.abort(new Error('another process does not answer'));
+      let timer = setTimeout(abort, aliveWithinMs);
+      const onInfo = () => {
+        clearTimeout(timer);
+        timer = setTimeout(abort, answerWithinMs - aliveWithinMs);
+      };
+      try {
+        const answer = await pool.request({ method: 'POST', path, body, onInfo, signal: end.signal });
+        const text = await answer.body.text();
+        if (answer.statusCode === 200) return text;
+        throw new Error(`another process answers ${answer.statusCode}`);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+
+    close: (): void => pools.clear(),
+  };
+}

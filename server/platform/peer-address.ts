@@ -1,0 +1,30 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+
+/** A private listener; no host: the machine's own address. Port 0: a free one. */
+export interface PeerAddress {
+  host?: string;
+  port: number;
+}
+
+const form = /^(?:\[([^\]]+)\]|([^:[\]\s/]+))(?::(\d{1,5}))?$/;
+
+function read(text: string): PeerAddress | undefined {
+  if (isIP(text) === 6) return { host: text, port: 0 };
+  const [, v6, name, digits = '0'] = form.exec(text) ?? [];
+  const host = v6 ?? name;
+  const port = Number(digits);
+  if (host === undefined || port > 65_535 || (v6 !== undefined && isIP(v6) !== 6)) return undefined;
+  return { host, port };
+}
+
+/** `host`, `host:port` or `[IPv6]:port`; `off` for none. */
+export const PeerAddress: z.ZodType<PeerAddress | 'off', string> = z.string().transform((text, context) => {
+  const address = text === 'off' ? 'off' : read(text);
+  if (address) return address;
+  context.addIssue({
+    code: 'custom',
+    message: 'expected off, an address such as 10.0.0.5, or one with a port',
+  });
+  return z.NEVER;
+});
