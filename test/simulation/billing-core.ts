@@ -1,9 +1,14 @@
 import * as crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import * as lruCache from 'lru-cache';
 import ts from 'typescript';
 import * as chargeContract from '../../contracts/charge.ts';
 import type * as charge from '../../server/billing/charge.ts';
+import type * as handOver from '../../server/billing/hand-over/hand-over.ts';
+import type * as messages from '../../server/billing/hand-over/messages.ts';
+import type * as takeOver from '../../server/billing/hand-over/take-over.ts';
+import type * as writers from '../../server/billing/hand-over/writers.ts';
 import type * as heads from '../../server/billing/heads.ts';
 import type * as ledgerWriter from '../../server/billing/ledger-writer.ts';
 import type * as manualEntries from '../../server/billing/manual-entries.ts';
@@ -23,7 +28,11 @@ export interface BillingCore
     Pick<typeof ledgerWriter, 'createLedgerWriter'>,
     Pick<typeof charge, 'createCharges'>,
     Pick<typeof manualEntries, 'createManualEntries'>,
-    Pick<typeof publishing, 'createPublishing'> {}
+    Pick<typeof publishing, 'createPublishing'>,
+    Pick<typeof handOver, 'createHandOver'>,
+    Pick<typeof takeOver, 'createTakeOver'>,
+    Pick<typeof writers, 'createWriters'>,
+    Pick<typeof messages, 'keysOf'> {}
 
 /** One replacement of source text in a file of server/billing. */
 export interface Edit {
@@ -32,19 +41,19 @@ export interface Edit {
   replace: string;
 }
 
-/** Modules outside of server/billing, which are not edited. */
+/** Modules outside of server/billing, which are not edited; paths from `server`. */
 const others: Record<string, unknown> = {
   'lru-cache': lruCache,
   'node:crypto': crypto,
-  '../../contracts/charge.ts': chargeContract,
-  '../platform/batch-window.ts': batchWindow,
-  '../platform/database/connect.ts': connect,
-  '../platform/database/failures.ts': failures,
-  '../platform/errors.ts': errors,
-  '../platform/ids.ts': ids,
-  '../platform/group-by.ts': grouping,
-  '../platform/group-commit.ts': groupCommit,
-  '../platform/windows.ts': windows,
+  '../contracts/charge.ts': chargeContract,
+  'platform/batch-window.ts': batchWindow,
+  'platform/database/connect.ts': connect,
+  'platform/database/failures.ts': failures,
+  'platform/errors.ts': errors,
+  'platform/ids.ts': ids,
+  'platform/group-by.ts': grouping,
+  'platform/group-commit.ts': groupCommit,
+  'platform/windows.ts': windows,
 };
 
 function editedSource(file: string, edits: readonly Edit[]): string {
@@ -81,14 +90,16 @@ export function editedCore(removed: readonly Edit[]): BillingCore {
       },
     });
     new Function('exports', 'require', outputText)(exports, (name: string) => {
-      if (name.startsWith('./')) return load(name.slice('./'.length));
-      if (!(name in others)) throw new Error(`${file} imports ${name}, which the simulation does not know`);
-      return others[name];
+      const path = name.startsWith('.') ? posix.join('billing', posix.dirname(file), name) : name;
+      if (path.startsWith('billing/')) return load(path.slice('billing/'.length));
+      if (!(path in others)) throw new Error(`${file} imports ${name}, which the simulation does not know`);
+      return others[path];
     });
     return exports;
   }
 
-  const files = ['heads', 'ledger-writer', 'charge', 'manual-entries', 'publishing'];
+  const handedOver = ['hand-over', 'take-over', 'writers', 'messages'].map((name) => `hand-over/${name}`);
+  const files = ['heads', 'ledger-writer', 'charge', 'manual-entries', 'publishing', ...handedOver];
   return Object.assign({}, ...files.map((file) => load(`${file}.ts`))) as BillingCore;
 }
 

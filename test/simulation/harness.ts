@@ -7,6 +7,7 @@ import { type BillingCore, product } from './billing-core.ts';
 import { createDatabase, type StoredPage } from './database.ts';
 import { createFold } from './fold.ts';
 import { createNetwork } from './network.ts';
+import { createPeerLinks } from './peers.ts';
 import { drawPlan, type Plan } from './plan.ts';
 import { type Code, type Granted, type Process, startProcess } from './process.ts';
 import { createRandom } from './random.ts';
@@ -63,6 +64,8 @@ export interface Command {
   ended: boolean;
 }
 
+/** Answers after which a posting may be sent again: the index of ids refuses it, or nobody was told anything. */
+const harmless: readonly Exchange['outcome'][] = ['silence', 'charged', 'used', 'replayed'];
 const firstMoney = 'opening balance';
 
 /** Everything that one schedule consists of: the plan of its seed, the processes, the database, and what was observed. */
@@ -107,7 +110,8 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     log,
     onConfirmed,
   });
-  const conditions = { ...plan.conditions };
+  const conditions = { ...plan.conditions, messages: plan.messageFaults };
+  const links = createPeerLinks({ schedule, random, conditions, log });
   const network = createNetwork({ schedule, random, conditions, database, survives, log });
 
   const partners = Array.from({ length: plan.wallets }, (_, n) => `ptr_${n + 1}`);
@@ -144,7 +148,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
       if (entries.some(({ kind }) => kind === 'fence')) fenced.add(_id);
       for (const { grant } of entries) {
         const exchange = grant && byRequest.get(grant.scope);
-        if (exchange?.answeredAt === undefined || exchange.outcome === 'silence') continue;
+        if (exchange?.answeredAt === undefined || harmless.includes(exchange.outcome)) continue;
         violate(`${exchange.request} is first sent in ${_id} after its answer "${exchange.outcome}"`);
       }
     }
@@ -155,7 +159,10 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   const auditLog = new Map<string, AuditEntry>();
   const clocks = Array.from({ length: plan.processes }, () => ({
     offset: random.between(-plan.skew, plan.skew),
+    handsOver: random.chance(plan.handOvers),
   }));
+  const receivers = () =>
+    processes.flatMap(({ actor, joined }) => (actor.alive && joined ? [{ actor, ...joined }] : []));
   const largestOffsets = { lowest: 0, highest: 0 };
   function noteOffsets(): void {
     for (const { offset } of clocks) {
@@ -168,9 +175,22 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   function start(n: number): Process {
     const now = () => schedule.now() + (clocks[n]?.offset ?? 0);
     const name = `process ${n + 1}`;
-    return startProcess({ name, core, schedule, database, network, now, events, auditLog, onSend });
+    const peers = clocks[n]?.handsOver
+      ? {
+          send: links,
+          list: () => receivers().map(({ self }) => ({ id: self, host: '', address: '' })),
+          find: (id: string) => receivers().find(({ self }) => self === id),
+          // It follows the database's clock, however wrong the clock of the machine is.
+          databaseTime: () => schedule.now() + Math.max(-400, Math.min(400, clocks[n]?.offset ?? 0)),
+        }
+      : undefined;
+    const settings = { name, core, schedule, database, network, now, events, auditLog, onSend, peers, see };
+    const process = startProcess(settings);
+    if (process.joined) schedule.after(0, process.actor, () => void process.joined?.refresh());
+    return process;
   }
-  const processes = clocks.map((_, n) => start(n));
+  const processes: Process[] = [];
+  for (const n of clocks.keys()) processes.push(start(n));
 
   function crash(process: Process): void {
     if (!process.actor.alive) return;
@@ -246,7 +266,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
 
     /** Ends all faults, and starts each process again. */
     recover(): void {
-      Object.assign(conditions, { faults: 0, crashRate: 0 });
+      Object.assign(conditions, { faults: 0, crashRate: 0, messages: 0 });
       plan.disconnects = 0;
       for (const process of processes) crash(process);
       for (let n = 0; n < processes.length; n += 1) restart(n);

@@ -20,6 +20,7 @@ const expected = [
   ],
   ...['written', 'repeated', 'refused', 'conflict', 'unavailable'].map((outcome) => `command ${outcome}`),
   ...['process crash', 'failover', 'page lost in a failover', 'replica set', 'single server'],
+  ...['own', 'answered', 'not_sent', 'lost'].map((way) => `posting ${way}`),
 ];
 
 /**

@@ -42,6 +42,12 @@ export interface Plan {
   electionLag: number;
   /** Times at which a process stands still. */
   processPauses: number;
+  /** Share of the processes that hand postings over; the others are of an older build. */
+  handOvers: number;
+  /** Share of their messages with a fault. */
+  messageFaults: number;
+  /** Times at which a process looks who lives. */
+  refreshes: number;
   sweeps: number;
 }
 
@@ -85,6 +91,9 @@ function mixed(random: Random): Plan {
     confirmation: random.pick([0.5, 5, 50]),
     electionLag: random.pick([0, 0, 20]),
     processPauses: random.pick([0, 0, 1]),
+    handOvers: random.pick([0, 0.7, 1, 1, 1]),
+    messageFaults: random.pick([0, 0.03, 0.2, 0.5]),
+    refreshes: random.int(0, 12),
     sweeps: random.int(0, 2),
   };
 }
@@ -111,6 +120,7 @@ export const slowReplies: Partial<Plan> = {
   confirmation: 5,
   electionLag: 0,
   processPauses: 0,
+  handOvers: 0,
 };
 
 type Trouble = (plan: Plan, random: Random) => Partial<Plan>;
@@ -152,6 +162,20 @@ const troubles = {
   crashes: ({ conditions }, random) => ({
     conditions: { ...conditions, crashRate: 0.01, crashAt: random.pick<string>(calls) },
     sweeps: random.int(1, 4),
+  }),
+  // Messages between processes are lost, late and doubled, processes stand still, and money is short.
+  'hand-overs': ({ conditions }, random) => ({
+    span: random.pick([200, 2_000]),
+    processes: random.int(2, 4),
+    wallets: random.int(1, 3),
+    codes: random.int(4, 9),
+    commands: random.int(0, 5),
+    conditions: { ...conditions, latency: random.pick([1, 5]), faults: random.pick([0, 0.03]) },
+    funds: random.int(0, 8) * 50,
+    processPauses: random.int(0, 3),
+    handOvers: 1,
+    messageFaults: random.pick([0.1, 0.3, 0.6]),
+    refreshes: random.int(4, 30),
   }),
   'slow replies': () => slowReplies,
 } satisfies Record<string, Trouble>;

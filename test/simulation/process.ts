@@ -2,9 +2,11 @@ import type { Access, BillableKind } from '../../contracts/charge.ts';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
 import type { AuditEntry } from '../../server/platform/audit-entry.ts';
 import type { EventDraft } from '../../server/platform/event-draft.ts';
+import type { Peer } from '../../server/platform/processes.ts';
 import type { BillingCore } from './billing-core.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { Network } from './network.ts';
+import type { PeerLinks, Receiver } from './peers.ts';
 import { createActor, type Schedule } from './schedule.ts';
 import { connect } from './stores.ts';
 
@@ -31,7 +33,7 @@ export interface Granted {
 /** Why a posting leaves the queue: 2.5 s have passed, or its caller has disconnected. */
 export class CallerOver extends Error {}
 
-const quiet = { warn: () => undefined };
+const quiet = { warn: () => undefined, info: () => undefined };
 const beginWithin = 2_500;
 
 const termsOf = ({ cause, partnerId, kind }: Code, request: string) => ({
@@ -66,6 +68,19 @@ interface Settings {
   events: Map<string, EventDraft>;
   auditLog: Map<string, AuditEntry>;
   onSend: (pages: readonly LedgerPage[]) => void;
+  /** The other processes; undefined for a process that writes everything itself. */
+  peers?: Peers | undefined;
+  see: (what: string) => void;
+}
+
+/** What a process knows of the others. */
+interface Peers {
+  send: PeerLinks;
+  /** The living ones that take postings. */
+  list: () => readonly Peer[];
+  find: (id: string) => Receiver | undefined;
+  /** The database's time in milliseconds, as this process measures it. */
+  databaseTime: () => number;
 }
 
 /**
@@ -73,7 +88,7 @@ interface Settings {
  * memory; messages that it has sent still arrive.
  */
 export function startProcess(settings: Settings) {
-  const { name, core, schedule, database, network, now, events, auditLog, onSend } = settings;
+  const { name, core, schedule, database, network, now, events, auditLog, onSend, peers, see } = settings;
   const actor = createActor(name);
   const { ledger: store, revocations } = connect(actor, { network, database, onSend });
   const clock = { now: () => Math.round(now()), trusted: () => true };
@@ -114,13 +129,37 @@ export function startProcess(settings: Settings) {
     logger: quiet,
   });
   const heads = core.createHeads(store, uptime);
-  const writer = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
+  const local = core.createLedgerWriter({ store, heads, clock, onWritten: publishing.later, uptime, pause });
+
+  function createPeers({ send, list, find, databaseTime }: Peers) {
+    const self = `${name} since ${startedAt}`;
+    const base = {
+      ...{ self, local, uptime, keys: core.keysOf(idKey) },
+      clock: { now: databaseTime, trusted: () => true },
+    };
+    const writers = core.createWriters({
+      ...{ self, isWriter: true, logger: quiet },
+      readPeers: async () => list(),
+      probe: (peer) => handOver.probe(peer),
+      onRefresh: () => undefined,
+    });
+    const handOver = core.createHandOver({
+      ...{ ...base, store, writers, pause, timeout },
+      send: (peer, body) => send(actor, () => find(peer.id), body),
+      onPosting: (way) => see(`posting ${way}`),
+      onBatch: () => undefined,
+    });
+    return { self, handOver, refresh: writers.refresh, receive: core.createTakeOver(base) };
+  }
+  const joined = peers && createPeers(peers);
+  const writer = joined?.handOver ?? local;
   const charges = core.createCharges({ writer, store, revocations, clock, idKey, standardPrice: 50 });
   const manualEntries = core.createManualEntries({ writer, store, idKey, timeout });
   const onCrash: (() => void)[] = [];
 
   return {
     actor,
+    joined,
     manualEntries,
     sweep: publishing.sweep.sweep,
     /** As at `topologyDescriptionChanged`. */
@@ -138,6 +177,7 @@ export function startProcess(settings: Settings) {
       const since = schedule.now();
       const signal = {
         reason: new CallerOver('the caller is over'),
+        endsAt: uptime() + beginWithin,
         get aborted() {
           return schedule.now() - since > beginWithin || !isConnected();
         },

@@ -199,6 +199,12 @@ function scheduleFailures(harness: Harness): void {
       harness.noteOffsets();
     });
   }
+  for (let n = 0; n < plan.refreshes; n += 1) {
+    sometime(() => {
+      const process = harness.anyProcess();
+      if (process?.joined) schedule.after(0, process.actor, () => void process.joined?.refresh());
+    });
+  }
   for (let n = 0; n < plan.processPauses; n += 1) {
     sometime(() => {
       const actor = harness.anyProcess()?.actor;

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../../../contracts/charge.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { unavailable } from '../../platform/errors.ts';
 import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Peer } from '../../platform/processes.ts';
 import type { LedgerEntry } from '../ledger-page.ts';
@@ -48,7 +47,7 @@ type Result = Answer | Lost | { outcome: 'not_sent' };
 /** Milliseconds after a request within which the writer may place its postings. */
 const placeWithinMs = 1_000;
 /** Milliseconds that a caller must have left: enough for this process to write after a lost hand-over. */
-const leastLeftMs = 700;
+const leastLeftMs = 1_000;
 /** Milliseconds by which two clocks that follow the database's may differ. */
 const clockMarginMs = 1_000;
 const fenceWithinMs = 1_500;
@@ -134,17 +133,11 @@ export function createHandOver(settings: HandOverSettings) {
 
   /** A caller that is refused must not be charged by the other process afterwards. */
   async function writeFenced(posting: Posting, options: Options, lost: Lost): Promise<Written> {
-    const attempt = await writeHere(posting, options).catch((error: unknown) => ({
-      outcome: 'error' as const,
-      error,
-    }));
+    const failed = (error: unknown) => ({ outcome: 'error' as const, error });
+    const attempt = await writeHere(posting, options).catch(failed);
     if (attempt.outcome === 'written' || attempt.outcome === 'used') return attempt;
-    const failed = (error: unknown) => (attempt.outcome === 'error' ? attempt.error : error);
-    const entry = await writeFence(posting.walletId, lost)
-      .then(() => store.findDurableEntry(posting))
-      .catch((error: unknown) => {
-        throw failed(unavailable(error));
-      });
+    await writeFence(posting.walletId, lost);
+    const entry = await store.findDurableEntry(posting);
     if (entry) return recognise(posting, entry);
     if (attempt.outcome === 'error') throw attempt.error;
     return attempt;

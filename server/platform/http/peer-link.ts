@@ -12,9 +12,9 @@ const mostPeers = 1_000;
 const connections = 2;
 const keepAliveMs = 30_000;
 /** Milliseconds within which a process that lives shows it. */
-const aliveWithinMs = 500;
+const aliveWithinMs = 750;
 /** Milliseconds within which it answers. */
-const answerWithinMs = 1_500;
+const answerWithinMs = 1_750;
 /** Milliseconds after which the other side is told that a request is under way. */
 const confirmAfterMs = 100;
 
@@ -44,7 +44,7 @@ export function createPeerLink() {
   const pools = new LRUCache<string, Pool>({ max: mostPeers, dispose });
 
   return {
-    /** @throws where the peer does not show that it lives within 500 ms, or does not answer within 1.5 s */
+    /** @throws where the peer does not show that it lives within 750 ms, or does not answer within 1.75 s */
     async send({ address }: { address: string }, body: string): Promise<string> {
       const pool = pools.get(address) ?? new Pool(`http://${address}`, options);
       pools.set(address, pool);

@@ -1,0 +1,77 @@
+import type { Random } from './random.ts';
+import type { Actor, Schedule } from './schedule.ts';
+
+/** What can happen to a message from one process to another. */
+const faults = ['request lost', 'reply lost', 'arrives late', 'arrives twice', 'slow reply'] as const;
+
+/** As the private link of the product: how soon a process shows that it lives, and how soon it answers. Milliseconds. */
+const [aliveWithin, answerWithin, confirmAfter] = [750, 1_750, 100];
+
+/** What a process does with a message. `isClosed`: whether it has seen that the sender waits no longer. */
+type Receive = (body: string, isClosed: () => boolean) => Promise<string | 401 | 503>;
+
+export interface Receiver {
+  actor: Actor;
+  receive: Receive;
+}
+
+interface Settings {
+  schedule: Schedule;
+  random: Random;
+  /** `messages`: share of the messages with a fault. Times in milliseconds. */
+  conditions: { latency: number; lateness: number; messages: number };
+  log: (actor: string, text: () => string) => void;
+}
+
+/** Carries messages between processes. A sender without an answer cannot know what the other process does with the message. */
+export function createPeerLinks({ schedule, random, conditions, log }: Settings) {
+  const delay = () => random.between(0.05, conditions.latency);
+  const late = () => random.between(1, random.pick([900, 2_000, conditions.lateness]));
+
+  return function send(sender: Actor, find: () => Receiver | undefined, body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const fault = random.chance(conditions.messages) ? random.pick(faults) : undefined;
+      /** After it gave up, a partition keeps the end of the connection from the other side. */
+      const isPartition = random.chance(0.5);
+      let open = true;
+      log(sender.name, () => `→ hand-over${fault ? ` (${fault})` : ''}`);
+
+      function end(how: string, settle: () => void): void {
+        if (!open) return;
+        open = false;
+        log(sender.name, () => `← hand-over: ${how}`);
+        settle();
+      }
+      const fail = (how: string) => end(how, () => reject(new Error(how)));
+      let timer = schedule.after(aliveWithin, sender, () => fail('no sign of life'));
+      const confirm = () => {
+        timer.cancelled = true;
+        timer = schedule.after(answerWithin - aliveWithin, sender, () => fail('no answer'));
+      };
+
+      async function arrive({ actor, receive }: Receiver): Promise<void> {
+        const confirming = schedule.after(confirmAfter, actor, () => {
+          if (fault !== 'reply lost') schedule.after(delay(), sender, confirm);
+        });
+        const answer = await receive(body, () => !open && !isPartition);
+        confirming.cancelled = true;
+        if (fault === 'reply lost') return;
+        const after = fault === 'slow reply' ? random.between(0.8, 1.1) * aliveWithin : delay();
+        schedule.after(after, sender, () => {
+          timer.cancelled = true;
+          if (typeof answer === 'string') end('answered', () => resolve(answer));
+          else fail(`status ${answer}`);
+        });
+      }
+      function deliver(after: number): void {
+        const receiver = find();
+        if (receiver) schedule.after(after, receiver.actor, () => void arrive(receiver));
+        else if (random.chance(0.5)) schedule.after(delay(), sender, () => fail('refused'));
+      }
+
+      if (fault !== 'request lost') deliver(fault === 'arrives late' ? late() : delay());
+      if (fault === 'arrives twice') deliver(late());
+    });
+  };
+}
+export type PeerLinks = ReturnType<typeof createPeerLinks>;
