@@ -79,6 +79,27 @@ describe('the listener for probes and metrics', () => {
   });
 });
 
+describe('the private address for other processes', () => {
+  const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text }).peer;
+
+  it('is that of the machine, at a free port, unless another is set', () => {
+    expect(readConfig({}).peer).toEqual({ port: 0 });
+    expect(peerOf('off')).toBeUndefined();
+    expect(peerOf('10.0.0.5')).toEqual({ host: '10.0.0.5', port: 0 });
+    expect(peerOf('10.0.0.5:9000')).toEqual({ host: '10.0.0.5', port: 9_000 });
+    expect(peerOf('pod-1.svc:9000')).toEqual({ host: 'pod-1.svc', port: 9_000 });
+    expect(peerOf('fd00::5')).toEqual({ host: 'fd00::5', port: 0 });
+    expect(peerOf('[fd00::5]:9000')).toEqual({ host: 'fd00::5', port: 9_000 });
+  });
+
+  it.each(['10.0.0.5:', ':9000', '10.0.0.5:65536', '[10.0.0.5]:1', '[fd00::5', 'http://a', 'a b', 'a:1:2'])(
+    'is not %s',
+    (text) => {
+      expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
+    },
+  );
+});
+
 describe('values', () => {
   it('are read into what they mean', () => {
     const config = readConfig({

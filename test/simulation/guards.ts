@@ -16,6 +16,9 @@ interface Guard {
 
 const edit = (file: string, find: string, replace: string): Edit => ({ file, find, replace });
 
+const handOver = 'hand-over/hand-over.ts';
+const takeOver = 'hand-over/take-over.ts';
+
 const calm: Partial<Plan> = {
   funds: 10_000,
   caps: { perMinute: 5_000, perHour: 50_000 },
@@ -89,7 +92,68 @@ const slowHeads: Partial<Plan> = {
   conditions: { latency: 50, faults: 0.3, mostly: 'slow reply', lateness: 500, crashRate: 0 },
 };
 
+/** Money is short and comes late, and most messages between processes are lost, late or doubled. */
+const lostHandOvers: Partial<Plan> = {
+  ...calm,
+  span: 2_000,
+  processes: 4,
+  wallets: 1,
+  codes: 9,
+  tries: 4,
+  commands: 7,
+  funds: 50,
+  handOvers: 1,
+  messageFaults: 0.6,
+  refreshes: 40,
+  processPauses: 4,
+  conditions: { latency: 2, faults: 0, mostly: undefined, lateness: 1_500, crashRate: 0 },
+};
+
 export const guards: readonly Guard[] = [
+  {
+    title: 'after a lost hand-over, a caller is refused only behind a fence',
+    edits: [edit(handOver, 'await writeFence(posting.walletId, lost);', '')],
+    plan: lostHandOvers,
+    budget: 300,
+  },
+  {
+    title: 'a fence stands only after the other process drops what it has',
+    edits: [edit(handOver, 'await pause(Math.max(0, until - uptime()));', '')],
+    plan: lostHandOvers,
+    budget: 300,
+  },
+  {
+    title: 'a lost hand-over counts as lost, not as never sent',
+    edits: [
+      edit(handOver, 'return items.map(() => lost);', "return items.map(() => ({ outcome: 'not_sent' }));"),
+    ],
+    plan: lostHandOvers,
+    budget: 300,
+  },
+  {
+    title: 'the writer drops a posting whose time is over',
+    edits: [edit(takeOver, 'uptime() >= sentAt + withinMs || ', '')],
+    plan: lostHandOvers,
+    budget: 300,
+  },
+  {
+    title: 'a message that waited in a buffer leaves less time',
+    edits: [edit(takeOver, 'uptime() - Math.max(0, clock.now() - at)', 'uptime()')],
+    plan: lostHandOvers,
+    budget: 300,
+  },
+  {
+    title: 'after a lost hand-over, its own entry is recognised',
+    edits: [edit(handOver, 'entry.grant?.salt === grant.salt', 'false')],
+    plan: lostHandOvers,
+    budget: 300,
+  },
+  {
+    title: 'an entry is its own only with the same salt',
+    edits: [edit(handOver, 'entry.grant?.salt === grant.salt', 'true')],
+    plan: lostHandOvers,
+    budget: 300,
+  },
   {
     title: 'an unconfirmed page does not become a head',
     edits: [

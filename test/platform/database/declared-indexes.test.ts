@@ -73,6 +73,7 @@ const declared = [
   'partners: createdAt desc, _id desc',
   'partners: name',
   'processes: lastSeenAt ttl',
+  'processes: seenAt ttl',
   'requestLog: at desc, _id desc',
   'requestLog: at desc, _id desc, status where {status:{$gte:400}}',
   'requestLog: partnerId, at desc, _id desc',
