@@ -14,7 +14,7 @@ it('nothing is lost or doubled over elections under load', { timeout: within(300
   const broken: unknown[] = [];
   const cluster = await openFacade({ random, plan: {}, onFault: (error) => broken.push(error) });
   try {
-    const report = await runDrill({ cluster, random, elections, program: productProgram });
+    const report = await runDrill({ cluster, random, elections, servers: 2, program: productProgram });
     expect(failuresOf(report), lines(report)).toEqual([]);
     expect(shortfall(report, elections)).toEqual([]);
     expect(Object.keys(report.kinds)).toHaveLength(4);

@@ -41,6 +41,8 @@ interface Settings {
   cluster: Cluster;
   random: Random;
   elections: number;
+  /** Processes of the product. */
+  servers: number;
   /** The compiled `server/main.js`. */
   program: string;
   /** Whether the drill ends as soon as something is wrong, as is expected; no logs are kept then. */
@@ -64,13 +66,22 @@ const longestSettling = within(150_000);
 const asksEvery = 2_000;
 
 /**
- * Two servers under load, and elections one after another at random moments. Each election has partners of its own, so that
+ * Servers under load, and elections one after another at random moments. Each election has partners of its own, so that
  * a fault names its election.
  */
 export async function runDrill(settings: Settings): Promise<Report> {
-  const { cluster, random, elections, program, untilFault = false, signal, progress } = settings;
+  const {
+    cluster,
+    random,
+    elections,
+    program,
+    servers: count,
+    untilFault = false,
+    signal,
+    progress,
+  } = settings;
   const receiver = await startReceiver();
-  const servers = await startServers({ program, mongodbUri: cluster.uri });
+  const servers = await startServers({ program, mongodbUri: cluster.uri, count });
   const client = await new MongoClient(cluster.uri, {
     promoteLongs: true,
     readConcern: { level: 'majority' },

@@ -11,6 +11,7 @@ import { describe, failuresOf, shortfall } from './report.ts';
 const help = `npm run drill -- [options]
 
   --elections N   how many (200; with a mutant, at most 60)
+  --servers N     processes of the product (2)
   --seed N        decides kinds and moments of the elections
   --mutant NAME   drills the product without one of its safeguards, until that is found
   --mutants       drills all mutants, one after another
@@ -24,6 +25,7 @@ function readOptions() {
     const { values } = parseArgs({
       options: {
         elections: { type: 'string' },
+        servers: { type: 'string', default: '2' },
         seed: { type: 'string', default: String(Date.now() % 1_000_000) },
         mutant: { type: 'string', multiple: true, default: [] },
         mutants: { type: 'boolean', default: false },
@@ -38,16 +40,18 @@ function readOptions() {
     });
     const chosen = values.mutants ? mutants : named;
     const elections = Number(values.elections ?? (chosen.length > 0 ? 60 : 200));
-    const seed = Number(values.seed);
-    if (!(elections >= 1 && seed >= 0)) throw new Error('--elections and --seed take a number');
-    return { ...values, chosen, elections, seed };
+    const [seed, servers] = [Number(values.seed), Number(values.servers)];
+    if (!(elections >= 1 && seed >= 0 && servers >= 1)) {
+      throw new Error('--elections, --servers and --seed take a number');
+    }
+    return { ...values, chosen, elections, servers, seed };
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${help}`);
     process.exit(2);
   }
 }
 
-const { chosen, elections, seed, list, help: wantsHelp } = readOptions();
+const { chosen, elections, servers, seed, list, help: wantsHelp } = readOptions();
 if (wantsHelp || list) {
   process.stdout.write(wantsHelp ? help : mutants.map(({ name, title }) => `${name}: ${title}\n`).join(''));
   process.exit(0);
@@ -63,7 +67,7 @@ async function drill(program: string, plan: Partial<Plan>, untilFault: boolean):
   const cluster: Cluster = realUri ? await openReal(realUri) : await openFacade({ random, plan, onFault });
   try {
     const report = await runDrill({
-      ...{ cluster, random, elections, program, untilFault, signal: interrupt.signal },
+      ...{ cluster, random, elections, servers, program, untilFault, signal: interrupt.signal },
       progress: (n, { kind, rolledBack }) =>
         say(
           `  election ${n}: ${kind}${rolledBack === undefined ? '' : `, ${rolledBack} writes rolled back`}`,

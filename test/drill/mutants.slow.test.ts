@@ -16,7 +16,7 @@ it('writes that are confirmed by the primary alone are found', { timeout: within
   const cluster = await openFacade({ random, plan: {}, onFault: () => undefined });
   try {
     const report = await runDrill({
-      ...{ cluster, random, elections: 20, untilFault: true },
+      ...{ cluster, random, elections: 20, servers: 2, untilFault: true },
       program: buildMutant(mutant),
     });
     expect(report.faults.filter(({ means }) => means === 'wrong')).not.toEqual([]);

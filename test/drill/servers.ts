@@ -11,6 +11,8 @@ interface Settings {
   /** The compiled `server/main.js`, the product's own or a mutant's. */
   program: string;
   mongodbUri: string;
+  /** How many. */
+  count: number;
 }
 
 /** Milliseconds. */
@@ -32,12 +34,12 @@ const isReady = (url: string): Promise<boolean> =>
   );
 
 /**
- * Two processes of the product on one database. Their warnings go to files in `dataDir`.
+ * Processes of the product on one database. Their warnings go to files in `dataDir`.
  * @throws where one of them does not start
  */
-export async function startServers({ program, mongodbUri }: Settings) {
+export async function startServers({ program, mongodbUri, count }: Settings) {
   const dataDir = temporaryFolder('drill-servers');
-  const ports = await Promise.all([freePort(), freePort()]);
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
   const adminPort = await freePort();
   const publicUrls = ports.map((port) => `http://127.0.0.1:${port}`);
   const deaths: string[] = [];

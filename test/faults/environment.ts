@@ -78,6 +78,12 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     async sweep(times = 1): Promise<void> {
       await Promise.all([server, ...others].map((process) => process.sweep(times)));
     },
+    /** Every process knows which others take postings. */
+    async refresh(): Promise<void> {
+      for (let round = 0; round < 2; round += 1) {
+        await Promise.all([server, ...others].map((process) => process.refresh()));
+      }
+    },
     /** Loads the next process of the first server ahead. */
     preload(): void {
       next ??= loadNext();

@@ -10,6 +10,8 @@ const short = new Set([
   'money: page: lose-reply',
   'money: page: hold until its fence',
   'money: 2 servers: server dies, page:before',
+  'money: 2 servers: server dies, take-over:after',
+  'money: 4 servers: server freezes, take-over:before',
   'webhooks: after the POST, before its record',
   'flows: server dies, authenticate:after',
   'flows: database dies, complete:before',

@@ -8,6 +8,9 @@ const steps = [
   'caps',
   'fence',
   'answer',
+  // Hand-overs: at the process that hands over, and at the wallet's writer
+  'hand-over',
+  'take-over',
   // The outbox of the ledger: its events, then the removal of `unpublished`
   'event',
   'unset',

@@ -71,6 +71,16 @@ const hotWallet: MoneyPoint[] = [
   among(4, killing('frozen server', 'page', 'before')),
 ];
 
+/**
+ * At `hand-over`, the first server hands over; at `take-over` it is the wallet's writer. It dies or freezes when the postings
+ * are handed over, and when they are written and not answered. A frozen one wakes when their time is over, and drops them.
+ */
+const handOvers: MoneyPoint[] = [
+  ...both('server', ['hand-over', 'take-over']),
+  ...both('database', ['take-over']),
+  ...both('frozen server', ['hand-over', 'take-over']),
+].flatMap((point) => [2, 4, 8].map((servers) => among(servers, point)));
+
 const inserting =
   (collection: string, text = /./) =>
   ({ name, ...command }: Command) =>
@@ -176,4 +186,4 @@ const network: MoneyPoint[] = [
 ];
 
 /** All faults around an exchange, operators' commands, the outbox and the sweep. */
-export const moneyPoints: readonly MoneyPoint[] = [...deaths, ...hotWallet, ...network];
+export const moneyPoints: readonly MoneyPoint[] = [...deaths, ...hotWallet, ...handOvers, ...network];

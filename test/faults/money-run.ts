@@ -61,6 +61,7 @@ async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoi
   const scenario = await openScenario(environment, boundOf(attempt));
   const { partner, codes } = scenario;
   const { fault, spread = usualSpread } = point;
+  if (environment.publicUrls.length > 1) await environment.refresh();
   const injected = await inject(fault, environment, hit);
   const exchanging = exchangeAll({ publicUrls: environment.publicUrls, partner }, codes, {
     clients: clientsForEachCode,

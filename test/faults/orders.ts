@@ -4,6 +4,8 @@ import type { Armed } from './kill-points.ts';
 export type Order =
   | { order: 'start' }
   | { order: 'arm'; fault: Armed }
+  /** To look which other processes take postings. */
+  | { order: 'refresh' }
   /** That many sweeps at once. */
   | { order: 'sweep'; times: number };
 

@@ -19,6 +19,8 @@ export interface ServerProcess {
   arm(fault: Armed): Promise<{ fired: Promise<void> }>;
   /** That many sweeps at once; resolves when all have ended. @throws where the process ends first */
   sweep(times?: number): Promise<void>;
+  /** Resolves when it knows which other processes take postings. @throws where the process ends first */
+  refresh(): Promise<void>;
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the process has ended, to whether it was by SIGKILL. */
   ended: Promise<boolean>;
@@ -68,6 +70,7 @@ export function loadServer(env: Record<string, string>): ServerProcess {
     start: () => give({ order: 'start' }),
     arm,
     sweep: (times = 1) => give({ order: 'sweep', times }),
+    refresh: () => give({ order: 'refresh' }),
     signal: (signal) => {
       child.kill(signal);
     },

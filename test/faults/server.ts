@@ -7,7 +7,7 @@ import { type RunningServer, startServer } from '../../server/start.ts';
 import { createStores } from '../../server/wiring/stores.ts';
 import { createKillPoints } from './kill-points.ts';
 import type { Order, Report } from './orders.ts';
-import { watchAnswers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';
+import { watchAnswers, watchHandOvers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';
 
 /** Resolves when the report has left. A suite that has ended needs none. */
 const send = (report: Report['report']): Promise<void> =>
@@ -26,6 +26,7 @@ let maySweep = false;
 
 async function start(): Promise<void> {
   watchAnswers(killPoints.at);
+  watchHandOvers(killPoints.at);
   server = await startServer(config, logger, {
     foundation: ({ db }) => {
       const stores = createStores(db);
@@ -56,6 +57,11 @@ async function stop(): Promise<void> {
   process.exit(0);
 }
 
+async function refresh(): Promise<void> {
+  await server?.services.billing.handOver?.refresh();
+  await send('refresh');
+}
+
 async function sweep(times: number): Promise<void> {
   maySweep = true;
   await Promise.all(Array.from({ length: times }, async () => server?.sweep()));
@@ -70,6 +76,9 @@ process.on('message', (message: Order) => {
     case 'arm':
       killPoints.arm(message.fault);
       void send('arm');
+      return;
+    case 'refresh':
+      void refresh();
       return;
     case 'sweep':
       void sweep(message.times);

@@ -105,20 +105,67 @@ export function wrapWebhooks({ events, deliveries, post }: Parts, at: At): Parts
   };
 }
 
-/** A point before and after a token is sent: Node announces each request on a channel. */
+interface Exchanged {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** `before` and `after` an answer 200 to a request is sent: Node announces each request on a channel. */
+function watchEnd(
+  { response }: Exchanged,
+  before: (body: unknown) => Promise<void>,
+  after: () => Promise<void>,
+): void {
+  const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
+  const send = async (args: unknown[]): Promise<void> => {
+    if (response.statusCode === 200) await before(args[0]);
+    end(...args);
+    if (response.statusCode === 200) await after();
+  };
+  response.end = ((...args: unknown[]) => {
+    void send(args);
+    return response;
+  }) as typeof response.end;
+}
+
+/** A point before and after a token is sent. */
 export function watchAnswers(at: At): void {
   subscribe('http.server.request.start', (message) => {
-    const { request, response } = message as { request: IncomingMessage; response: ServerResponse };
-    if (request.url !== '/api/oauth/token') return;
-    const end = response.end.bind(response) as (...args: unknown[]) => ServerResponse;
-    const send = async (args: unknown[]): Promise<void> => {
-      if (response.statusCode === 200) await at('answer:before');
-      end(...args);
-      if (response.statusCode === 200) await at('answer:after');
-    };
-    response.end = ((...args: unknown[]) => {
-      void send(args);
-      return response;
-    }) as typeof response.end;
+    const exchanged = message as Exchanged;
+    if (exchanged.request.url !== '/api/oauth/token') return;
+    watchEnd(
+      exchanged,
+      () => at('answer:before'),
+      () => at('answer:after'),
+    );
+  });
+}
+
+const privatePath = '/messages';
+/** Not a probe, which has none. */
+const hasPostings = (body: unknown) => String(body).includes('"postings":[{');
+const hasAnswers = (body: unknown) => String(body).includes('"answers":[{');
+
+/**
+ * A point before postings are handed over and when they were sent, and at the writer: when they arrive, and when they are
+ * written and not answered yet. undici announces each request on a channel, too.
+ */
+export function watchHandOvers(at: At): void {
+  const watch = (channel: string, point: 'hand-over:before' | 'hand-over:after') =>
+    subscribe(channel, (message) => {
+      const { request } = message as { request: { path: string; body: unknown } };
+      if (request.path === privatePath && hasPostings(request.body)) void at(point);
+    });
+  watch('undici:request:create', 'hand-over:before');
+  watch('undici:request:bodySent', 'hand-over:after');
+  subscribe('http.server.request.start', (message) => {
+    const exchanged = message as Exchanged;
+    if (exchanged.request.url !== privatePath) return;
+    void at('take-over:before');
+    watchEnd(
+      exchanged,
+      async (body) => (hasAnswers(body) ? at('take-over:after') : undefined),
+      async () => undefined,
+    );
   });
 }
