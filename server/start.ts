@@ -275,10 +275,7 @@ export async function startServer(
     embedded: engine !== undefined,
     services,
     async sweep() {
-      await pulse.sweep();
-      await keyReader.sweep();
-      await membership.sweep();
-      await sweeper.sweep();
+      for (const each of [pulse, keyReader, membership, sweeper]) await each.sweep();
     },
     async stop() {
       stopping = true;

@@ -2,10 +2,15 @@ import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/audit-entry.ts';
 import { type Clock, monotonicTime as uptime } from '../platform/clock.ts';
 import type { Publish } from '../platform/event-draft.ts';
+import { createPeerLink, peerRoutes } from '../platform/http/peer-link.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { Processes } from '../platform/processes.ts';
 import { createAccessRemoval } from './access-removal.ts';
 import { createCharges } from './charge.ts';
-import { createHandOverFeature, type PeerSettings } from './hand-over/feature.ts';
+import { createHandOver, type HandOverSettings } from './hand-over/hand-over.ts';
+import { keysOf } from './hand-over/messages.ts';
+import { createTakeOver } from './hand-over/take-over.ts';
+import { createWriters, type WriterSettings } from './hand-over/writers.ts';
 import { createHeads } from './heads.ts';
 import { type LedgerPage, walletIdOf } from './ledger-page.ts';
 import { createLedgerWriter } from './ledger-writer.ts';
@@ -13,6 +18,13 @@ import { createManualEntries } from './manual-entries.ts';
 import { openingPage } from './page-builder.ts';
 import { createPublishing } from './publishing.ts';
 import type { BillingStores } from './store.ts';
+
+/** The other processes, and what is noted of them. */
+export interface PeerSettings
+  extends Pick<WriterSettings, 'isWriter' | 'onPeers'>,
+    Pick<HandOverSettings, 'onPosting' | 'onBatch'> {
+  processes: Pick<Processes, 'id' | 'peers'>;
+}
 
 interface Dependencies {
   stores: BillingStores;
@@ -33,6 +45,24 @@ interface Dependencies {
   peers?: PeerSettings | undefined;
 }
 
+type Peers = PeerSettings &
+  Pick<WriterSettings, 'logger'> &
+  Pick<HandOverSettings, 'local' | 'store' | 'clock' | 'uptime' | 'pause'> & { idKey: Uint8Array };
+
+/** The port to the processes that write wallets: `write` as that of the ledger writer. */
+function createPeers({ processes, idKey, ...dependencies }: Peers) {
+  const { send, close } = createPeerLink();
+  const base = { ...dependencies, self: processes.id, keys: keysOf(idKey) };
+  const writers = createWriters({
+    ...base,
+    readPeers: processes.peers,
+    probe: (peer) => handOver.probe(peer),
+  });
+  const handOver = createHandOver({ ...base, writers, send, timeout: AbortSignal.timeout });
+  const routes = peerRoutes(createTakeOver(base));
+  return { write: handOver.write, refresh: writers.refresh, routes, close };
+}
+
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** The ledgers of all wallets: the charges of the three billable endpoints, and the money that operators move. */
@@ -46,8 +76,7 @@ export function createBillingFeature(dependencies: Dependencies) {
     publishing.later(page);
   };
   const local = createLedgerWriter({ store, heads, clock, onWritten, onConflict, uptime, pause });
-  const handOver =
-    peers && createHandOverFeature({ ...peers, local, store, idKey, clock, uptime, pause, logger });
+  const handOver = peers && createPeers({ ...peers, local, store, idKey, clock, uptime, pause, logger });
   const writer = handOver ?? local;
   const removal = createAccessRemoval({ grants, revocations, clock });
 

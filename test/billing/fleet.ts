@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Order } from '../../contracts/charge.ts';
-import { type Billing, createBillingFeature } from '../../server/billing/feature.ts';
-import type { PeerSettings } from '../../server/billing/hand-over/feature.ts';
+import { type Billing, createBillingFeature, type PeerSettings } from '../../server/billing/feature.ts';
 import { createBillingStores } from '../../server/billing/store.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';

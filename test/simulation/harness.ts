@@ -64,7 +64,7 @@ export interface Command {
   ended: boolean;
 }
 
-/** Answers after which a posting may be sent again: the index of ids refuses it, or nobody was told anything. */
+/** Answers after which a posting may be sent again: the index of ids refuses it, or no answer was given. */
 const harmless: readonly Exchange['outcome'][] = ['silence', 'charged', 'used', 'replayed'];
 const firstMoney = 'opening balance';
 

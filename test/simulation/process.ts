@@ -141,7 +141,7 @@ export function startProcess(settings: Settings) {
       ...{ self, isWriter: true, logger: quiet },
       readPeers: async () => list(),
       probe: (peer) => handOver.probe(peer),
-      onRefresh: () => undefined,
+      onPeers: () => undefined,
     });
     const handOver = core.createHandOver({
       ...{ ...base, store, writers, pause, timeout },

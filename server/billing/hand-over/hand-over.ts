@@ -69,14 +69,8 @@ export function createHandOver(settings: HandOverSettings) {
   const lostAt = (until: number): Lost => ({ outcome: 'lost', until, fence: `fence_${randomUUID()}` });
 
   async function exchange(peer: Peer, content: Pick<Request, 'postings' | 'abort'>): Promise<Answer[]> {
-    const request: Request = {
-      version: 1,
-      from: self,
-      to: peer.id,
-      n: ++requests,
-      at: clock.now(),
-      ...content,
-    };
+    const about = { version: 1 as const, from: self, to: peer.id };
+    const request: Request = { ...about, n: ++requests, at: clock.now(), ...content };
     const reply = open<Reply>(keys.reply, await send(peer, seal(keys.request, request)));
     const { to, n, answers = [] } = reply ?? {};
     if (to === self && n === request.n && answers.length === request.postings.length) return answers;
@@ -125,7 +119,7 @@ export function createHandOver(settings: HandOverSettings) {
     return written.outcome === 'used' ? recognise(posting, written.entry) : written;
   }
 
-  /** A page after which nothing that the other process does about this wallet can still land: its own page is refused, or stood before. */
+  /** After this page, the other process's page of this number is refused, and what it places later is dropped. */
   async function writeFence(walletId: string, { until, fence: id }: Lost): Promise<void> {
     await pause(Math.max(0, until - uptime()));
     await local.write({ walletId, id, kind: 'fence', amount: 0 }, { signal: timeout(fenceWithinMs) });
@@ -133,14 +127,12 @@ export function createHandOver(settings: HandOverSettings) {
 
   /** A caller that is refused must not be charged by the other process afterwards. */
   async function writeFenced(posting: Posting, options: Options, lost: Lost): Promise<Written> {
-    const failed = (error: unknown) => ({ outcome: 'error' as const, error });
-    const attempt = await writeHere(posting, options).catch(failed);
-    if (attempt.outcome === 'written' || attempt.outcome === 'used') return attempt;
+    const attempt = writeHere(posting, options);
+    const { outcome } = await attempt.catch(() => ({ outcome: 'failed' }));
+    if (outcome === 'written' || outcome === 'used') return attempt;
     await writeFence(posting.walletId, lost);
     const entry = await store.findDurableEntry(posting);
-    if (entry) return recognise(posting, entry);
-    if (attempt.outcome === 'error') throw attempt.error;
-    return attempt;
+    return entry ? recognise(posting, entry) : attempt;
   }
 
   async function handOver(peer: Peer, posting: Posting, options: Options): Promise<Written> {
@@ -176,12 +168,8 @@ export function createHandOver(settings: HandOverSettings) {
       return local.write(posting, options);
     },
 
-    /** Whether a peer takes postings now. */
-    probe: (peer: Peer): Promise<boolean> =>
-      exchange(peer, { postings: [] }).then(
-        () => true,
-        () => false,
-      ),
+    /** Resolves where a peer takes postings from here. */
+    probe: (peer: Peer): Promise<unknown> => exchange(peer, { postings: [] }),
   };
 }
 

@@ -22,12 +22,8 @@ export interface Request {
 /** What became of a posting; a written entry comes without its grant. `dropped`: it never lands. `failed`: it may yet. */
 export type Answer = Written | { outcome: 'dropped' | 'failed' };
 
-/** `to` and `n` are those of the request. */
-export interface Reply {
-  to: string;
-  n: number;
-  answers: Answer[];
-}
+/** `n` is that of the request, and `to` its sender. */
+export type Reply = { to: string; n: number; answers: Answer[] };
 
 /** One key for each direction. Both follow from the key of ids, which all processes share. */
 export const keysOf = (idKey: Uint8Array) => ({

@@ -10,9 +10,9 @@ export interface WriterSettings {
   isWriter: boolean;
   /** The living processes that do. */
   readPeers: () => Promise<readonly Peer[]>;
-  /** Whether a peer takes postings from here. */
-  probe: (peer: Peer) => Promise<boolean>;
-  onRefresh: (count: { answering: number; silent: number }) => void;
+  /** Resolves where a peer takes postings from here. */
+  probe: (peer: Peer) => Promise<unknown>;
+  onPeers: (count: { answering: number; silent: number }) => void;
   logger: Pick<Logger, 'warn' | 'info'>;
 }
 
@@ -25,7 +25,7 @@ const weight = (processId: string, walletId: string) => hash('sha256', `${proces
  * Names the writer of each wallet: of the living processes, the one with the highest hash of process and wallet. A peer counts
  * from its answer to a probe until it fails. Two processes may disagree for a while: the name is a hint.
  */
-export function createWriters({ self, isWriter, readPeers, probe, onRefresh, logger }: WriterSettings) {
+export function createWriters({ self, isWriter, readPeers, probe, onPeers, logger }: WriterSettings) {
   const answering = new Map<string, Peer>();
   const silent = new Set<string>();
   const chosen = new LRUCache<string, Peer | 'self'>({ max: remembered });
@@ -40,7 +40,7 @@ export function createWriters({ self, isWriter, readPeers, probe, onRefresh, log
     return best;
   }
 
-  function suspect(peer: Peer, err?: unknown): void {
+  function suspect(peer: Peer, err: unknown): void {
     if (answering.delete(peer.id)) chosen.clear();
     if (!silent.has(peer.id))
       logger.warn({ err, peer }, 'no process answers at the private address of another');
@@ -48,8 +48,7 @@ export function createWriters({ self, isWriter, readPeers, probe, onRefresh, log
   }
 
   async function prove(peer: Peer): Promise<void> {
-    if (answering.has(peer.id)) return;
-    if (!(await probe(peer))) return suspect(peer);
+    await probe(peer);
     answering.set(peer.id, peer);
     chosen.clear();
     if (silent.delete(peer.id)) logger.info({ peer }, 'the other process answers again');
@@ -62,8 +61,9 @@ export function createWriters({ self, isWriter, readPeers, probe, onRefresh, log
       const living = new Set(peers.map(({ id }) => id));
       for (const id of silent) if (!living.has(id)) silent.delete(id);
       for (const id of answering.keys()) if (!living.has(id) && answering.delete(id)) chosen.clear();
-      await Promise.all(peers.map(prove));
-      onRefresh({ answering: answering.size, silent: silent.size });
+      const unproven = peers.filter(({ id }) => !answering.has(id));
+      await Promise.all(unproven.map((peer) => prove(peer).catch((err: unknown) => suspect(peer, err))));
+      onPeers({ answering: answering.size, silent: silent.size });
     },
 
     /** The peer that writes a wallet; undefined where this process does. */
