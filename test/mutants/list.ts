@@ -1,6 +1,7 @@
 import { authentication } from './authentication.ts';
 import { cli } from './cli.ts';
 import { flow } from './flow.ts';
+import { handOver } from './hand-over.ts';
 import { liveMode } from './live-mode.ts';
 import { money } from './money.ts';
 import type { Mutation } from './mutation.ts';
@@ -9,6 +10,7 @@ import { webhooks } from './webhooks.ts';
 
 export const mutations: readonly Mutation[] = [
   ...money,
+  ...handOver,
   ...authentication,
   ...roles,
   ...liveMode,

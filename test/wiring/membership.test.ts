@@ -59,7 +59,10 @@ describe('servers on one database', () => {
     const [atFirst = 0, atSecond = 0] = after.map((count, n) => count - (before[n] ?? 0));
     expect(Math.min(atFirst, atSecond)).toBe(0);
     expect(Math.max(atFirst, atSecond)).toBeGreaterThanOrEqual(2);
-    expect(await metricOf(first, 'svc_batch_size_count{kind="ledger_page"}')).toBeGreaterThan(0);
+    const batches = await Promise.all(
+      [first, second].map((each) => metricOf(each, 'svc_batch_size_count{kind="hand_over"}')),
+    );
+    expect(Math.max(...batches)).toBeGreaterThan(0);
   });
 
   it('are not handed over to where they only run the admin API or jobs, or where it is off', async () => {

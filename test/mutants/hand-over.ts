@@ -1,0 +1,51 @@
+import { inFile } from './mutation.ts';
+
+/** What the simulation of hand-overs does not see: authentication, membership, aborts, and what belongs to whom. */
+export const handOver = [
+  ...inFile(
+    'server/billing/hand-over/take-over.ts',
+    ['billing/private-listener', 'billing/hand-over'],
+    [
+      ['request.to !== self', 'false'],
+      ['Math.abs(clock.now() - at) > oldestRequestMs', 'false'],
+      ['n <= (lastOf.get(from) ?? 0)', 'false'],
+      ['!clock.trusted()', 'false'],
+      ['aborted.has(position)', 'false'],
+    ],
+  ),
+  ...inFile(
+    'server/billing/hand-over/messages.ts',
+    ['billing/private-listener', 'billing/hand-over'],
+    [
+      ['sameText(hmac(key, text) + text, sealed)', 'true'],
+      ["keyed(idKey, ['hand-over', 'reply'])", "keyed(idKey, ['hand-over', 'request'])"],
+      ['item.at = new Date(item.at);', ''],
+      ['memo.audit.at = new Date(memo.audit.at);', ''],
+      ['grant.expiresAt = new Date(grant.expiresAt);', ''],
+    ],
+  ),
+  ...inFile(
+    'server/billing/hand-over/hand-over.ts',
+    ['billing/hand-over', 'billing/private-listener'],
+    [
+      ['to === self && n === request.n && ', ''],
+      ['writers.suspect(peer, error);', ''],
+      ['entry.memo?.audit?.id === memo?.audit?.id', 'false'],
+      ['leftOf(options.signal) >= leastLeftMs', 'true'],
+    ],
+  ),
+  ...inFile(
+    'server/billing/hand-over/writers.ts',
+    ['billing/hand-over', 'billing/private-listener'],
+    [
+      ['if (its > highest)', 'if (its < highest || highest === weight(self, walletId))'],
+      ['if (!living.has(id) && answering.delete(id)) chosen.clear();', ''],
+    ],
+  ),
+  ...inFile(
+    'server/platform/processes.ts',
+    ['billing/private-listener'],
+    [['clock.now() - silentAfterMs', 'clock.now() - 10 * silentAfterMs']],
+  ),
+  ...inFile('server/membership.ts', ['wiring/membership'], [["!roles.has('api')", 'false']]),
+];
