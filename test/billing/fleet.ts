@@ -18,8 +18,8 @@ const logger = createLogger('silent');
 /** What happens at a private listener to a message: before the process sees it, and before its answer is sent. */
 interface Faults {
   before?: (() => Promise<void> | void) | undefined;
-  /** `lose`: the answer is not sent, and the connection ends. */
-  after?: (() => Promise<'lose' | undefined> | 'lose' | undefined) | undefined;
+  /** What is sent in the place of an answer. `lose`: nothing, and the connection ends. */
+  after?: ((answer: string) => string) | undefined;
 }
 
 export interface Member {
@@ -113,8 +113,10 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
       messages.push(String(body));
       await faults.before?.();
     });
-    app.addHook('onSend', async (_request, reply) => {
-      if ((await faults.after?.()) === 'lose') reply.raw.destroy();
+    app.addHook('onSend', async (_request, reply, answer) => {
+      const sent = faults.after?.(String(answer)) ?? answer;
+      if (sent === 'lose') reply.raw.destroy();
+      return sent;
     });
     await app.register(handOver.routes);
     await app.listen({ host, port: 0 });

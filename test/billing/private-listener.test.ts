@@ -88,6 +88,19 @@ describe('a private listener refuses', () => {
     expect((await fetch(`http://${writer.peer.address}/messages`)).status).toBe(405);
   });
 
+  it("a reply to another request counts as lost: what was written is the caller's", async () => {
+    const { writer, other, charges } = await pair();
+    let first = '';
+    writer.faults.after = (answer) => {
+      first ||= answer;
+      return first;
+    };
+    const [one, two] = [await token(other, 'one'), await token(other, 'two')];
+    expect([one.outcome, two.outcome, await charges()]).toEqual(['charged', 'charged', 2]);
+    expect(one).not.toEqual(two);
+    expect(other.ways).toMatchObject({ lost: 1 });
+  });
+
   it('a reply that is not authentic counts as lost', async () => {
     const { writer, other, charges } = await pair();
     const { billing, peer } = other;

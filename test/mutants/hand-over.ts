@@ -39,7 +39,7 @@ export const handOver = [
     ['billing/hand-over', 'billing/private-listener'],
     [
       ['if (its > highest)', 'if (its < highest || highest === weight(self, walletId))'],
-      ['if (!living.has(id) && answering.delete(id)) chosen.clear();', ''],
+      ['if (!living.has(id) && answering.delete(id)) chosen.clear();', 'void id;'],
     ],
   ),
   ...inFile(

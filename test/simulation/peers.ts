@@ -5,7 +5,7 @@ import type { Actor, Schedule } from './schedule.ts';
 const faults = ['request lost', 'reply lost', 'arrives late', 'arrives twice', 'slow reply'] as const;
 
 /** As the private link of the product: how soon a process shows that it lives, and how soon it answers. Milliseconds. */
-const [aliveWithin, answerWithin, confirmAfter] = [750, 1_750, 100];
+const [aliveWithin, answerWithin, confirmAfter] = [1_000, 1_750, 100];
 
 /** What a process does with a message. `isClosed`: whether it has seen that the sender waits no longer. */
 type Receive = (body: string, isClosed: () => boolean) => Promise<string | 401 | 503>;

@@ -30,7 +30,7 @@ export interface HandOverSettings extends Base {
   store: Pick<LedgerStore, 'findDurableEntry'>;
   writers: Pick<Writers, 'of' | 'isAnswering' | 'suspect'>;
   /** Carries a request to a peer, and its reply back; rejects where none comes soon. */
-  send: (peer: Peer, body: string) => Promise<string>;
+  send: (peer: Peer, body: string, isProbe: boolean) => Promise<string>;
   pause: (ms: number) => Promise<void>;
   /** As `AbortSignal.timeout`. */
   timeout: (ms: number) => Waiting;
@@ -47,7 +47,7 @@ type Result = Answer | Lost | { outcome: 'not_sent' };
 /** Milliseconds after a request within which the writer may place its postings. */
 const placeWithinMs = 1_000;
 /** Milliseconds that a caller must have left: enough for this process to write after a lost hand-over. */
-const leastLeftMs = 1_000;
+const leastLeftMs = 1_250;
 /** Milliseconds by which two clocks that follow the database's may differ. */
 const clockMarginMs = 1_000;
 const fenceWithinMs = 1_500;
@@ -71,7 +71,10 @@ export function createHandOver(settings: HandOverSettings) {
   async function exchange(peer: Peer, content: Pick<Request, 'postings' | 'abort'>): Promise<Answer[]> {
     const about = { version: 1 as const, from: self, to: peer.id };
     const request: Request = { ...about, n: ++requests, at: clock.now(), ...content };
-    const reply = open<Reply>(keys.reply, await send(peer, seal(keys.request, request)));
+    const reply = open<Reply>(
+      keys.reply,
+      await send(peer, seal(keys.request, request), content.postings.length === 0),
+    );
     const { to, n, answers = [] } = reply ?? {};
     if (to === self && n === request.n && answers.length === request.postings.length) return answers;
     throw new Error('the reply of another process is not authentic');
