@@ -1,4 +1,5 @@
 import type { ShardsView } from '../contracts/admin/schema.ts';
+import type { StatusView } from '../contracts/admin/status.ts';
 
 /** What was looked at, what was found, and what mends it where it is not well. */
 export interface Finding {
@@ -10,6 +11,15 @@ export interface Finding {
 
 export function judge(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
   return { check, ok, found, fix: ok ? null : fix };
+}
+
+/** A database that is away, with the reason and since when. A server before this build names neither. */
+export function judgeDatabase({
+  database,
+  away,
+}: Pick<StatusView, 'database'> & Partial<StatusView>): Finding {
+  const found = away ? `${database} since ${away.since}: ${away.reason}` : database;
+  return judge('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
 }
 
 /** A shard key, or what else is known of where a collection is. */

@@ -7,6 +7,7 @@ import { createMembership } from './membership.ts';
 import { rememberAdminAddress } from './platform/admin-address.ts';
 import { createDatabaseClock, type DatabaseClock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
+import { watchAvailability } from './platform/database/availability.ts';
 import type { Database } from './platform/database/connect.ts';
 import { awaitIndexes } from './platform/database/indexes.ts';
 import { requireSchema, schemaVersion, watchSchema } from './platform/database/schema.ts';
@@ -85,11 +86,7 @@ async function listen(app: HttpServer, address: Address): Promise<string> {
 }
 
 /** Where this process listens, by its roles. */
-function addressesOf({ roles, ...config }: Config): {
-  api?: Address;
-  admin?: Address;
-  health?: Address;
-} {
+function addressesOf({ roles, ...config }: Config): Partial<Record<'api' | 'admin' | 'health', Address>> {
   const api = { ...config.public, variables: { host: 'SVC_HOST', port: 'SVC_PORT' } };
   const admin = { ...config.admin, variables: { host: 'SVC_ADMIN_HOST', port: 'SVC_ADMIN_PORT' } };
   const health = config.health && {
@@ -166,6 +163,7 @@ export async function startServer(
     config,
     db,
     maintenance: maintenance.db,
+    databaseFault: watchAvailability(client, clock.now),
     forms: schema.forms,
     clock,
     keyring,

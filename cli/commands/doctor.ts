@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import { AdminCommand } from '../base-command.ts';
 import { exits, toFailure } from '../failure.ts';
-import { type Finding, judge, judgeShards } from '../findings.ts';
+import { type Finding, judge, judgeDatabase, judgeShards } from '../findings.ts';
 import { localTimes } from '../output/format.ts';
 
 /** Milliseconds that the clocks may differ before signatures and limits look wrong. */
@@ -38,12 +38,13 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
     try {
       const { url, urlFrom, tokenFrom } = this.connection;
       const api = await this.api();
-      const [identity, status, sources, shards] = await Promise.all([
+      const [identity, status, sources] = await Promise.all([
         api.operators.whoami.query(),
         api.status.query(),
         api.sources.list.query(),
-        api.schema.shards.query(),
       ]);
+      // The only one that needs the database.
+      const shards = status.database === 'up' ? judgeShards(await api.schema.shards.query()) : [];
       const skew = Math.round(Date.parse(status.time) - (sent + Date.now()) / 2);
       const sameVersion = status.version === this.config.version;
       const reachable = {
@@ -68,16 +69,13 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
           `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
           'let the machine keep time by NTP',
         ]),
-        judge('database', status.database === 'up', [
-          status.database,
-          'start it, or check MONGODB_URI of the server',
-        ]),
+        judgeDatabase(status),
         judge("the server's clock", status.clockTrusted, [
           status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
           'let server and database keep time by NTP',
         ]),
         judgeSources(sources),
-        ...judgeShards(shards),
+        ...shards,
       ];
     } catch (error) {
       const { message, hint } = toFailure(error, this.connectionSource);

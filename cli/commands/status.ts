@@ -1,19 +1,29 @@
 import { AdminCommand } from '../base-command.ts';
+import { localTime } from '../output/format.ts';
 
 export default class Status extends AdminCommand<typeof Status> {
   static override summary =
     'Show the state of the service: versions, database, waiting deliveries, processes.';
+  static override description =
+    'Answers also while the database is away: why, since when, and what was there before.';
   static override examples = ['<%= config.bin %> status'];
 
   async run() {
     const { url } = this.connection;
-    const { processes, ...status } = await (await this.api()).status.query();
-    this.one({ ...status, cli: this.config.version, url });
-    if (processes && processes.length > 0) {
+    const status = await (await this.api()).status.query();
+    const shown = { ...status, cli: this.config.version, url };
+    // A server before this build says nothing of it.
+    const { last, ...fault } = status.away ?? { last: null };
+    const { processes: _processes, away: _away, ...fields } = shown;
+    this.one(status.away ? { ...fields, away: fault, queue: last?.queue ?? null } : fields);
+    const processes = status.processes ?? last?.processes ?? [];
+    if (last && !this.jsonEnabled())
+      this.notice(`The database is away: queue and processes are of ${localTime(last.at)}.`);
+    if (processes.length > 0) {
       this.log();
       const columns = ['host', 'pid', 'build', 'roles', 'schema', 'startedAt', 'lastSeenAt'] as const;
       this.many(processes, columns);
     }
-    return { ...status, cli: this.config.version, url, processes };
+    return shown;
   }
 }

@@ -15,6 +15,16 @@ export const ProcessView = z.strictObject({
 });
 export type ProcessView = z.infer<typeof ProcessView>;
 
+/** Deliveries not yet finished. */
+const Queue = z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() });
+
+/** Why the database cannot be asked, and what it said last; `last` is null where it was not asked since the start. */
+const Away = z.strictObject({
+  reason: z.string(),
+  since: DateTime,
+  last: z.strictObject({ at: DateTime, processes: z.array(ProcessView), queue: Queue }).nullable(),
+});
+
 /** How the server is, at a glance. */
 export const StatusView = z.strictObject({
   version: z.string(),
@@ -25,11 +35,13 @@ export const StatusView = z.strictObject({
   /** The server's clock, for comparing. */
   time: DateTime,
   database: z.enum(['up', 'down']),
+  /** Null while the database is up. */
+  away: Away.nullable(),
   /** False while the server's clock may not decide about money. */
   clockTrusted: z.boolean(),
   /** Processes of the service, oldest first; null where the database cannot be asked. */
   processes: z.array(ProcessView).nullable(),
   /** Deliveries not yet finished; null where the database cannot be asked. */
-  queue: z.strictObject({ pending: z.number().int(), oldestDueAt: DateTime.nullable() }).nullable(),
+  queue: Queue.nullable(),
 });
 export type StatusView = z.infer<typeof StatusView>;

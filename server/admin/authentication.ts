@@ -1,11 +1,14 @@
+import { LRUCache } from 'lru-cache';
 import type { Identity } from '../../contracts/admin/operators.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { ReadDatabaseFault } from '../platform/database/availability.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { Logger } from '../platform/logging.ts';
 import { minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
-import type { OperatorStore } from './operator-store.ts';
+import type { Operator, OperatorStore } from './operator-store.ts';
 
 interface Dependencies {
   store: Pick<OperatorStore, 'findByHash' | 'touch'>;
@@ -13,10 +16,32 @@ interface Dependencies {
   /** SVC_ADMIN_TOKEN: the first operator, an owner; undefined where that token is retired. */
   firstToken: string | undefined;
   log: Pick<Logger, 'warn'>;
+  databaseFault: ReadDatabaseFault;
 }
 
-/** Who the bearer of an `Authorization` header is. @throws ApiError `operator_unknown`, `rate_limited` */
-export type Authenticate = (authorization: string | undefined, address: string) => Promise<Identity>;
+/**
+ * Who the bearer of an `Authorization` header is, for a call of this procedure or page.
+ * @throws ApiError `operator_unknown`, `rate_limited`; where the database is away, `service_unavailable` or its error
+ */
+export type Authenticate = (
+  authorization: string | undefined,
+  call: { address: string; path: string },
+) => Promise<Identity>;
+
+/**
+ * What needs nothing of the database, and helps while it is away: it is answered to operators whom this process knows.
+ * Everything else asks the database for the operator each time.
+ */
+const fromMemory: ReadonlySet<string> = new Set([
+  'status',
+  'operators.whoami',
+  'operators.roles',
+  'sources.list',
+  '/ops',
+  '/metrics',
+]);
+/** Milliseconds for which a token that was right is known without the database: a shift. */
+const rememberedMs = 12 * 3_600_000;
 
 export const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN', role: 'owner' };
 /** Wrong tokens a minute and subscriber before the answer is 429. A right one always passes. */
@@ -41,7 +66,13 @@ function createFailureCount(clock: Pick<Clock, 'now'>) {
   };
 }
 
-export function createAuthentication({ store, clock, firstToken, log }: Dependencies): Authenticate {
+export function createAuthentication({
+  store,
+  clock,
+  firstToken,
+  log,
+  databaseFault,
+}: Dependencies): Authenticate {
   const firstHash = firstToken === undefined ? undefined : sha256(firstToken);
   const countFailure = createFailureCount(clock);
 
@@ -51,21 +82,48 @@ export function createAuthentication({ store, clock, firstToken, log }: Dependen
     store.touch(id, new Date(now)).catch((err: unknown) => log.warn({ err, id }, 'last use was not noted'));
   }
 
-  async function identify(token: string): Promise<Identity | undefined> {
+  /** Operators by the hash of their token. */
+  const remembered = new LRUCache<string, Operator>({ max: 1_000, ttl: rememberedMs });
+
+  async function find(hash: string): Promise<Operator | undefined> {
+    const operator = await store.findByHash(hash);
+    if (operator?.status === 'active') remembered.set(hash, operator);
+    else remembered.delete(hash);
+    return operator;
+  }
+
+  /** The operator as this process knows them, where the database cannot say. */
+  async function recall(hash: string): Promise<Operator | undefined> {
+    const known = remembered.get(hash);
+    if (known && databaseFault()) return known;
+    try {
+      if (!databaseFault()) return await find(hash);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      if (known) return known;
+    }
+    throw new ApiError('service_unavailable', {
+      retryAfter: 5,
+      description:
+        'The database is away, and this process has not met your token lately; SVC_ADMIN_TOKEN is known without it',
+    });
+  }
+
+  async function identify(token: string, path: string): Promise<Identity | undefined> {
     const hash = sha256(token);
     if (firstHash !== undefined && sameText(hash, firstHash)) return firstOperator;
     if (!isWellFormedSecret('operatorToken', token)) return undefined;
-    const operator = await store.findByHash(hash);
+    const operator = fromMemory.has(path) ? await recall(hash) : await find(hash);
     if (operator?.status !== 'active') return undefined;
     if (operator.expiresAt && operator.expiresAt.getTime() <= clock.now()) return undefined;
-    touch(operator._id, operator.lastUsedAt);
+    if (!databaseFault()) touch(operator._id, operator.lastUsedAt);
     return { id: operator._id, name: operator.name, role: operator.role };
   }
 
-  return async (authorization, address) => {
+  return async (authorization, { address, path }) => {
     const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) throw unknownOperator();
-    const operator = await identify(token);
+    const operator = await identify(token, path);
     if (operator) return operator;
     const { count, retryAfter } = countFailure(subscriberOf(address));
     if (count > wrongTokensPerMinute) {

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import type { Sweep } from '../platform/event-draft.ts';
 import type { KeyRotation } from '../platform/key-rotation.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -42,6 +43,8 @@ interface Dependencies {
   shards: () => Promise<ShardsView>;
   /** Whose a secret is, by its hash. */
   findSecret: (wanted: FindSecret) => Promise<FoundSecret | undefined>;
+  /** Why the database is away; undefined where it is not. */
+  databaseFault: ReadDatabaseFault;
   /** The routers of the features. */
   features: Omit<
     AdminParts,
@@ -79,6 +82,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     upgrade,
     shards,
     findSecret,
+    databaseFault,
     features,
   } = dependencies;
   const auditLog = createAuditLog({ store: stores.audit, clock, log });
@@ -95,9 +99,15 @@ export function createAdmin(dependencies: Dependencies): Admin {
     }),
     schema: createSchemaProcedures(upgrade, shards),
     secrets: createSecretProcedures({ find: findSecret, firstToken }),
-    status: createStatusProcedure({ ...status, clock }),
+    status: createStatusProcedure({ ...status, clock, log, databaseFault }),
   });
-  const authenticate = createAuthentication({ store: stores.operators, clock, firstToken, log });
+  const authenticate = createAuthentication({
+    store: stores.operators,
+    clock,
+    firstToken,
+    log,
+    databaseFault,
+  });
   const { observe, flush } = createRequestLog({
     store: stores.requests,
     metrics,
@@ -112,7 +122,8 @@ export function createAdmin(dependencies: Dependencies): Admin {
     );
     const { overview, backlog } = stores;
     const guides = `${status.about.baseUrl}/docs/guides`;
-    await scope.register(opsRoutes({ authenticate, overview, backlog, metrics, clock, guides }));
+    const figures = { overview, backlog, metrics, clock, log, databaseFault };
+    await scope.register(opsRoutes({ authenticate, ...figures, guides }));
   };
   const metricsRoutes = processMetricsRoutes({ authenticate, metrics });
   return { router, routes, metricsRoutes, observe, flush, sweep: auditLog };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Mode } from '../../contracts/identifiers.ts';
+import type { DatabaseFault } from '../platform/database/availability.ts';
 import { style } from './ops-style.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
@@ -59,6 +60,8 @@ interface Options {
   reloading?: boolean;
   /** Address of the guides; without it there are no links. */
   guides?: string | undefined;
+  /** Why the figures are not of now. */
+  away?: DatabaseFault | undefined;
 }
 
 /** Open problems, each with the command that helps. */
@@ -185,8 +188,19 @@ function groupsOf({ at, deliveries, jobs, pages }: Overview) {
   ];
 }
 
-/** `/ops`: a page without scripts and without actions. */
-export function renderOpsPage(overview: Overview, { reloading = true, guides }: Options = {}): string {
+/** What the page says of a database that is away, and of the age of its figures. */
+function describeAway({ reason, since }: DatabaseFault, overview: Overview | undefined) {
+  const figures = overview
+    ? `What follows is of ${timeOf(overview.at)} UTC.`
+    : 'This process has not shown its figures since it started.';
+  return { title: `The database is away since ${timeOf(since)} UTC`, reason, figures };
+}
+
+/** `/ops`: a page without scripts and without actions. @param overview undefined where it was never read */
+export function renderOpsPage(
+  overview: Overview | undefined,
+  { reloading = true, guides, away }: Options = {},
+): string {
   const help: Help = (command, rest = '') => ({
     command: `svcadmin ${command}${rest && ` ${rest}`}`,
     href: guides && `${guides}/cli#${commands[command]}`,
@@ -194,15 +208,18 @@ export function renderOpsPage(overview: Overview, { reloading = true, guides }: 
   const empty = 'Nothing to show';
   return eta.render('./ops', {
     style,
-    at: timeOf(overview.at),
+    at: overview && timeOf(overview.at),
+    away: away && describeAway(away, overview),
     reloading,
     reloadSeconds: opsRefreshSeconds,
-    tasks: tasks(overview, help),
-    groups: groupsOf(overview),
-    sections: [
-      { title: 'Live', live: true, tables: tablesOf('live', overview, help), empty },
-      { title: 'Test', tables: tablesOf('test', overview, help), empty },
-      { title: 'Of no known client', tables: tablesOf(undefined, overview, help) },
-    ],
+    tasks: overview ? tasks(overview, help) : [],
+    groups: overview ? groupsOf(overview) : [],
+    sections: overview
+      ? [
+          { title: 'Live', live: true, tables: tablesOf('live', overview, help), empty },
+          { title: 'Test', tables: tablesOf('test', overview, help), empty },
+          { title: 'Of no known client', tables: tablesOf(undefined, overview, help) },
+        ]
+      : [],
   });
 }

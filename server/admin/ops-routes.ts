@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { mayCall } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
-import { isUnavailable } from '../platform/database/connect.ts';
+import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { ApiError } from '../platform/errors.ts';
 import { asGeneral, renderErrors } from '../platform/http/errors.ts';
-import { sha256 } from '../platform/ids.ts';
+import type { Logger } from '../platform/logging.ts';
 import type { Authenticate } from './authentication.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { Metrics } from './metrics.ts';
 import { opsPagePolicy, opsRefreshSeconds, renderOpsPage } from './ops-page.ts';
 import type { OverviewStore } from './overview-store.ts';
+import { createRememberedRead } from './remembered-read.ts';
 import { createSharedRead } from './shared-read.ts';
 
 interface Dependencies {
@@ -19,6 +19,8 @@ interface Dependencies {
   backlog: Pick<BacklogStore, 'read'>;
   metrics: Metrics;
   clock: Pick<Clock, 'now'>;
+  log: Pick<Logger, 'warn'>;
+  databaseFault: ReadDatabaseFault;
   /** Where the guides are, which explain the commands that the page names. */
   guides?: string;
 }
@@ -26,9 +28,6 @@ interface Dependencies {
 /** Milliseconds for which scrapers, and readers of the page, share one read of the database. */
 const scrapedEvery = 15_000;
 const pageFreshFor = 5_000;
-/** Milliseconds for which an admitted token stays valid for metrics while the database cannot be reached. */
-const tokenCacheMs = 600_000;
-
 /** Browsers sign in by HTTP Basic: any name, the operator token as the password. */
 function asBearer(authorization: string | undefined): string | undefined {
   const [, credentials] = /^Basic +(\S+)$/i.exec(authorization ?? '') ?? [];
@@ -48,10 +47,10 @@ function askToSignIn(error: unknown): never {
 function createAdmission(authenticate: Authenticate) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     void reply.header('cache-control', 'no-store');
-    const { role } = await authenticate(asBearer(request.headers.authorization), request.ip).catch(
-      askToSignIn,
-    );
+    const { headers, ip: address } = request;
     const page = request.routeOptions.url ?? '';
+    const call = { address, path: page };
+    const { role } = await authenticate(asBearer(headers.authorization), call).catch(askToSignIn);
     if (!mayCall(role, page, undefined)) throw new ApiError('not_permitted');
   };
 }
@@ -62,21 +61,10 @@ interface MetricsDependencies {
   render: () => Promise<string>;
 }
 
-/** `GET /metrics` for Prometheus. Recently admitted tokens stay valid while the database cannot be reached. */
+/** `GET /metrics` for Prometheus. */
 function metricsRoute({ authenticate, contentType, render }: MetricsDependencies): FastifyPluginAsync {
-  const admit = createAdmission(authenticate);
-  const admitted = new LRUCache<string, true>({ max: 100, ttl: tokenCacheMs });
-
   return async (scope) => {
-    scope.addHook('onRequest', async (request, reply) => {
-      const token = sha256(request.headers.authorization ?? '');
-      try {
-        await admit(request, reply);
-        admitted.set(token, true);
-      } catch (error) {
-        if (!isUnavailable(error) || !admitted.has(token)) throw error;
-      }
-    });
+    scope.addHook('onRequest', createAdmission(authenticate));
     scope.get('/metrics', { logLevel: 'silent' }, async (_request, reply) =>
       reply.type(contentType).send(await render()),
     );
@@ -102,6 +90,8 @@ export function opsRoutes({
   backlog,
   metrics,
   clock,
+  log,
+  databaseFault,
   guides,
 }: Dependencies): FastifyPluginAsync {
   const readBacklog = createSharedRead({
@@ -109,15 +99,16 @@ export function opsRoutes({
     freshFor: scrapedEvery,
     clock,
   });
-  const readOverview = createSharedRead({
-    read: () => overview.read(clock.now()),
-    freshFor: pageFreshFor,
+  const readOverview = createRememberedRead({
+    read: createSharedRead({ read: () => overview.read(clock.now()), freshFor: pageFreshFor, clock }),
+    databaseFault,
     clock,
+    log,
   });
 
   /** Omits the database's figures if the database does not answer. */
   async function render(): Promise<string> {
-    const found = await readBacklog().catch(() => undefined);
+    const found = databaseFault() ? undefined : await readBacklog().catch(() => undefined);
     return found ? metrics.render(found, clock.now()) : metrics.renderProcess();
   }
 
@@ -126,7 +117,8 @@ export function opsRoutes({
     await scope.register(metricsRoute({ authenticate, contentType: metrics.contentType, render }));
     scope.get('/ops', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
       const reloading = !Object.hasOwn(request.query as object, 'still');
-      const page = renderOpsPage(await readOverview(), { reloading, guides });
+      const { last, away } = await readOverview();
+      const page = renderOpsPage(last?.value, { reloading, guides, away });
       if (reloading) void reply.header('refresh', String(opsRefreshSeconds));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);

@@ -31,9 +31,14 @@ export function adminRoutes({
   authenticate,
   auditLog,
 }: Dependencies): FastifyPluginAsync {
-  async function identify(request: FastifyRequest, reply: FastifyReply): Promise<AdminContext['operator']> {
+  async function identify(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+  ): Promise<AdminContext['operator']> {
     try {
-      const operator = await authenticate(request.headers.authorization, request.ip);
+      const { headers, ip: address } = request;
+      const operator = await authenticate(headers.authorization, { address, path });
       void reply.header(environmentHeader, environment);
       return operator;
     } catch (thrown) {
@@ -48,8 +53,8 @@ export function adminRoutes({
   const trpcOptions: FastifyTRPCPluginOptions<AdminRouter>['trpcOptions'] = {
     router,
     allowBatching: false,
-    createContext: async ({ req, res }): Promise<AdminContext> => ({
-      operator: await identify(req, res),
+    createContext: async ({ req, res, info }): Promise<AdminContext> => ({
+      operator: await identify(req, res, info.calls[0]?.path ?? ''),
       requestId: req.id,
       address: req.ip,
       failed: (error) => noteFailure(req, error),

@@ -1,7 +1,10 @@
 import { type ProcessView, StatusView } from '../../contracts/admin/status.ts';
 import { procedure } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { ReadDatabaseFault } from '../platform/database/availability.ts';
+import type { Logger } from '../platform/logging.ts';
 import type { Processes, ProcessRecord } from '../platform/processes.ts';
+import { createRememberedRead } from './remembered-read.ts';
 
 const viewProcess = ({
   _id,
@@ -25,20 +28,38 @@ export interface StatusSources {
   readProcesses: Processes['list'];
 }
 
+/** What the database is asked for. */
+type Figures = { [Name in 'processes' | 'queue']: NonNullable<StatusView[Name]> };
+
+interface Dependencies extends StatusSources {
+  databaseFault: ReadDatabaseFault;
+  log: Pick<Logger, 'warn'>;
+}
+
 /** `svcadmin status`: answers also where the database does not. */
-export function createStatusProcedure({ about, clock, readQueue, readProcesses }: StatusSources) {
+export function createStatusProcedure(dependencies: Dependencies) {
+  const { about, clock, readQueue, readProcesses } = dependencies;
+
+  async function read(): Promise<Figures> {
+    const [{ pending, oldestDueAt }, processes] = await Promise.all([readQueue(), readProcesses()]);
+    return {
+      processes: processes.map(viewProcess),
+      queue: { pending, oldestDueAt: oldestDueAt?.toISOString() ?? null },
+    };
+  }
+  const remembered = createRememberedRead({ ...dependencies, read });
+
   return procedure.output(StatusView).query(async () => {
-    const [queue, processes] = await Promise.all([
-      readQueue().catch(() => null),
-      readProcesses().catch(() => null),
-    ]);
+    const { last, away } = await remembered();
+    const known = last && { at: last.at.toISOString(), ...last.value };
     return {
       ...about,
       time: new Date(clock.now()).toISOString(),
-      database: queue ? ('up' as const) : ('down' as const),
+      database: away ? ('down' as const) : ('up' as const),
+      away: away ? { reason: away.reason, since: away.since.toISOString(), last: known ?? null } : null,
       clockTrusted: clock.trusted(),
-      processes: processes?.map(viewProcess) ?? null,
-      queue: queue && { pending: queue.pending, oldestDueAt: queue.oldestDueAt?.toISOString() ?? null },
+      processes: (away ? undefined : last?.value.processes) ?? null,
+      queue: (away ? undefined : last?.value.queue) ?? null,
     };
   });
 }

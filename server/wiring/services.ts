@@ -4,6 +4,7 @@ import { createBillingFeature } from '../billing/feature.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
@@ -56,6 +57,8 @@ export interface Foundation {
   db: Database['db'];
   /** The same database through connections that wait longer for an answer. */
   maintenance?: Database['db'];
+  /** Why the database is away, as far as that is known; undefined where it is not. */
+  databaseFault?: ReadDatabaseFault;
   /** Which forms of documents there are; default: the new one only. */
   forms?: KnownForms;
   clock: Clock;
@@ -81,7 +84,7 @@ export function createServices(foundation: Foundation) {
   const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
     foundation;
   const { stores: replaced, processMetrics, tracing } = foundation;
-  const { forms = onlyNew } = foundation;
+  const { forms = onlyNew, databaseFault = () => undefined } = foundation;
   const stores = { ...createStores(db, { maintenance, forms }), ...replaced };
   const pace = { ...defaultPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
@@ -228,6 +231,7 @@ export function createServices(foundation: Foundation) {
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,
     shards: () => reportShards(db),
+    databaseFault,
     findSecret: createSecretOwners({ db, stores, sealing, clock }),
     features: {
       partners: partners.procedures,

@@ -127,8 +127,9 @@ it('wrong operator tokens are counted by the /64 of an IPv6 address', async () =
     clock: manualClock(),
     firstToken: undefined,
     log: { warn: () => undefined },
+    databaseFault: () => undefined,
   });
-  const wrongFrom = (address: string) => authenticate('Bearer wrong', address);
+  const wrongFrom = (address: string) => authenticate('Bearer wrong', { address, path: 'status' });
   for (let n = 0; n < wrongTokens; n += 1)
     await expect(wrongFrom(`2001:db8::${n}:1`)).rejects.toMatchObject({ code: 'operator_unknown' });
   await expect(wrongFrom('2001:db8::ffff:1')).rejects.toMatchObject({ code: 'rate_limited' });

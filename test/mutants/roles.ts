@@ -44,6 +44,29 @@ export const roles = [
     ],
   ),
   ...inFile(
+    'server/admin/authentication.ts',
+    ['admin/database-away'],
+    [
+      ['fromMemory.has(path) ? await recall(hash) : await find(hash)', 'await recall(hash)'],
+      ['else remembered.delete(hash);', ''],
+      ['if (known && databaseFault()) return known;', ''],
+    ],
+  ),
+  ...inFile(
+    'server/admin/remembered-read.ts',
+    ['admin/database-away'],
+    [
+      ['if (databaseFault() === undefined) await refresh();', 'await refresh();'],
+      ['away: databaseFault() ?? failing', 'away: databaseFault()'],
+      ['      failing = undefined;\n', ''],
+    ],
+  ),
+  ...inFile(
+    'server/platform/database/availability.ts',
+    ['admin/database-away'],
+    [['since: fault?.since ?? new Date(now())', 'since: new Date(now())']],
+  ),
+  ...inFile(
     'server/admin/ops-routes.ts',
     ['admin/permissions'],
     [['if (!mayCall(role, page, undefined)) throw', "if (role === 'support' && page === '') throw"]],

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthentication } from '../../server/admin/authentication.ts';
+import type { Operator } from '../../server/admin/operator-store.ts';
+import { createRememberedRead } from '../../server/admin/remembered-read.ts';
+import type { DatabaseFault } from '../../server/platform/database/availability.ts';
+import { randomSecret } from '../../server/platform/ids.ts';
+import { freshDatabase } from '../harness/database.ts';
+import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { startTcpProxy } from '../platform/tcp-proxy.ts';
+
+interface Site {
+  server: TestServer;
+  ops: { token: string; admin: TestServer['admin'] };
+  late: { token: string; admin: TestServer['admin'] };
+  proxy: Awaited<ReturnType<typeof startTcpProxy>>;
+  stop(): Promise<void>;
+}
+
+/** A server that reaches its database through a proxy, with an operator whom it has met, and one whom it has not. */
+async function startBehindProxy(): Promise<Site> {
+  const database = await freshDatabase({ keep: true });
+  const url = new URL(database.uri);
+  const proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  url.searchParams.set('directConnection', 'true');
+  const server = await startTestServer({ env: { MONGODB_URI: url.href } });
+  const make = async (name: string) => {
+    const { token } = await server.admin.operators.create.mutate({ name, role: 'ops' });
+    return { token, admin: server.as(token) };
+  };
+  return {
+    ...{ server, proxy, ops: await make('ops'), late: await make('late') },
+    async stop() {
+      await proxy.restore();
+      await server.stop();
+      await proxy.stop();
+      await database.drop();
+    },
+  };
+}
+
+const page = ({ server }: Site, token: string) =>
+  fetch(`${server.adminUrl}/ops`, { headers: { authorization: `Bearer ${token}` } });
+
+async function timed<T>(call: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const since = performance.now();
+  const value = await call();
+  return { value, ms: performance.now() - since };
+}
+
+describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (%s)', (how) => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startBehindProxy();
+  });
+  afterAll(() => site.stop());
+
+  it('status and /ops answer from memory with the reason and since when, then as before', async ({
+    expect,
+  }) => {
+    const { server, ops, late, proxy } = site;
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await server.admin.wallets.adjust.mutate({
+      partnerId,
+      mode: 'live',
+      amount: 999,
+      reason: 'nearly empty',
+    });
+    await server.admin.wallets.list.query({ below: 1_000 });
+    const before = await ops.admin.status.query();
+    expect(before).toMatchObject({ database: 'up', away: null, processes: [{}], queue: { pending: 0 } });
+    expect(await (await page(site, ops.token)).text()).toContain('The live wallet of Acme has 9.99 USD left');
+
+    const cutAt = Date.now();
+    await proxy[how]();
+    // The connections notice within seconds. Until then a call takes as long as the database does.
+    await expect
+      .poll(async () => (await server.admin.status.query()).database, { timeout: 25_000 })
+      .toBe('down');
+    const first = await server.admin.status.query();
+    const { value: status, ms } = await timed(() => ops.admin.status.query());
+    expect(status).toMatchObject({
+      database: 'down',
+      processes: null,
+      queue: null,
+      version: before.version,
+      away: {
+        reason: expect.stringMatching(/\S/),
+        last: { at: expect.any(String), processes: before.processes, queue: before.queue },
+      },
+    });
+    const since = Date.parse(status.away?.since ?? '');
+    expect(since).toBeGreaterThan(cutAt - 2_000);
+    expect(since).toBeLessThan(Date.now() + 2_000);
+    expect(Date.parse(first.away?.since ?? '')).toBe(since);
+
+    const shown = await timed(async () => {
+      const answer = await page(site, ops.token);
+      return { status: answer.status, html: await answer.text() };
+    });
+    expect(shown.value.status).toBe(200);
+    expect(shown.value.html).toContain('The database is away since');
+    expect(shown.value.html).toContain('Database away');
+    expect(shown.value.html).toMatch(/What follows is of \d{4}-/);
+    expect(shown.value.html).toContain('The live wallet of Acme has 9.99 USD left');
+
+    // A call that needs the database waits for it.
+    const asked = await timed(() => refusal(ops.admin.partners.list.query({})));
+    expect(asked.value).toBe('service_unavailable');
+    expect(ms).toBeLessThan(asked.ms / 2);
+    expect(shown.ms).toBeLessThan(asked.ms / 2);
+
+    expect(await ops.admin.operators.whoami.query()).toMatchObject({ name: 'ops', role: 'ops' });
+    expect((await ops.admin.sources.list.query()).length).toBeGreaterThan(0);
+    const unknown = await timed(() => late.admin.status.query().catch((error: Error) => error.message));
+    expect(unknown.value).toContain('this process has not met your token lately');
+    expect(unknown.ms).toBeLessThan(asked.ms / 2);
+    expect((await page(site, late.token)).status).toBe(503);
+    expect((await page(site, 'wrong')).status).toBe(401);
+    expect(
+      await server
+        .as('wrong')
+        .status.query()
+        .catch((error: Error) => error.message),
+    ).toContain('unknown');
+
+    await proxy.restore();
+    const again = async () => (await ops.admin.status.query()).database;
+    await expect.poll(again, { timeout: 25_000 }).toBe('up');
+    expect(await ops.admin.status.query()).toMatchObject({ away: null, queue: { pending: 0 } });
+    expect(await (await page(site, ops.token)).text()).not.toContain('The database is away');
+  }, 90_000);
+});
+
+it('/ops and status say so where nothing was read before', async () => {
+  const site = await startBehindProxy();
+  await site.proxy.cut();
+  const status = async () => site.server.admin.status.query();
+  await expect.poll(async () => (await status()).database, { timeout: 25_000 }).toBe('down');
+  expect((await status()).away).toMatchObject({ last: null });
+  const answer = await page(site, adminToken);
+  expect(answer.status).toBe(200);
+  expect(await answer.text()).toContain('This process has not shown its figures since it started.');
+  await site.stop();
+});
+
+describe('a read that is remembered', () => {
+  it('says since when it fails, though the connections look well, until it succeeds again', async () => {
+    const clock = manualClock();
+    let answer: () => Promise<number> = async () => 1;
+    let asked = 0;
+    let fault: DatabaseFault | undefined;
+    const warnings: unknown[] = [];
+    const remembered = createRememberedRead({
+      read: () => {
+        asked += 1;
+        return answer();
+      },
+      databaseFault: () => fault,
+      clock,
+      log: { warn: (about: unknown) => warnings.push(about) },
+    });
+    const last = { value: 1, at: new Date(clock.now()) };
+    expect(await remembered()).toEqual({ last, away: undefined });
+    clock.advance(1_000);
+    answer = () => Promise.reject(new Error('no rights'));
+    const away = { reason: 'no rights', since: new Date(clock.now()) };
+    expect(await remembered()).toEqual({ last, away });
+    clock.advance(1_000);
+    expect(await remembered()).toEqual({ last, away });
+    // It is no outage that the log has already.
+    expect(warnings).toHaveLength(2);
+    fault = { reason: 'gone', since: new Date(clock.now()) };
+    expect(await remembered()).toEqual({ last, away: fault });
+    expect(asked).toBe(3);
+    [fault, answer] = [undefined, async () => 2];
+    expect(await remembered()).toEqual({ last: { value: 2, at: new Date(clock.now()) }, away: undefined });
+  });
+});
+
+describe('an operator whom a process has met', () => {
+  const token = randomSecret('operatorToken');
+  const kim = { _id: 'opr_kim', name: 'Kim', role: 'ops', status: 'active' } as Operator;
+  const away: DatabaseFault = { reason: 'gone', since: new Date() };
+
+  function setUp(first: Partial<Operator> = {}) {
+    const clock = manualClock();
+    let [operator, fault]: [Operator | undefined, DatabaseFault | undefined] = [
+      { ...kim, ...first },
+      undefined,
+    ];
+    const asked: string[] = [];
+    const authenticate = createAuthentication({
+      store: {
+        findByHash: async (hash) => {
+          asked.push(hash);
+          return operator;
+        },
+        touch: async () => undefined,
+      },
+      clock,
+      firstToken: undefined,
+      log: { warn: () => undefined },
+      databaseFault: () => fault,
+    });
+    return {
+      clock,
+      asked,
+      call: (path = 'status') => authenticate(`Bearer ${token}`, { address: '::1', path }),
+      become(change: Partial<Operator> | undefined) {
+        operator = change && { ...kim, ...change };
+      },
+      lose() {
+        fault = away;
+      },
+    };
+  }
+
+  it('is known without the database for calls that need none, and for no other', async () => {
+    const { call, lose, asked } = setUp();
+    await call();
+    lose();
+    for (const path of ['status', 'operators.whoami', 'operators.roles', 'sources.list', '/ops', '/metrics'])
+      expect(await call(path)).toEqual({ id: 'opr_kim', name: 'Kim', role: 'ops' });
+    expect(asked).toHaveLength(1);
+    for (const path of ['partners.list', 'partners.suspend', 'keyring.retire', 'sources.check', ''])
+      await call(path);
+    expect(asked).toHaveLength(6);
+  });
+
+  it('is not known any more after the process has seen the revocation', async () => {
+    const { call, become, lose } = setUp();
+    await call();
+    become({ status: 'revoked' });
+    await expect(call('partners.list')).rejects.toMatchObject({ code: 'operator_unknown' });
+    lose();
+    await expect(call()).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+
+  it('is not known any more when the token has expired', async () => {
+    const { call, clock, lose } = setUp({ expiresAt: new Date(Date.now() + 60_000) });
+    await call();
+    lose();
+    await call();
+    clock.advance(61_000);
+    await expect(call()).rejects.toMatchObject({ code: 'operator_unknown' });
+  });
+});
