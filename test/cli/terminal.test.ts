@@ -2,6 +2,7 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPartner, visit } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { commandLine, executable } from './svcadmin.ts';
@@ -122,6 +123,34 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
     await terminal.interrupt();
     await shows(/^Cancelled$.*^exit 130$/ms);
     expect((await server.admin.partners.show.query({ partnerId: id })).status).toBe('active');
+  });
+
+  it('asks why data of a live user are read, and keeps the answer in the audit log', async () => {
+    await login();
+    const partner = await createPartner(server);
+    await visit(server, partner);
+    const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
+    await server.db.collection('enrollments').updateMany({}, { $set: { mode: 'live' } });
+    await terminal.clear();
+    await terminal.type(`${svcadmin} enrollments show ${enrollment?.id}`);
+    await shows('Why do you read them?');
+    expect(await terminal.screen()).not.toContain(enrollment?.sub);
+    await terminal.type('ticket 4711');
+    await shows(/Sub +\S/);
+    const [entry] = await server.admin.auditLog.list.query({ action: 'enrollments.show' });
+    expect(entry).toMatchObject({ outcome: 'read', input: { reason: 'ticket 4711' } });
+  });
+
+  it('asks for a leaked secret without showing it', async () => {
+    await login();
+    const { clientId, clientSecret } = await createPartner(server);
+    await terminal.clear();
+    await terminal.type(`${svcadmin} secrets find`);
+    await shows('Leaked secret');
+    await terminal.type(clientSecret);
+    await shows(clientId);
+    expect(await terminal.screen()).toContain(`Next: svcadmin clients rotate-secret ${clientId}`);
+    expect(await terminal.screen()).not.toContain(clientSecret);
   });
 
   it('asks for no token where no admin API answers', async () => {
