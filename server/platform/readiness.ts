@@ -87,8 +87,11 @@ export function createReadiness(dependencies: Dependencies): Readiness {
     if (String(reasons) === logged) return;
     logged = String(reasons);
     const ready = reasons.length === 0;
-    // An operator has requested the stop, so this is no warning.
-    logger[ready || isStopping() ? 'info' : 'warn']({ ready, reasons }, 'readiness changed');
+    // A start and a stop are wanted, so they are no warning.
+    logger[ready || isStopping() || starting() !== undefined ? 'info' : 'warn'](
+      { ready, reasons },
+      'readiness changed',
+    );
   }
 
   return {
