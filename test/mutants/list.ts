@@ -6,6 +6,7 @@ import { liveMode } from './live-mode.ts';
 import { money } from './money.ts';
 import type { Mutation } from './mutation.ts';
 import { roles } from './roles.ts';
+import { running } from './running.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutations: readonly Mutation[] = [
@@ -17,4 +18,5 @@ export const mutations: readonly Mutation[] = [
   ...webhooks,
   ...flow,
   ...cli,
+  ...running,
 ];

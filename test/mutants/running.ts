@@ -1,0 +1,62 @@
+import { inFile } from './mutation.ts';
+
+/** What a process makes of its database: refused writes, readiness, the start. */
+export const running = [
+  ...inFile(
+    'server/platform/database/failures.ts',
+    ['platform/refused-writes', 'platform/database/connect'],
+    [
+      ["  [13, 'Unauthorized'],\n", ''],
+      ["  [8000, 'AtlasError'], // such as a quota that is used up\n", ''],
+      ['isUnavailable(error) && !refusedWriteCodes.has(error.code)', 'false'],
+    ],
+  ),
+  ...inFile(
+    'server/billing/page-insert.ts',
+    ['platform/refused-writes'],
+    [['isTurnedAway(error) ? drafts.map(() => error as Error) : findOut(', 'findOut(']],
+  ),
+  ...inFile(
+    'server/platform/readiness.ts',
+    ['platform/refused-writes', 'platform/index-builds'],
+    [
+      ['if (fault === undefined) return [];', 'return [];'],
+      ["return step === undefined ? undefined : { obstacle: 'starting', text: step };", 'return undefined;'],
+    ],
+  ),
+  ...inFile(
+    'server/platform/write-probe.ts',
+    ['platform/write-probe'],
+    [
+      ['if (last && uptime() < last.until) return last.fault;', ''],
+      ['underway ??= tryWrite();', 'underway = tryWrite();'],
+    ],
+  ),
+  ...inFile(
+    'server/start.ts',
+    ['platform/index-builds'],
+    [["return starting() && 'This process is starting';", 'return undefined;']],
+  ),
+  ...inFile(
+    'server/platform/database/indexes.ts',
+    ['platform/database/indexes', 'platform/index-builds'],
+    [
+      ['if (unique.length > 0) await', 'if (unique.length > 99) await'],
+      ['if (!isUnavailable(error)) throw error;\n      logger.warn', 'throw error;\n      logger.warn'],
+    ],
+  ),
+  ...inFile(
+    'server/platform/database/connect.ts',
+    ['platform/database/connect'],
+    [
+      ['if (wireVersion >= oldest.wireVersion) return;', 'return;'],
+      ["if (wanted === 'true' && !possible) {", 'if (false) {'],
+      ['replicated\n    ? {', 'retryableWrites\n    ? {'],
+    ],
+  ),
+  ...inFile(
+    'server/platform/database/schema.ts',
+    ['platform/database/schema'],
+    [['refusal?.code !== duplicateKey || refusal.keyPattern !== undefined', 'true']],
+  ),
+];
