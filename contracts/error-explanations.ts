@@ -12,7 +12,7 @@ export interface Explanation {
 export const generalExplanations: Readonly<Partial<Record<ErrorCode, Explanation>>> = {
   invalid_request: {
     cause:
-      'A parameter, a header or a field is missing or malformed, or a parameter is given twice. Or the body is not a JSON object, or is over 64 KiB.',
+      'A parameter, a header or a field is missing or malformed, or a parameter or a member is given twice. Or the body is not a JSON object, or is over 64 KiB.',
     fix: 'The text names it. Nothing was debited, and a code stays usable.',
   },
   payment_required: {

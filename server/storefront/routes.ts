@@ -5,6 +5,7 @@ import { GeneralError } from '../../contracts/verification.ts';
 import { ApiError } from '../platform/errors.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
+import { parseJson } from '../platform/http/json.ts';
 import type { Deadline } from '../platform/pace.ts';
 import type { Caller } from './caller.ts';
 
@@ -22,11 +23,7 @@ function parseBody(type: string | undefined, raw: Buffer): unknown {
   if (!/^application\/json *(;|$)/i.test(type ?? '')) {
     throw new ApiError('bad_input', { description: 'Content-Type must be application/json' });
   }
-  try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch {
-    throw new ApiError('bad_input', { description: 'The request body is not valid JSON' });
-  }
+  return parseJson(raw.toString('utf8'));
 }
 
 /** `/api/integrations/storefront`: who signed it is judged on the raw bytes, before they are read as JSON. */

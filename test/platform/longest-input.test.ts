@@ -4,6 +4,7 @@ import { TokenRequest } from '../../contracts/oauth.ts';
 import { SigningHeaders } from '../../contracts/storefront.ts';
 import { StartQuery } from '../../contracts/verification.ts';
 import { presentCredentials } from '../../server/oauth/basic-credentials.ts';
+import { parseJson } from '../../server/platform/http/json.ts';
 import { parseForm } from '../../server/platform/http/parameters.ts';
 import { boundHeaders } from '../../server/platform/http/request-headers.ts';
 import { isTokenOf } from '../../server/verification/browser/csrf.ts';
@@ -85,6 +86,8 @@ describe('a parser of unauthenticated input', () => {
     ['presentedLink', longestBody, presentedLink],
     ['presentedCode', longestBody, presentedCode],
     ['parseForm', longestBody, parseForm],
+    ['parseJson', longestBody, parseJson],
+    ['parseJson of a string', longestBody, (text) => parseJson(JSON.stringify({ text }))],
     ['StartQuery', longestHead, (text) => StartQuery.safeParse({ scope: text, state: text })],
     ['TokenRequest', longestBody, (text) => TokenRequest.safeParse({ code_verifier: text })],
     ['SigningHeaders', longestHead, (text) => SigningHeaders.safeParse({ 'x-svc-timestamp': text })],

@@ -11,6 +11,13 @@ export function withoutEmpty(parameters: unknown): unknown {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
 }
 
+/** @throws ApiError `invalid_request`: a parameter, or a member of a JSON object, is given twice */
+export function refuseRepeated(name: string): never {
+  // An unknown name is the caller's own text: only a plain word is sent back.
+  const shown = /^\w{1,64}$/.test(name) ? name : 'A parameter';
+  throw new ApiError('invalid_request', { description: `${shown} must be given once` });
+}
+
 /**
  * Refuses a query or a form that repeats a parameter, a known one or not (RFC 6749 3.1 and 3.2).
  * @throws ApiError invalid_request
@@ -18,10 +25,7 @@ export function withoutEmpty(parameters: unknown): unknown {
 export function requireOnce(parameters: unknown): void {
   if (!isRecord(parameters)) return;
   const [name] = Object.entries(parameters).find(([, value]) => Array.isArray(value)) ?? [];
-  if (name === undefined) return;
-  // An unknown name is the caller's own text: only a plain word is sent back.
-  const shown = /^\w{1,64}$/.test(name) ? name : 'A parameter';
-  throw new ApiError('invalid_request', { description: `${shown} must be given once` });
+  if (name !== undefined) refuseRepeated(name);
 }
 
 /** Fields of a form. Ours have at most seven, and OAuth libraries add few. */

@@ -16,6 +16,7 @@ import type { Logger } from '../logging.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
 import { asGeneral, asOAuth, renderErrors } from './errors.ts';
+import { acceptJson } from './json.ts';
 import { oneAtATime } from './pipelining.ts';
 import { boundHeaders } from './request-headers.ts';
 
@@ -121,6 +122,7 @@ export function createHttpServer({
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
+  acceptJson(app);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id);
     boundHeaders(request.raw.headers);

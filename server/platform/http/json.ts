@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../errors.ts';
+import { refuseRepeated } from './parameters.ts';
+
+/** A bracket, or a string: with its colon where it is the name of a member. */
+const tokens = /[{}[\]]|"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+
+/**
+ * The name of a member that an object of `json` has twice, at any depth; undefined where there is none. `JSON.parse` would
+ * keep the last one. Without recursion, so that deep nesting costs no stack.
+ * @param json valid JSON
+ */
+function repeatedMember(json: string): string | undefined {
+  /** Names in each open object; undefined for an open list. */
+  const open: (Set<string> | undefined)[] = [];
+  for (const [token, colon] of json.matchAll(tokens)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '[') open.push(undefined);
+    else if (token === '}' || token === ']') open.pop();
+    else if (colon !== undefined) {
+      // An escaped name is the same name: "\u0061" is "a".
+      const name: string = JSON.parse(token.slice(0, -colon.length));
+      const names = open.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+  }
+  return undefined;
+}
+
+const malformed = (description: string) => new ApiError('invalid_request', { description });
+
+/**
+ * The value of a JSON body.
+ * @throws ApiError `invalid_request` for an empty body, for what is not JSON, and for a member that is given twice
+ */
+export function parseJson(body: string): unknown {
+  if (body === '') throw malformed('The request body is empty');
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    throw malformed('The request body is not valid JSON');
+  }
+  const repeated = repeatedMember(body);
+  if (repeated !== undefined) refuseRepeated(repeated);
+  return value;
+}
+
+/** JSON bodies for the routes of `scope`, in the place of the framework's own parser. */
+export function acceptJson(scope: FastifyInstance): void {
+  scope.removeContentTypeParser('application/json');
+  scope.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    async (_request: unknown, body: string | Buffer) => parseJson(body.toString()),
+  );
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type TestPartner, tokenForm } from '../harness/partner.ts';
+import { fields, type Shop, sign } from '../storefront/shop.ts';
+import { type Answer, conform } from './conformance.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+let partner: TestPartner;
+let shop: Shop;
+beforeAll(async () => {
+  world = await startWorld();
+  partner = await world.partner();
+  shop = await world.shop();
+});
+afterAll(() => world.stop());
+
+const unknownCode = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43), state: '', end: new URL('http://x') };
+
+/** An endpoint that takes JSON: a body that it understands, and the headers of a call with one. */
+interface JsonEndpoint {
+  endpoint: string;
+  fields: () => Record<string, unknown>;
+  headers?: (body: string) => Record<string, string>;
+  refusal: (text: string) => unknown;
+}
+const oauthRefusal = (text: string) => ({ error: 'invalid_request', error_description: text });
+const generalRefusal = (text: string) => ({ success: false, error: text });
+
+const endpoints: JsonEndpoint[] = [
+  {
+    endpoint: 'POST /api/oauth/token',
+    fields: () => tokenForm(partner, unknownCode),
+    refusal: oauthRefusal,
+  },
+  {
+    endpoint: 'POST /api/oauth/revoke',
+    fields: () => ({ token: 'x', client_id: partner.clientId, client_secret: partner.clientSecret }),
+    refusal: oauthRefusal,
+  },
+  {
+    endpoint: 'POST /api/integrations/storefront/verify/exchange',
+    fields: () => fields('svc_code_x'),
+    headers: (body) => sign(shop, body, world.clock.now()),
+    refusal: generalRefusal,
+  },
+  {
+    endpoint: 'POST /api/checkbox/resolve',
+    fields: () => ({ enrollment_id: 'enr_x', claims: ['country'] }),
+    headers: () => ({ authorization: `Bearer ${partner.apiKey}`, 'idempotency-key': 'one' }),
+    refusal: generalRefusal,
+  },
+];
+
+describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, headers, refusal }) => {
+  async function send(body: string): Promise<Answer> {
+    const [method = '', path = ''] = endpoint.split(' ');
+    const given = { 'content-type': 'application/json', ...headers?.(body) };
+    return conform(endpoint, await fetch(`${world.baseUrl}${path}`, { method, headers: given, body }));
+  }
+  /** The members of an understood body, and these after them. */
+  const bodyWith = (more: string) => `${JSON.stringify(fields()).slice(0, -1)},${more}}`;
+
+  it('is understood with unknown members', async () => {
+    const { status, body } = await send(bodyWith('"more":{"n":[1,{"n":2}]},"also":null'));
+    expect([status, body]).not.toEqual([400, expect.objectContaining({ error: 'invalid_request' })]);
+    expect(status).not.toBe(500);
+  });
+
+  it('is refused where it repeats a member that the endpoint reads', async () => {
+    for (const [name, value] of Object.entries(fields())) {
+      const answer = await send(bodyWith(`${JSON.stringify(name)}:${JSON.stringify(value)}`));
+      expect(answer).toMatchObject({ status: 400, body: refusal(`${name} must be given once`) });
+    }
+  });
+
+  it('is refused where it repeats a member at any depth, known or not', async () => {
+    for (const more of ['"n":1,"n":1', '"more":[{"deep":{"n":1,"n":2}}]', '"n":1,"\\u006e":2']) {
+      expect(await send(bodyWith(more))).toMatchObject({
+        status: 400,
+        body: refusal('n must be given once'),
+      });
+    }
+  });
+
+  it('costs no stack, however deep it is', async () => {
+    const depth = 30_000;
+    const nested = `${'['.repeat(depth)}${']'.repeat(depth)}`;
+    for (const body of [nested, bodyWith(`"more":${nested}`), `{"code":${nested},"claims":${nested}}`])
+      expect((await send(body)).status).toBeLessThan(500);
+  });
+});
+
+it('the signature of a storefront is judged before its JSON is', async () => {
+  const body = '{"code":"a","code":"b"}';
+  const { status } = await world.storefront(shop, {}, { 'x-svc-signature': `sha256=${'0'.repeat(64)}` });
+  const path = '/api/integrations/storefront/verify/exchange';
+  const headers = { 'content-type': 'application/json', ...sign(shop, `${body} `, world.clock.now()) };
+  const answer = await fetch(`${world.baseUrl}${path}`, { method: 'POST', headers, body });
+  expect([status, answer.status]).toEqual([401, 401]);
+});
