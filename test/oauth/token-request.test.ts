@@ -117,6 +117,34 @@ describe('a parameter without a value counts as absent (RFC 6749 3.2)', () => {
   });
 });
 
+describe('a JSON member that is null counts as absent', () => {
+  const json = (fields: Record<string, unknown>, headers: Record<string, string> = {}) => ({
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(fields),
+  });
+
+  it('so that a token_type_hint of null is no hint', async () => {
+    const { clientId: client_id, clientSecret: client_secret } = partner;
+    const fields = { token: 'unknown', token_type_hint: null, client_id, client_secret };
+    expect((await oauth.send('revoke', json(fields))).status).toBe(200);
+  });
+
+  it('so that credentials of null leave those of the header alone', async () => {
+    const headers = basic(partner.clientId, partner.clientSecret);
+    const nothing = { client_id: null, client_secret: null };
+    const fields = { ...tokenForm(partner, unknownCode), ...nothing };
+    expect(await oauth.send('token', json(fields, headers))).toMatchObject(understood);
+    expect((await oauth.send('revoke', json({ token: 'unknown', ...nothing }, headers))).status).toBe(200);
+  });
+
+  it('so that a required one is named as missing', async () => {
+    for (const name of Object.keys(tokenForm(partner, unknownCode))) {
+      const fields = { ...tokenForm(partner, unknownCode), [name]: null };
+      expect(await oauth.send('token', json(fields))).toMatchObject(malformed(`${name} is required`));
+    }
+  });
+});
+
 describe('a repeated parameter', () => {
   it('is refused also where it is unknown, and its name is not echoed where it is no plain word', async () => {
     const body = form();

@@ -5,10 +5,10 @@ import { ApiError } from '../errors.ts';
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The parameters that have a value: one without counts as absent (RFC 6749 3.1 and 3.2). */
+/** The parameters that have a value: an empty one, and a JSON member that is null, count as absent (RFC 6749 3.1 and 3.2). */
 export function withoutEmpty(parameters: unknown): unknown {
   if (!isRecord(parameters)) return parameters;
-  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''));
+  return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== '' && value !== null));
 }
 
 /** @throws ApiError `invalid_request`: a parameter, or a member of a JSON object, is given twice */
