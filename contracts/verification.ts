@@ -36,6 +36,11 @@ export const StartQuery = z.object({
     .literal('code', { error: 'response_type must be code' })
     .optional()
     .describe('OAuth libraries add it'),
+  /** OAuth 2.0 Multiple Response Type Encoding Practices 2.1. */
+  response_mode: z
+    .literal('query', { error: 'response_mode must be query' })
+    .optional()
+    .describe('The parameters of the redirect are in its query'),
   /** OpenID Connect Core 3.1.2.1: preferred languages of the pages, space-separated. */
   ui_locales: z
     .string()

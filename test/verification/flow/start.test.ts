@@ -44,7 +44,7 @@ describe('302', () => {
 
 describe('a parameter without a value counts as absent (RFC 6749 3.1)', () => {
   it('an optional one is left alone, a required one is missing', async () => {
-    const optional = startQuery(clientId, { response_type: '', ui_locales: '' });
+    const optional = startQuery(clientId, { response_type: '', response_mode: '', ui_locales: '' });
     expect((await start(optional)).response.status).toBe(302);
     for (const name of ['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge']) {
       const { error } = await start(startQuery(clientId, { [name]: '' }));
@@ -71,6 +71,10 @@ describe('400 for a malformed query', () => {
     ['scope', 'age_18_plus \u009b31m', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
     ['scope', 'age_18_plus "x"', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
     ['response_type', 'token', 'response_type must be code'],
+    ['response_mode', 'fragment', 'response_mode must be query'],
+    ['response_mode', 'form_post', 'response_mode must be query'],
+    ['response_mode', 'query.jwt', 'response_mode must be query'],
+    ['response_mode', 'QUERY', 'response_mode must be query'],
     ['scope', '   ', 'scope: no known claim identifier in it'],
     ['scope', 'shoe_size', 'scope: no known claim identifier in it'],
     ['scope', 'age_18_plus age_21_plus', 'scope: this client may not ask for age_21_plus'],
@@ -84,8 +88,8 @@ describe('400 for a malformed query', () => {
     expect(response.headers).not.toHaveProperty('set-cookie');
   });
 
-  it.each(['ui_locales', 'utm_source'])('%s repeated, which it could do without', async (name) => {
-    const { error } = await start(`${startQuery(clientId)}&${name}=de&${name}=fr`);
+  it.each(['ui_locales', 'response_mode', 'utm_source'])('%s repeated, which it could do without', async (name) => {
+    const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
     expect(error).toEqual({ success: false, error: `${name} must be given once` });
   });
 
@@ -177,8 +181,8 @@ describe('the format of a 400', () => {
     expect((await start(startQuery(clientId))).response.status).toBe(302);
   });
 
-  it('takes response_type=code, which OAuth libraries add', async () => {
-    const { response } = await start(`${startQuery(clientId)}&response_type=code`);
+  it('takes response_type=code and response_mode=query, which OAuth libraries add', async () => {
+    const { response } = await start(`${startQuery(clientId)}&response_type=code&response_mode=query`);
     expect(response.status).toBe(302);
   });
 
