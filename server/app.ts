@@ -49,7 +49,8 @@ export async function createPublicApp(services: Services, context: Context): Pro
   await describeApi(app, config.baseUrl);
   await app.register(guideRoutes, { prefix: '/docs/guides' });
   await app.register(healthRoutes(readiness));
-  await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }), { prefix: '/.well-known' });
+  // `/.well-known`, and the metadata below the path of the issuer.
+  await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }));
   await app.register(async (bounded) => {
     boundInFlight(bounded, services.capacity);
     await bounded.register(

@@ -122,7 +122,10 @@ export function oauthRoutes({ exchange, userinfo, revoke, pace }: Dependencies):
   };
 }
 
-/** `/.well-known`: what a client library finds out by itself. */
+/**
+ * What a client library finds out by itself. Where the issuer has a path, the metadata are at the two addresses that
+ * libraries try: RFC 8414 3.1 inserts the well-known part before the path, RFC 8414 5 appends it.
+ */
 export function discoveryRoutes({
   issuer,
   keyring,
@@ -133,14 +136,16 @@ export function discoveryRoutes({
   const metadata = authorizationServerMetadata(issuer);
   const Jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
   const headers = { 'cache-control': 'public, max-age=300' };
+  const wellKnown = '/.well-known/oauth-authorization-server';
+  const path = new URL(issuer).pathname.replace(/\/$/, '');
 
   return async (scope) => {
-    scope.get(
-      '/oauth-authorization-server',
-      { schema: { response: { 200: AuthorizationServerMetadata } } },
-      async (_request, reply) => reply.headers(headers).send(metadata),
-    );
-    scope.get('/jwks.json', { schema: { response: { 200: Jwks } } }, async (_request, reply) =>
+    for (const address of new Set([wellKnown, `${wellKnown}${path}`, `${path}${wellKnown}`])) {
+      const hide = address !== wellKnown;
+      const schema = { hide, response: { 200: AuthorizationServerMetadata } };
+      scope.get(address, { schema }, async (_request, reply) => reply.headers(headers).send(metadata));
+    }
+    scope.get('/.well-known/jwks.json', { schema: { response: { 200: Jwks } } }, async (_request, reply) =>
       reply.headers(headers).send({ keys: keyring.publicKeys as z.infer<typeof Jwks>['keys'] }),
     );
   };

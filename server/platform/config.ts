@@ -32,6 +32,9 @@ const list = <T>(item: z.ZodType<T, string>) =>
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(item).min(1));
 
+/** RFC 8414 2: an issuer has no query and no fragment. Paths of routes are made of its path. */
+const plainAddress = /^https?:\/\/[^/?#@]+(?:\/[\w.~/-]*)?$/;
+
 const masterKey = z
   .string()
   .regex(/^[A-Za-z0-9+/_-]{43}=?$/, { error: 'expected 32 bytes in base64' })
@@ -45,7 +48,12 @@ const Environment = z.object({
   SVC_HEALTH_PORT: z.union([z.literal('off'), port]).optional(),
   SVC_PEER_ADDRESS: PeerAddress.optional(),
   SVC_ADMIN_ALLOW_PUBLIC: flag.default(false),
-  SVC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SVC_BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .regex(plainAddress, {
+      error: 'must have no query, fragment or user name, and a path of letters, digits, - . _ ~ and / only',
+    })
+    .optional(),
   SVC_ENVIRONMENT: z.enum(['development', 'staging', 'production']).default('development'),
   SVC_ROLES: list(role).default(['api', 'admin', 'worker']),
   MONGODB_URI: z

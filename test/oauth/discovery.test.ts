@@ -13,6 +13,24 @@ afterAll(() => server.stop());
 const call = (path: string, init?: RequestInit) => fetch(`${server.publicUrl}${path}`, init);
 
 describe('GET /.well-known/oauth-authorization-server', () => {
+  it('200 at both places of an issuer with a path (RFC 8414 3.1 and 5), and nowhere else', async () => {
+    const metadata: unknown = await (await call('/.well-known/oauth-authorization-server')).json();
+    for (const path of [
+      '/.well-known/oauth-authorization-server/svc',
+      '/svc/.well-known/oauth-authorization-server',
+    ]) {
+      const response = await call(path);
+      expect(response.status, path).toBe(200);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=300');
+      expect(await response.json()).toEqual(metadata);
+    }
+    for (const path of [
+      '/.well-known/oauth-authorization-server/other',
+      '/other/.well-known/oauth-authorization-server',
+    ])
+      expect((await call(path)).status, path).toBe(404);
+  });
+
   it('200: names every endpoint below the issuer, and what each of them takes (RFC 8414)', async () => {
     const response = await call('/.well-known/oauth-authorization-server');
     expect(response.status).toBe(200);

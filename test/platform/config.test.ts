@@ -217,6 +217,29 @@ describe('faults', () => {
   });
 
   it.each([
+    'https://verify.example/?tenant=1',
+    'https://verify.example/svc?',
+    'https://verify.example/#top',
+    'https://verify.example/svc#',
+    'https://user:secret@verify.example',
+    'https://verify.example/:id',
+    'https://verify.example/*',
+    'https://verify.example/%7Esvc',
+    'HTTPS://verify.example',
+  ])('SVC_BASE_URL is refused where it is %s, which no issuer is (RFC 8414 2)', (address) => {
+    expect(faultsOf({ ...production, SVC_BASE_URL: address })).toEqual([
+      expect.stringMatching(/^SVC_BASE_URL: must have no query, fragment or user name/),
+    ]);
+  });
+
+  it.each(['https://verify.example:8443/', 'http://[::1]:8080', 'https://verify.example/a/b-c_d.e~f'])(
+    'SVC_BASE_URL may be %s',
+    (address) => {
+      expect(readConfig({ SVC_BASE_URL: address }).baseUrl).toBe(address.replace(/\/$/, ''));
+    },
+  );
+
+  it.each([
     'w=1',
     'w=majority',
     'journal=false',
