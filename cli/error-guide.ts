@@ -45,6 +45,12 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   no_claim_available:
     'Ask for claims that the user consented to, or send the user through the hosted flow again.',
   bad_input: 'The message names the field.',
+  malformed_http:
+    'The caller, or a proxy before it, does not send sound HTTP/1.1: look at the Host header first.',
+  request_timeout:
+    'The request arrived too slowly: the network of the caller, or a proxy that holds bodies back.',
+  headers_too_large:
+    'Request line and headers are over 16 KiB, or over 1000 headers: the cookies of the caller, or a long state or scope.',
   route_not_found: 'Check path and version: compare `status` with this svcadmin.',
   method_not_allowed: 'The Allow header of the answer lists the methods.',
   cross_site_request: 'The form was sent from another site, or its page is too old: start again.',

@@ -144,6 +144,19 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'The request is malformed.',
     fix: 'The text names the fault where it is known.',
   },
+  malformed_http: {
+    cause:
+      'The bytes are not a request of HTTP/1.1, or the request has no Host header, a malformed one or two.',
+    fix: 'Send the request with a library for HTTP. The connection is closed.',
+  },
+  request_timeout: {
+    cause: 'The headers did not arrive within 10 seconds, or the whole request not within 15 seconds.',
+    fix: 'Nothing was done. Send the whole request at once, on a new connection.',
+  },
+  headers_too_large: {
+    cause: 'The request line and the headers are larger than 16 KiB, or there are more than 1000 headers.',
+    fix: 'Send shorter headers, above all fewer cookies, or a shorter query.',
+  },
   route_not_found: { cause: 'No such path.', fix: 'Paths carry no version segment: compare with `/docs`.' },
   method_not_allowed: {
     cause: 'The path exists, but not with this method.',

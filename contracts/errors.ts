@@ -27,6 +27,7 @@ type TrpcCode =
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'METHOD_NOT_SUPPORTED'
+  | 'TIMEOUT'
   | 'CONFLICT'
   | 'UNPROCESSABLE_CONTENT'
   | 'TOO_MANY_REQUESTS'
@@ -41,8 +42,10 @@ const paymentRequired: Kind = { status: 402, trpc: 'PAYMENT_REQUIRED', exit: 5, 
 const forbidden: Kind = { status: 403, trpc: 'FORBIDDEN', exit: 3, retryable: false };
 const notFound: Kind = { status: 404, trpc: 'NOT_FOUND', exit: 4, retryable: false };
 const wrongMethod: Kind = { status: 405, trpc: 'METHOD_NOT_SUPPORTED', exit: 2, retryable: false };
+const timeout: Kind = { status: 408, trpc: 'TIMEOUT', exit: 1, retryable: false };
 const conflict: Kind = { status: 409, trpc: 'CONFLICT', exit: 5, retryable: false };
 const unprocessable: Kind = { status: 422, trpc: 'UNPROCESSABLE_CONTENT', exit: 5, retryable: false };
+const tooLarge: Kind = { status: 431, trpc: 'BAD_REQUEST', exit: 2, retryable: false };
 const tooMany: Kind = { status: 429, trpc: 'TOO_MANY_REQUESTS', exit: 6, retryable: true };
 const internal: Kind = { status: 500, trpc: 'INTERNAL_SERVER_ERROR', exit: 1, retryable: true };
 const unavailable: Kind = { status: 503, trpc: 'SERVICE_UNAVAILABLE', exit: 1, retryable: true };
@@ -121,6 +124,12 @@ const rows = {
   no_claim_available: { ...unprocessable, text: 'None of the claims was consented to or is still fresh' },
   // any path
   bad_input: { ...badRequest, text: 'Invalid request' },
+  malformed_http: { ...badRequest, text: 'The request is not valid HTTP' },
+  request_timeout: { ...timeout, text: 'The request did not arrive in time' },
+  headers_too_large: {
+    ...tooLarge,
+    text: 'The headers of the request are larger than 16 KiB or more than 1000',
+  },
   route_not_found: { ...notFound, text: 'No such path' },
   method_not_allowed: { ...wrongMethod, text: 'Method not allowed' },
   cross_site_request: { ...forbidden, text: 'This form was not sent from its own page' },

@@ -14,7 +14,6 @@ const contentSecurityPolicy =
 
 const headers = {
   'content-security-policy': contentSecurityPolicy,
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-cache',
 };

@@ -13,6 +13,9 @@ const codes = Object.keys(errorTable) as ErrorCode[];
 /** What any path may answer, and what the hosted pages do. */
 const anywhere: readonly ErrorCode[] = [
   'bad_input',
+  'malformed_http',
+  'request_timeout',
+  'headers_too_large',
   'route_not_found',
   'method_not_allowed',
   'unauthorized',

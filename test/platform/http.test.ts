@@ -137,22 +137,6 @@ describe('errors', () => {
   });
 });
 
-describe('a socket that does not speak HTTP', () => {
-  it.each(['nonsense\r\n\r\n', 'GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n'])(
-    'is told so in the format of the contract: %j',
-    async (text) => {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(text);
-      const chunks: Buffer[] = [];
-      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-      await once(socket, 'close');
-      const [head = '', body = ''] = Buffer.concat(chunks).toString().split('\r\n\r\n');
-      expect(head).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
-      expect(JSON.parse(body)).toEqual(failure('Invalid request'));
-    },
-  );
-});
-
 describe('a request that arrives too slowly', () => {
   const arrival = { headers: 300, request: 600, check: 50 };
 

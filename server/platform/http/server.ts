@@ -1,5 +1,4 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -10,13 +9,14 @@ import {
 } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import { ApiError, generalBody } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../logging.ts';
 import { readTraceparent } from '../trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
 import { asGeneral, asOAuth, renderErrors } from './errors.ts';
 import { acceptJson } from './json.ts';
+import { createMalformedAnswers, headFault } from './malformed.ts';
 import { oneAtATime } from './pipelining.ts';
 import { boundHeaders } from './request-headers.ts';
 
@@ -64,14 +64,8 @@ interface Settings {
   isStopping?: () => boolean;
 }
 
-/** The answer to malformed HTTP, in the format of the contract. */
-function answerBrokenRequest(_error: Error, socket: Socket): void {
-  if (socket.destroyed || !socket.writable) return;
-  const body = JSON.stringify(generalBody(new ApiError('bad_input')));
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
+/** Headers of every answer, of whatever kind. */
+const headersOf = ({ id }: FastifyRequest) => ({ 'x-request-id': id, 'x-content-type-options': 'nosniff' });
 
 /** Connections that are slow to send are closed; requests of one connection are handled one after another. */
 function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
@@ -81,6 +75,7 @@ function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
       requestTimeout: arrival.request,
       connectionsCheckingInterval: arrival.check,
       keepAliveTimeout,
+      requireHostHeader: false, // Node.js would answer without a body
     },
     oneAtATime(handle),
   );
@@ -89,7 +84,7 @@ function listenerFor(handle: RequestListener, arrival: ArrivalTimes) {
 
 /**
  * A Fastify server, as every listener of the service has it. Requests and answers go through zod. Every answer has
- * `X-Request-Id`. Whatever goes wrong, errors have the contract's formats, never the framework's own.
+ * `X-Request-Id` and `X-Content-Type-Options`. Whatever goes wrong, errors have the contract's formats, never the framework's own.
  */
 export function createHttpServer({
   logger,
@@ -97,6 +92,7 @@ export function createHttpServer({
   arrival = arrivalTimes,
   isStopping = () => false,
 }: Settings): HttpServer {
+  const malformed = createMalformedAnswers(logger);
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -112,19 +108,22 @@ export function createHttpServer({
     rewriteUrl: ({ url = '/' }) => routableUrl(url),
     forceCloseConnections: 'idle',
     return503OnClosing: false, // in the framework's words, and for a request that can be answered
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: malformed.answer,
     frameworkErrors(_error, request, reply) {
-      void reply.header('x-request-id', request.id);
+      void reply.headers(headersOf(request as FastifyRequest));
       refuse('route_not_found', request as FastifyRequest, reply as FastifyReply);
     },
   }).withTypeProvider<ZodTypeProvider>();
 
+  malformed.watch(app.server);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.removeContentTypeParser('text/plain');
   acceptJson(app);
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id);
+    void reply.headers(headersOf(request));
+    const fault = headFault(request.raw);
+    if (fault) return refuseMalformed(fault, request, reply);
     boundHeaders(request.raw.headers);
     done();
   });
@@ -154,6 +153,13 @@ function endConnectionsOnStop(app: FastifyInstance, isStopping: () => boolean): 
   });
 }
 
+/** In the general format wherever it was sent, like all malformed HTTP. */
+function refuseMalformed(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): void {
+  const error = new ApiError(code);
+  noteFailure(request, error);
+  asGeneral(error, request, reply.status(error.status).header('connection', 'close'));
+}
+
 /** Answers that no endpoint is there: OAuth's body below /api/oauth; never to be cached (RFC 9110 15.1 would). */
 function refuse(code: ErrorCode, request: FastifyRequest, reply: FastifyReply): unknown {
   const error = new ApiError(code);
@@ -177,7 +183,8 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const allowed = new Set(routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
-    if (allowed.size > 0) void reply.header('allow', [...allowed].join(', '));
-    return refuse(allowed.size > 0 ? 'method_not_allowed' : 'route_not_found', request, reply);
+    // A route may know the method and have nothing at this path, as one for files.
+    if (allowed.size === 0 || allowed.has(request.method)) return refuse('route_not_found', request, reply);
+    return refuse('method_not_allowed', request, reply.header('allow', [...allowed].join(', ')));
   });
 }

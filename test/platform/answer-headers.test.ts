@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
+import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+
+let server: TestServer;
+let partner: TestPartner;
+let urls: Record<'public' | 'admin' | 'health', string>;
+beforeAll(async () => {
+  const health = await freePort();
+  server = await startTestServer({ env: { SVC_HEALTH_PORT: String(health) } });
+  partner = await createPartner(server);
+  urls = { public: server.publicUrl, admin: server.adminUrl, health: `http://127.0.0.1:${health}` };
+});
+afterAll(() => server.stop());
+
+const operator = { authorization: `Bearer ${adminToken}` };
+const form = { method: 'POST', body: new URLSearchParams({ a: 'b' }) };
+const page = { headers: { accept: 'text/html' } };
+
+/** A start that leads into the flow. */
+function startPath(): string {
+  const { codeChallenge, state } = newVisit();
+  const { clientId } = partner;
+  const { baseUrl } = server;
+  const url = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
+  return url.slice(baseUrl.length);
+}
+
+describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id', () => {
+  it.each<[listener: keyof typeof urls, status: number, path: string, init?: RequestInit]>([
+    ['public', 200, '/healthz'],
+    ['public', 200, '/readyz'],
+    ['public', 200, '/.well-known/jwks.json'],
+    ['public', 200, '/.well-known/oauth-authorization-server'],
+    ['public', 200, '/.well-known/jwks.json', { method: 'HEAD' }],
+    ['public', 200, '/docs'],
+    ['public', 200, '/docs/openapi.json'],
+    ['public', 200, '/docs/static/swagger-ui.css'],
+    ['public', 404, '/docs/static/nothing'],
+    ['public', 200, '/docs/guides'],
+    ['public', 404, '/docs/guides/nothing'],
+    ['public', 302, 'a start'],
+    ['public', 400, '/verify/start'],
+    ['public', 400, '/verify/start', page],
+    ['public', 404, '/verify/session/ses_x', page],
+    ['public', 404, '/verify/assets/nothing.css'],
+    ['public', 404, '/nowhere'],
+    ['public', 404, '/%ZZ'],
+    ['public', 405, '/api/oauth/token'],
+    ['public', 405, '/api/oauth/token', { method: 'OPTIONS' }],
+    ['public', 400, '/api/oauth/token', form],
+    ['public', 401, '/api/oauth/userinfo'],
+    ['public', 400, '/api/oauth/revoke', form],
+    ['public', 401, '/api/verify/hvf-session/ses_x'],
+    ['public', 401, '/api/integrations/storefront/verify/exchange', form],
+    ['public', 401, '/api/checkbox/resolve', form],
+    ['admin', 200, '/healthz'],
+    ['admin', 200, '/readyz'],
+    ['admin', 200, '/metrics', { headers: operator }],
+    ['admin', 200, '/ops', { headers: operator }],
+    ['admin', 401, '/ops'],
+    ['admin', 200, '/trpc/operators.whoami', { headers: operator }],
+    ['admin', 401, '/trpc/operators.whoami'],
+    ['admin', 404, '/trpc/no.such', { headers: operator }],
+    ['admin', 404, '/nowhere'],
+    ['health', 200, '/healthz'],
+    ['health', 200, '/readyz'],
+    ['health', 401, '/metrics'],
+    ['health', 404, '/nowhere'],
+  ])('%s listener: %i of %s', async (listener, status, path, init) => {
+    const url = urls[listener] + (path === 'a start' ? startPath() : path);
+    const response = await fetch(url, { redirect: 'manual', ...init });
+    await response.arrayBuffer();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+});
