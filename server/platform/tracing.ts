@@ -11,7 +11,8 @@ import {
 } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { CommandStartedEvent, MongoClient } from 'mongodb';
-import { failureOf, routeOf } from './http/answer-log.ts';
+import { failureOf } from './http/answer-log.ts';
+import { answerAttributes, requestSpan } from './request-span.ts';
 import { readTraceparent } from './trace-context.ts';
 import { version } from './version.ts';
 
@@ -59,22 +60,15 @@ function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
 
   app.addHook('onRequest', (request, reply, done) => {
     const parent = remoteContext(request.raw.headers['traceparent'] as string | undefined);
-    const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER }, parent ?? ROOT_CONTEXT);
+    const { name, attributes } = requestSpan(request);
+    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent ?? ROOT_CONTEXT);
     // From here on the request is part of this span: for the log, and for what it causes.
     request.raw.headers['traceparent'] = traceparentOf(span);
     if (!parent) request.log = request.log.child({ traceId: span.spanContext().traceId });
     reply.raw.once('close', () => {
-      const route = routeOf(request);
-      const failure = failureOf(request);
-      span.updateName(`${request.method} ${route}`);
-      span.setAttributes({
-        'http.request.method': request.method,
-        'http.route': route,
-        'http.response.status_code': reply.statusCode,
-        'svc.request_id': request.id,
-        ...(failure && { 'error.type': failure.code }),
-      });
-      end(span, reply.statusCode >= 500 ? (failure ?? { message: 'answered with 5xx' }) : undefined);
+      span.setAttributes(answerAttributes(request, reply));
+      const failure = failureOf(request) ?? { message: 'answered with 5xx' };
+      end(span, reply.statusCode >= 500 ? failure : undefined);
     });
     const current = trace.setSpan(ROOT_CONTEXT, span);
     contexts.set(request, current);

@@ -2,32 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordingLogger } from '../harness/log-lines.ts';
 import { createPartner, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
-import { createReceiver, startReceiver } from '../harness/receiver.ts';
+import { createReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { within } from '../harness/time-limits.ts';
+import {
+  attributesOf,
+  type Collector,
+  type ReceivedSpan,
+  sentSoon,
+  startCollector,
+} from './trace-collector.ts';
 
-/** The part of OTLP's JSON that is read here. */
-interface ReceivedSpan {
-  traceId: string;
-  spanId: string;
-  parentSpanId?: string;
-  name: string;
-  kind: number;
-  attributes: { key: string; value: { stringValue?: string; intValue?: number | string } }[];
-  status: { code?: number };
-}
-
-/** A collector: OTLP over HTTP, as JSON. */
-let collector: Awaited<ReturnType<typeof startReceiver>>;
-const received = () =>
-  collector.received.flatMap(({ path, body }) => {
-    expect(path).toBe('/v1/traces');
-    const { resourceSpans } = JSON.parse(body) as {
-      resourceSpans: { resource: { attributes: unknown }; scopeSpans: { spans: ReceivedSpan[] }[] }[];
-    };
-    return resourceSpans;
-  });
-const spans = () => received().flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+let collector: Collector;
+const spans = () => collector.spans();
 const log = recordingLogger();
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const callerSpan = 'b7ad6b7169203331';
@@ -36,11 +22,9 @@ let server: TestServer;
 let partner: TestPartner;
 
 beforeAll(async () => {
-  collector = await startReceiver((_count, _request, response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),
-  );
+  collector = await startCollector();
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '100');
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}` };
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint };
   server = await startTestServer({ env, logger: log.logger });
   partner = await createPartner(server);
 });
@@ -50,12 +34,7 @@ afterAll(async () => {
   collector.close();
 });
 
-const attributeOf = ({ attributes }: ReceivedSpan, key: string) => {
-  const value = attributes.find((attribute) => attribute.key === key)?.value;
-  return value?.stringValue ?? (value?.intValue === undefined ? undefined : Number(value.intValue));
-};
-/** Spans are gathered before they are sent. */
-const sentSoon = { timeout: within(20_000), interval: 100 };
+const attributeOf = (span: ReceivedSpan, key: string) => attributesOf(span)[key];
 
 describe('a trace', () => {
   it('has the request, its page insert, its database batch and its webhook, below the caller', async () => {
@@ -88,7 +67,7 @@ describe('a trace', () => {
     // The receiver's own spans are below the attempt.
     const sent = receiver.received.map(({ headers }) => headers['traceparent']);
     expect(sent).toContain(`00-${traceId}-${attempt?.spanId}-01`);
-    expect(JSON.stringify(received()[0]?.resource.attributes)).toContain('svc-gateway');
+    expect(JSON.stringify(collector.resources()[0]?.resource.attributes)).toContain('svc-gateway');
   });
 
   it('begins here where the caller has none, and the log names it', async () => {
@@ -98,7 +77,7 @@ describe('a trace', () => {
     await expect.poll(of, sentSoon).toBeDefined();
     expect(of()).toMatchObject({ name: 'GET /api/oauth/userinfo' });
     expect(of()?.parentSpanId ?? '').toBe('');
-    expect(of() && attributeOf(of() as ReceivedSpan, 'error.type')).toBe('invalid_token');
+    expect(of() && attributeOf(of() as ReceivedSpan, 'svc.error')).toBe('invalid_token');
     expect(log.of(requestId)[0]).toMatchObject({ traceId: of()?.traceId });
   });
 
