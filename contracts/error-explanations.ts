@@ -80,7 +80,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   invalid_token: {
     cause:
       'The bearer token is missing, not ours, expired (1 hour) or revoked. A second use of its code revokes it too.',
-    fix: `Do not retry with the same token. ${startOver}`,
+    fix: `The description names the case, with the time of an expiry or a revocation. ${startOver}`,
   },
   missing_api_key: {
     cause: 'No Authorization header, or one of another form.',

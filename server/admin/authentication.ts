@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Identity } from '../../contracts/admin/operators.ts';
 import type { Clock } from '../platform/clock.ts';
+import { wrongKind } from '../platform/credential-kinds.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -47,7 +48,13 @@ export const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN
 /** Wrong tokens a minute and subscriber before the answer is 429. A right one always passes. */
 const wrongTokensPerMinute = 10;
 
-const unknownOperator = () => new ApiError('operator_unknown', { headers: { 'www-authenticate': 'Bearer' } });
+function unknownOperator(token = ''): ApiError {
+  const description = wrongKind('The bearer token', token, 'operatorToken');
+  return new ApiError('operator_unknown', {
+    headers: { 'www-authenticate': 'Bearer' },
+    ...(description && { description }),
+  });
+}
 
 /** Counts failures of each subscriber in the current minute; forgets them all with the minute. */
 function createFailureCount(clock: Pick<Clock, 'now'>) {
@@ -129,6 +136,6 @@ export function createAuthentication({
     if (count > wrongTokensPerMinute) {
       throw new ApiError('rate_limited', { description: 'Too many wrong operator tokens', retryAfter });
     }
-    throw unknownOperator();
+    throw unknownOperator(token);
   };
 }

@@ -28,17 +28,22 @@ const retentionMs = {
 export function createRevocationStore(db: Db) {
   const revocations = db.collection<Revocation>(collection);
 
+  /** When an access was revoked; undefined where it was not. Concurrent look-ups share one read. Never from a cache. */
+  const at = createGroupCommit<string, Date | undefined>({
+    async run(ids) {
+      const found = await revocations
+        .find({ _id: { $in: [...new Set(ids)] } }, { projection: { at: 1 } })
+        .toArray();
+      const revoked = new Map(found.map(({ _id, at }) => [_id, at]));
+      return ids.map((id) => revoked.get(id));
+    },
+  });
+
   return {
-    /** Whether an access was revoked. Concurrent look-ups share one read. Never from a cache. */
-    has: createGroupCommit<string, boolean>({
-      async run(ids) {
-        const found = await revocations
-          .find({ _id: { $in: [...new Set(ids)] } }, { projection: { _id: 1 } })
-          .toArray();
-        const revoked = new Set(found.map(({ _id }) => _id));
-        return ids.map((id) => revoked.has(id));
-      },
-    }),
+    at,
+
+    /** Whether an access was revoked. */
+    has: async (id: string): Promise<boolean> => (await at(id)) !== undefined,
 
     /**
      * Revokes accesses. Idempotent.

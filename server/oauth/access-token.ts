@@ -34,6 +34,14 @@ interface Known {
   kid: string | undefined;
 }
 
+/** A token that this service has signed. */
+export interface OwnToken {
+  id: string;
+  clientId: string;
+  expiresAt: Date;
+  isExpired: boolean;
+}
+
 /** Tokens of which a process remembers that they are ours, by their hash: some 5 MB. */
 const remembered = 20_000;
 
@@ -58,6 +66,13 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   }
   const keys: JWTVerifyGetKey = (header, token) => present().keys(header, token);
 
+  const view = ({ id, clientId, exp }: Known): OwnToken => ({
+    id,
+    clientId,
+    expiresAt: new Date(exp * 1000),
+    isExpired: exp <= seconds(new Date(clock.now())),
+  });
+
   return {
     sign({ id, clientId, scope, sub, at, expiresAt }: Issued): string {
       const exp = seconds(expiresAt);
@@ -67,27 +82,26 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
       return token;
     },
 
-    /** The token's id and client, or undefined for anything that is not a token of ours, valid now. */
-    async verify(token: string): Promise<{ id: string; clientId: string } | undefined> {
+    /** What a token of ours says, also after it has expired; undefined for anything else. */
+    async verify(token: string): Promise<OwnToken | undefined> {
       const hash = sha256(token);
       const known = ours.get(hash);
       // A key can be taken out while its tokens live: then they are not ours any more.
-      if (known && present().kids.has(known.kid))
-        return known.exp > seconds(new Date(clock.now())) ? known : undefined;
+      if (known && present().kids.has(known.kid)) return view(known);
       try {
         const { payload, protectedHeader } = await jwtVerify(token, keys, {
           algorithms: ['ES256'],
           typ: 'at+jwt',
           issuer,
           audience: issuer,
-          currentDate: new Date(clock.now()),
+          currentDate: new Date(0), // whether it has expired is told apart
           requiredClaims: ['exp', 'jti', 'client_id'],
         });
         const { success, data } = Payload.safeParse(payload);
         if (!success) return undefined;
         const verified = { id: data.jti, clientId: data.client_id, exp: data.exp, kid: protectedHeader.kid };
         ours.set(hash, verified);
-        return verified;
+        return view(verified);
       } catch (error) {
         if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
         throw error;

@@ -1,5 +1,6 @@
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
@@ -66,7 +67,7 @@ export const basicChallenge = { 'www-authenticate': 'Basic realm="svc", charset=
 /** Interface 5.1: client credentials, as the token and the revocation endpoint check them. */
 export function createClientAuthentication({ findClient, secretMatches, keyStatus, limit }: Dependencies) {
   /** Counted per address: knowing a public client id must not lock its owner out. */
-  async function refuse({ clientId, address, basic }: Credentials): Promise<never> {
+  async function refuse({ clientId, clientSecret, address, basic }: Credentials): Promise<never> {
     const { allowed, retryAfter } = await limit(
       'wrong-secret',
       `${clientId}|${subscriberOf(address)}`,
@@ -74,7 +75,13 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
     );
     if (!allowed)
       throw new ApiError('rate_limited', { description: 'Too many wrong client secrets', retryAfter });
-    throw new ApiError('invalid_client', basic ? { headers: basicChallenge } : {});
+    const description =
+      wrongKind('client_id', clientId, 'clientId') ??
+      wrongKind('client_secret', clientSecret, 'clientSecret');
+    throw new ApiError('invalid_client', {
+      ...(description && { description }),
+      ...(basic && { headers: basicChallenge }),
+    });
   }
 
   const isActive = ({ client, partner }: Authenticated) =>

@@ -18,6 +18,6 @@ export function createRevocation({ clients, tokens, revoke }: Dependencies) {
     const { client } = await clients.authenticate(credentials);
     await clients.admit(client);
     const token = await tokens.verify(request.token);
-    if (token?.clientId === client._id) await revoke(token.id);
+    if (token?.clientId === client._id && !token.isExpired) await revoke(token.id);
   };
 }

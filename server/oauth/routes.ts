@@ -10,7 +10,9 @@ import {
   TokenResponse,
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
+import { nameKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
+import { bearerToken } from '../platform/http/bearer.ts';
 import { answerInTime, contextOf } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
@@ -58,10 +60,10 @@ function createCredentialsReader() {
     read(request: FastifyRequest, body: { client_id: string; client_secret: string }): Credentials {
       const place = places.get(request);
       if (place === 'unreadable') {
-        throw new ApiError('invalid_client', {
-          description: 'The Authorization header is not of the form Basic base64(client_id:client_secret)',
-          headers: basicChallenge,
-        });
+        const kind = nameKind(bearerToken(request.headers.authorization) ?? '');
+        const form = 'The Authorization header is not of the form Basic base64(client_id:client_secret)';
+        const description = kind === undefined ? form : `${form}: it has ${kind}`;
+        throw new ApiError('invalid_client', { description, headers: basicChallenge });
       }
       const { client_id: clientId, client_secret: clientSecret } = body;
       return {

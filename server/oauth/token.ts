@@ -1,6 +1,7 @@
 import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { type Grant, grantedScope, maxWrongVerifiers, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetimeSeconds, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
+import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
@@ -26,9 +27,9 @@ const concurrentUseWindowMs = 10_000;
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
 
 /** Interface 7.4: unknown, another client's, dead or expired codes. */
-function requireOwnCode(grant: Grant | undefined, client: OAuthClient): Grant {
+function requireOwnCode(grant: Grant | undefined, code: string, client: OAuthClient): Grant {
   if (!grant || grant.clientId !== client._id)
-    throw invalidGrant('Unknown authorization code for this client');
+    throw invalidGrant(wrongKind('code', code, 'code') ?? 'Unknown authorization code for this client');
   if (client.kind !== 'oauth') {
     throw invalidGrant('Codes of a storefront client are exchanged at the storefront endpoint');
   }
@@ -95,7 +96,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     const caller = await clients.authenticate(credentials);
     const cause = sha256(request.code);
     const [admitted, found] = await Promise.all([clients.admit(caller.client), grants.load(request.code)]);
-    const grant = requireOwnCode(found, admitted);
+    const grant = requireOwnCode(found, request.code, admitted);
     const client = await clients.permitted(admitted, grantedScope(grant));
 
     const fault = codeFault(grant, request, { client, now: clock.now() });

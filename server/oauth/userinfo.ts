@@ -1,6 +1,8 @@
 import type { Access } from '../../contracts/charge.ts';
 import type { UserinfoResponse } from '../../contracts/oauth.ts';
+import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
+import { bearerChallenge, bearerToken } from '../platform/http/bearer.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { FindClient, OAuthClient } from './client-authentication.ts';
@@ -9,6 +11,8 @@ interface Dependencies {
   tokens: Pick<AccessTokens, 'verify'>;
   /** An access that was not revoked, by the client that bought it. */
   findAccess: (client: OAuthClient, id: string) => Promise<Access | undefined>;
+  /** When an access was revoked; undefined where it was not, or long ago. */
+  revokedAt: (id: string) => Promise<Date | undefined>;
   findClient: FindClient;
   limit: RequestLimit;
   clock: { now(): number };
@@ -17,20 +21,21 @@ interface Dependencies {
 /** Requests a minute per client (docs/choices.md). */
 const userinfoRequestsPerMinute = 120;
 
-/** RFC 6750 3.1: the challenge names the error only if a bearer token was sent. */
-function refusal(authorization: string | undefined): ApiError {
-  const sent = /^bearer\b/i.test(authorization ?? '');
-  const challenge = sent ? 'Bearer realm="svc", error="invalid_token"' : 'Bearer realm="svc"';
-  return new ApiError('invalid_token', { headers: { 'www-authenticate': challenge } });
-}
+const unknownToken =
+  'The access token is unknown: this service has not issued it, or what it stood for was removed';
 
-/** The token of an `Authorization: Bearer` header; one in a query or a body is never looked for. */
-export function bearerToken(header: string | undefined): string | undefined {
-  return /^bearer +([A-Za-z0-9._~+/=-]+) *$/i.exec(header ?? '')?.[1];
+/** Which mistake it is, for a header without a token of ours. */
+function describeForeign(authorization: string | undefined): string {
+  if (!authorization) return 'No Authorization header: send Authorization: Bearer {access token}';
+  const token = bearerToken(authorization);
+  if (token === undefined) return 'The Authorization header is not of the form Bearer {access token}';
+  return wrongKind('The bearer token', token, 'accessToken') ?? unknownToken;
 }
 
 /** `GET /api/oauth/userinfo` (interface 4.3): the claims as they were when the token was issued. */
-export function createUserinfo({ tokens, findAccess, findClient, limit, clock }: Dependencies) {
+export function createUserinfo(dependencies: Dependencies) {
+  const { tokens, findAccess, revokedAt, findClient, limit, clock } = dependencies;
+
   async function requireAllowance(client: OAuthClient): Promise<void> {
     const max = client.userinfoRequestsPerMinute ?? userinfoRequestsPerMinute;
     const { allowed, retryAfter } = await limit('userinfo', client._id, max);
@@ -44,17 +49,27 @@ export function createUserinfo({ tokens, findAccess, findClient, limit, clock }:
     authorization: string | undefined,
     identified?: (partnerId: string) => Promise<void>,
   ): Promise<UserinfoResponse> => {
+    const refusal = (description: string) =>
+      new ApiError('invalid_token', { description, headers: bearerChallenge(authorization, description) });
+    const expired = (at: Date) => refusal(`The access token expired at ${at.toISOString()}`);
+
     const token = bearerToken(authorization);
-    const verified = token && (await tokens.verify(token));
-    const found = verified ? await findClient(verified.clientId) : undefined;
-    if (!verified || !found) throw refusal(authorization);
+    const verified = token === undefined ? undefined : await tokens.verify(token);
+    if (!verified) throw refusal(describeForeign(authorization));
+    if (verified.isExpired) throw expired(verified.expiresAt);
+    const found = await findClient(verified.clientId);
+    if (!found) throw refusal(unknownToken);
     await identified?.(found.partner._id);
 
     const [access] = await Promise.all([
       findAccess(found.client, verified.id),
       requireAllowance(found.client),
     ]);
-    if (access?.kind !== 'token' || access.expiresAt.getTime() <= clock.now()) throw refusal(authorization);
+    if (access?.kind !== 'token') {
+      const at = await revokedAt(verified.id);
+      throw refusal(at ? `The access token was revoked at ${at.toISOString()}` : unknownToken);
+    }
+    if (access.expiresAt.getTime() <= clock.now()) throw expired(access.expiresAt);
     const { sub, at, claims, meta } = access;
     return { sub, evaluated_at: at.toISOString(), claims, meta };
   };

@@ -4,6 +4,7 @@ import {
   SigningHeaders,
   timestampSkewSeconds,
 } from '../../contracts/storefront.ts';
+import { nameKind, wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomSecret } from '../platform/ids.ts';
 import type { RequestLimit } from '../platform/request-limits.ts';
@@ -39,9 +40,11 @@ function signingHeadersOf(headers: unknown): SigningHeaders {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const name = String(issue?.path[0]);
-  const isThere = (headers as Record<string, unknown>)[name] !== undefined;
+  const value = (headers as Record<string, unknown>)[name];
+  const kind = nameKind(String(value));
+  const fault = value === undefined ? 'is missing' : `${issue?.message}${kind ? `, and is ${kind}` : ''}`;
   throw new ApiError('invalid_signature', {
-    description: `Invalid signature or missing signing headers: ${name} ${isThere ? issue?.message : 'is missing'}`,
+    description: `Invalid signature or missing signing headers: ${name} ${fault}`,
   });
 }
 
@@ -75,7 +78,10 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const integration = await findIntegration(integrationId);
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
     const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
-    if (!isSignedWith(secret, signed, raw) || !integration) throw new ApiError('invalid_signature');
+    if (!isSignedWith(secret, signed, raw) || !integration) {
+      const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
+      throw new ApiError('invalid_signature', kind ? { description: `Invalid signature: ${kind}` } : {});
+    }
     if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds) {
       throw new ApiError('invalid_signature', {
         description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`,

@@ -7,6 +7,7 @@ import {
   verificationLevelOf,
 } from '../../contracts/storefront.ts';
 import { codeLifetimeSeconds } from '../../contracts/verification.ts';
+import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
@@ -23,9 +24,10 @@ interface Dependencies {
 }
 
 /** A code of this integration. Interface 7.5 has one 404 for all others. */
-function requireOwnCode(grant: Grant | undefined, client: Account['client']): Grant {
-  if (grant?.clientId !== client._id || client.kind !== 'storefront') throw new ApiError('code_not_found');
-  return grant;
+function requireOwnCode(grant: Grant | undefined, code: string, client: Account['client']): Grant {
+  if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
+  const description = wrongKind('code', code, 'code');
+  throw new ApiError('code_not_found', description === undefined ? {} : { description });
 }
 
 /** Nothing is billed for a user of whom nothing positive is known, or who must not pass. */
@@ -56,7 +58,7 @@ export function createStorefrontExchange({
     const { client, partner, fingerprint } = caller;
     const cause = sha256(request.code);
     const [found, past] = await Promise.all([loadGrant(request.code), charges.past({ ...client, cause })]);
-    const grant = requireOwnCode(found, client);
+    const grant = requireOwnCode(found, request.code, client);
     if (past) return replayed(past, fingerprint);
     if (grant.expiresAt.getTime() <= clock.now()) throw new ApiError('code_not_found');
     if (grant.redirectUri !== request.redirect_uri) throw new ApiError('invalid_redirect_uri');

@@ -24,6 +24,7 @@ import { authenticateKey } from '../verification/session/session-query.ts';
 
 interface Dependencies {
   charges: Charges;
+  revokedAt: (accessId: string) => Promise<Date | undefined>;
   partners: Pick<PartnersFeature, 'directory' | 'clientSecrets'>;
   verification: Pick<Verification, 'grants' | 'enrolled' | 'rememberCustomer'>;
   integrations: Pick<Integrations, 'find'>;
@@ -57,7 +58,14 @@ export function createBillableEndpoints(dependencies: Dependencies) {
       tokens,
       clock,
     }),
-    userinfo: createUserinfo({ tokens, findAccess: charges.access, findClient, limit, clock }),
+    userinfo: createUserinfo({
+      tokens,
+      findAccess: charges.access,
+      revokedAt: dependencies.revokedAt,
+      findClient,
+      limit,
+      clock,
+    }),
     revoke: createRevocation({ clients, tokens, revoke }),
     pace,
   });

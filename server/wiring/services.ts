@@ -202,6 +202,7 @@ export function createServices(foundation: Foundation) {
 
   const endpoints = createBillableEndpoints({
     charges,
+    revokedAt: billingStores.revocations.at,
     partners,
     verification,
     integrations,

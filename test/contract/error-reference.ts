@@ -113,11 +113,13 @@ Programs read \`error\`. \`error_description\` is for people and may change.
 ${oauthList()}
 
 A 401 has \`WWW-Authenticate\`: \`Bearer\` at userinfo, \`Basic\` if Basic credentials were sent.
+The description names a credential that is of the wrong kind, by its prefix.
 
 ## Everything else
 
 The body is \`{"success": false, "error": "…"}\`. Programs read the HTTP status.
 The messages of the session query are those of the contract, letter by letter.
+There \`WWW-Authenticate\` says more about a 401, for instance that an access token was sent in the place of an API key.
 The other messages may be more precise than shown here.
 \`svcadmin error CODE\` explains a code to support.
 

@@ -27,7 +27,7 @@ export const authentication = [
       ['if (past) throw await usedCode(past);', ''],
       [
         "throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault",
-        "throw fault === 'wrong verifier' ? requireOwnCode(undefined, client) : fault",
+        "throw fault === 'wrong verifier' ? requireOwnCode(undefined, request.code, client) : fault",
       ],
     ],
   ),
@@ -35,7 +35,10 @@ export const authentication = [
     'server/oauth/client-authentication.ts',
     ['oauth/again', 'isolation/addresses', 'oauth/token-clients', 'oauth/token-limits'],
     [
-      ['{ clientId, address, basic }: Credentials', "{ clientId, basic }: Credentials, address = ''"],
+      [
+        '{ clientId, clientSecret, address, basic }: Credentials',
+        "{ clientId, clientSecret, basic }: Credentials, address = ''",
+      ],
       ['subscriberOf(address)', 'address'],
       ['const wrongSecretsPerMinute = 20;', 'const wrongSecretsPerMinute = 21;'],
       [', { until: (one) => isRight(one) && isActive(one) }', ''],
@@ -49,7 +52,7 @@ export const authentication = [
     'server/oauth/access-token.ts',
     ['oauth/access-token', 'oauth/token-forgery', 'oauth/userinfo'],
     [
-      ['known.exp > seconds(new Date(clock.now())) ? known : undefined', 'known'],
+      ['isExpired: exp <= seconds(new Date(clock.now()))', 'isExpired: false'],
       ['          audience: issuer,\n', ''],
       ["          typ: 'at+jwt',\n", ''],
     ],
@@ -95,7 +98,7 @@ export const authentication = [
     'server/oauth/userinfo.ts',
     ['oauth/again', 'oauth/userinfo'],
     [
-      ["access?.kind !== 'token' || ", '!access || '],
+      ["access?.kind !== 'token'", '!access'],
       ['access.expiresAt.getTime() <= clock.now()', 'access.expiresAt.getTime() >= clock.now()'],
       ['const userinfoRequestsPerMinute = 120;', 'const userinfoRequestsPerMinute = 121;'],
     ],

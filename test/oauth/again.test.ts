@@ -55,7 +55,10 @@ it('userinfo answers for the access of a token alone', async () => {
   };
   const userinfoOf = (kind: Access['kind']) =>
     createUserinfo({
-      tokens: { verify: async () => ({ id: access.id, clientId: 'cli_1' }) },
+      tokens: {
+        verify: async () => ({ ...access, isExpired: false }),
+      },
+      revokedAt: async () => undefined,
       findAccess: async () => ({ ...access, kind }),
       findClient: async () => found('active', ''),
       limit: allowed,

@@ -59,7 +59,10 @@ describe('200, with an empty body', () => {
     }
     const expiring = await newToken();
     oauth.clock.advance(3_600_000);
+    const revocations = oauth.server.db.collection('revocations');
+    const before = await revocations.countDocuments();
     expect(await oauth.revoke(partner, expiring)).toMatchObject(done);
+    expect(await revocations.countDocuments()).toBe(before);
   });
 
   it("for another client's token, which lives on", async () => {

@@ -112,51 +112,85 @@ describe('sub', () => {
   });
 });
 
-describe('401 invalid_token', () => {
+describe('401 invalid_token names the mistake, in the body and in the challenge (RFC 6750 3)', () => {
+  const [noHeader, noForm, unknown] = [
+    'No Authorization header: send Authorization: Bearer {access token}',
+    'The Authorization header is not of the form Bearer {access token}',
+    'The access token is unknown: this service has not issued it, or what it stood for was removed',
+  ];
+  const refused = (description: unknown) => ({ ...invalid, error_description: description });
+  const challenge = (description: string) =>
+    `Bearer realm="svc", error="invalid_token", error_description="${description}"`;
+
+  async function expectRefusal(authorization: string, description: string): Promise<void> {
+    const answer = await oauth.userinfo({ authorization });
+    expect(answer).toMatchObject(refused(description));
+    expect(answer.headers.get('www-authenticate')).toBe(challenge(description));
+  }
+
   it.each([
-    ['no header', {}],
-    ['another scheme', { authorization: 'Basic eDp5' }],
-  ])('for %s, with a challenge that names no error (RFC 6750 3.1)', async (_, headers) => {
+    ['no header', {}, noHeader],
+    ['an empty header', { authorization: '' }, noHeader],
+    ['another scheme', { authorization: 'Basic eDp5' }, noForm],
+    ['a token without a scheme', { authorization: 'eyJ.eyJ.eyJ' }, noForm],
+  ])('for %s, with a challenge that names no error', async (_, headers, description) => {
     const answer = await oauth.userinfo(headers as Record<string, string>);
-    expect(answer).toMatchObject(invalid);
+    expect(answer).toMatchObject(refused(description));
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
   });
 
   it.each([
-    ['no token', 'Bearer'],
-    ['no JWT', 'Bearer x'],
-    ['two words', 'Bearer a b'],
-    ['three parts of nothing', 'Bearer a.b.c'],
-    ['an empty signature', 'Bearer eyJ.eyJ.'],
-    ['dots', 'Bearer ..'],
-    ['8 KB', `Bearer ${'x'.repeat(8_000)}`],
-  ])('for %s, with a challenge that says so', async (_, authorization) => {
-    const answer = await oauth.userinfo({ authorization });
-    expect(answer).toMatchObject(invalid);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc", error="invalid_token"');
+    ['no token', 'Bearer', noForm],
+    ['two words', 'Bearer a b', noForm],
+    ['no JWT', 'Bearer x', unknown],
+    ['three parts of nothing', 'Bearer a.b.c', unknown],
+    ['an empty signature', 'Bearer eyJ.eyJ.', unknown],
+    ['dots', 'Bearer ..', unknown],
+    ['8 KB', `Bearer ${'x'.repeat(8_000)}`, unknown],
+  ])('for %s', async (_, authorization, description) => {
+    await expectRefusal(authorization, description);
+  });
+
+  it('for a credential of another kind', async () => {
+    const not = 'not an access token (eyJ...)';
+    const { apiKey, clientSecret, clientId } = partner;
+    await expectRefusal(`Bearer ${apiKey}`, `The bearer token is an API key (svc_test_...), ${not}`);
+    const secret = `The bearer token is a client secret (svc_secret_...), ${not}`;
+    await expectRefusal(`Bearer ${clientSecret}`, secret);
+    await expectRefusal(`Bearer ${clientId}`, `The bearer token is a client id (cli_...), ${not}`);
+    const { code } = await oauth.visit(partner);
+    await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
   it('for a good token in the query or in a form: only the header is read', async () => {
     const token = await newToken();
-    expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(invalid);
-    const { apiKey, clientSecret } = partner;
-    for (const secret of [apiKey, clientSecret])
-      expect(await oauth.userinfo(bearer(secret))).toMatchObject(invalid);
+    expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(refused(noHeader));
   });
 
-  it('from the moment that the token expires', async () => {
+  it('from the moment that the token expires, with that moment', async () => {
     const token = await newToken();
+    const at = new Date(oauth.clock.now() + 3_600_000).toISOString();
     oauth.clock.advance(3_599_999);
     await claimsOf(token);
     oauth.clock.advance(1);
-    expect(await oauth.userinfo(bearer(token))).toMatchObject(invalid);
+    await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('for a revoked token, at once', async () => {
+  it('for a revoked token, at once, with the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
+    const at = new Date(oauth.clock.now()).toISOString();
     await oauth.revoke(partner, token);
-    expect(await oauth.userinfo(bearer(token))).toMatchObject(invalid);
+    oauth.clock.advance(1_000);
+    await oauth.revoke(partner, token);
+    await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
+  });
+
+  it('for a token that another installation has signed, however it looks', async () => {
+    const [head, , signature] = (await newToken()).split('.');
+    const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
+    const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
+    await expectRefusal(`Bearer ${head}.${forged}.${signature}`, unknown);
   });
 });
 

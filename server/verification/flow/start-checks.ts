@@ -1,6 +1,7 @@
 import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
+import { wrongKind } from '../../platform/credential-kinds.ts';
 
 /** What the checks need of a client; the directory's records have it. */
 export interface Client {
@@ -75,7 +76,9 @@ function withoutSource({ mode, source }: Client): string {
  */
 export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
   const { client, partner, key } = facts;
-  if (!client || !partner) return refuse('client_id: unknown client');
+  if (!client || !partner) {
+    return refuse(wrongKind('client_id', query.client_id, 'clientId') ?? 'client_id: unknown client');
+  }
   if (client.status !== 'active') return refuse('client_id: this client is disabled');
   if (partner.status !== 'active') return refuse('client_id: the partner account is not active');
   if (key?.status !== 'active') return refuse('client_id: the API key of this client is revoked');

@@ -1,8 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { errorTable } from '../../../contracts/errors.ts';
 import { GeneralError, SessionResponse } from '../../../contracts/verification.ts';
+import { wrongKind } from '../../platform/credential-kinds.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
+import { bearerChallenge } from '../../platform/http/bearer.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './transitions.ts';
@@ -31,18 +34,29 @@ export interface SessionQueryDependencies {
 /** Interface section 8. */
 const queriesPerMinute = 60;
 
+/** @param secret what was sent in the place of a key */
+function keyRefusal(
+  code: 'missing_api_key' | 'invalid_api_key',
+  header: string | undefined,
+  secret = '',
+): ApiError {
+  const description = wrongKind('The bearer token', secret, 'apiKey');
+  const headers = bearerChallenge(header, description ?? errorTable[code].text);
+  return new ApiError(code, { headers, ...(description && { description }) });
+}
+
 /** The key of the header (interface 5.3). @throws ApiError `missing_api_key`, `invalid_api_key` */
 export async function authenticateKey<K extends Key>(
   header: string | undefined,
   directory: KeyDirectory<K>,
 ): Promise<K> {
   const secret = /^Bearer +([^\s]+)$/i.exec(header ?? '')?.[1];
-  if (!secret) throw new ApiError('missing_api_key');
+  if (!secret) throw keyRefusal('missing_api_key', header);
   const key = await directory.apiKeyBySecret(secret);
-  if (key?.status !== 'active') throw new ApiError('invalid_api_key');
+  if (key?.status !== 'active') throw keyRefusal('invalid_api_key', header, secret);
   const isActive = ({ status }: { status: string }) => status === 'active';
   const partner = await directory.partner(key.partnerId, { until: isActive });
-  if (!partner || !isActive(partner)) throw new ApiError('invalid_api_key');
+  if (!partner || !isActive(partner)) throw keyRefusal('invalid_api_key', header);
   return key;
 }
 
@@ -66,8 +80,8 @@ export function sessionQueryRoutes(dependencies: SessionQueryDependencies): Fast
 
   return async (app) => {
     renderErrors(app, (error, request, reply) => {
-      if (error.code !== 'service_unavailable') return asGeneral(error, request, reply);
-      // Interface 7.2 lists a 500 and no 503 here.
+      // Interface 7.2, letter by letter: never a more precise text, and a 500 in the place of a 503.
+      if (error.code !== 'service_unavailable') return asGeneral(new ApiError(error.code), request, reply);
       void reply.status(500).removeHeader('retry-after');
       return asGeneral(new ApiError('server_error'), request, reply);
     });

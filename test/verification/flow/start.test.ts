@@ -88,10 +88,13 @@ describe('400 for a malformed query', () => {
     expect(response.headers).not.toHaveProperty('set-cookie');
   });
 
-  it.each(['ui_locales', 'response_mode', 'utm_source'])('%s repeated, which it could do without', async (name) => {
-    const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
-    expect(error).toEqual({ success: false, error: `${name} must be given once` });
-  });
+  it.each(['ui_locales', 'response_mode', 'utm_source'])(
+    '%s repeated, which it could do without',
+    async (name) => {
+      const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
+      expect(error).toEqual({ success: false, error: `${name} must be given once` });
+    },
+  );
 
   it.each(['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'])(
     '%s repeated',

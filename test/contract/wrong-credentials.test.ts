@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { secretPrefixes } from '../../contracts/identifiers.ts';
+import { nameKind, wrongKind } from '../../server/platform/credential-kinds.ts';
+import { type TestPartner, tokenForm, type Visit } from '../harness/partner.ts';
+import { adminToken } from '../harness/server.ts';
+import { fields, type Shop } from '../storefront/shop.ts';
+import { startWorld, type World } from './world.ts';
+
+let world: World;
+let partner: TestPartner;
+let shop: Shop;
+let token: string;
+beforeAll(async () => {
+  world = await startWorld();
+  partner = await world.partner();
+  shop = await world.shop();
+  token = await world.token(partner);
+});
+afterAll(() => world.stop());
+
+const someCode: Visit = {
+  code: 'svc_code_x',
+  codeVerifier: 'v'.repeat(43),
+  state: '',
+  end: new URL('http://x'),
+};
+const oauth = (status: number, error: string, description: string) => ({
+  status,
+  body: { error, error_description: description },
+});
+const general = (status: number, error: string) => ({ status, body: { success: false, error } });
+
+describe('the kind of a credential', () => {
+  it('is known for each secret, and its text is never repeated', () => {
+    for (const prefix of Object.values(secretPrefixes)) {
+      fc.assert(
+        fc.property(fc.stringMatching(/^[0-9A-Za-z]{8,50}$/), (rest) => {
+          const named = nameKind(prefix + rest) ?? '';
+          expect(named).toContain(`(${prefix}...)`);
+          expect(named).not.toContain(rest);
+          // RFC 6750 3: such a text can stand in a challenge.
+          expect(named).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+        }),
+      );
+    }
+  });
+
+  it('is not told where it is the right one, or none', () => {
+    expect(wrongKind('code', 'svc_code_x', 'code')).toBeUndefined();
+    expect(wrongKind('key', 'svc_live_x', 'apiKey')).toBeUndefined();
+    expect(wrongKind('code', 'x', 'code')).toBeUndefined();
+    expect(wrongKind('code', '', 'code')).toBeUndefined();
+  });
+});
+
+describe('a credential of the wrong kind is named by its prefix', () => {
+  const invalidClient = (description: string) => oauth(401, 'invalid_client', description);
+
+  it('as client_secret and as client_id', async () => {
+    const notSecret = 'not a client secret (svc_secret_...)';
+    const withKey = { client_secret: partner.apiKey };
+    const key = invalidClient(`client_secret is an API key (svc_test_...), ${notSecret}`);
+    expect(await world.exchange(partner, someCode, withKey)).toMatchObject(key);
+    expect(await world.revoke(partner, 'x', withKey)).toMatchObject(key);
+    const webhook = await world.exchange(partner, someCode, { client_secret: 'whsec_x' });
+    expect(webhook).toMatchObject(
+      invalidClient(`client_secret is a webhook signing secret (whsec_...), ${notSecret}`),
+    );
+    const notId = 'not a client id (cli_...)';
+    const id = await world.exchange(partner, someCode, { client_id: partner.keyId });
+    expect(id).toMatchObject(invalidClient(`client_id is the id of an API key (key_...), ${notId}`));
+    const swapped = { client_id: partner.clientSecret, client_secret: partner.clientId };
+    expect(await world.exchange(partner, someCode, swapped)).toMatchObject(
+      invalidClient(`client_id is a client secret (svc_secret_...), ${notId}`),
+    );
+    const wrong = await world.exchange(partner, someCode, { client_secret: `${partner.clientSecret}x` });
+    expect(wrong).toMatchObject(invalidClient('Wrong client_id or client_secret'));
+  });
+
+  it('in an Authorization header that is to have the credentials', async () => {
+    const { client_id: _id, client_secret: _secret, ...form } = tokenForm(partner, someCode);
+    const body = new URLSearchParams(form);
+    const headers = { authorization: `Bearer ${partner.apiKey}` };
+    const answer = await fetch(`${world.baseUrl}/api/oauth/token`, { method: 'POST', headers, body });
+    expect(await answer.json()).toEqual({
+      error: 'invalid_client',
+      error_description:
+        'The Authorization header is not of the form Basic base64(client_id:client_secret): it has an API key (svc_test_...)',
+    });
+  });
+
+  it('as code, at both exchanges', async () => {
+    const not = 'not an authorization code (svc_code_...)';
+    const code = (text: string) => world.exchange(partner, { ...someCode, code: text });
+    const jwt = `code is an access token (eyJ...), ${not}`;
+    expect(await code(token.slice(0, 256))).toMatchObject(oauth(400, 'invalid_grant', jwt));
+    expect(await code(partner.apiKey)).toMatchObject(
+      oauth(400, 'invalid_grant', `code is an API key (svc_test_...), ${not}`),
+    );
+    const unknown = oauth(400, 'invalid_grant', 'Unknown authorization code for this client');
+    expect(await code('svc_code_x')).toMatchObject(unknown);
+    const sold = await world.storefront(shop, fields(shop.integrationSecret));
+    expect(sold).toMatchObject(general(404, `code is an integration secret (intsec_...), ${not}`));
+    expect(await world.storefront(shop, fields('svc_code_x'))).toMatchObject(
+      general(404, 'Authorization code not found'),
+    );
+  });
+
+  it('as integration id and as signature', async () => {
+    const send = (headers: Record<string, string>) => world.storefront(shop, fields('svc_code_x'), headers);
+    expect(await send({ 'x-svc-integration-id': shop.clientId })).toMatchObject(
+      general(
+        401,
+        'Invalid signature: X-SVC-Integration-Id is a client id (cli_...), not an integration id (int_...)',
+      ),
+    );
+    expect(await send({ 'x-svc-signature': shop.integrationSecret })).toMatchObject(
+      general(
+        401,
+        'Invalid signature or missing signing headers: x-svc-signature must be sha256= and 64 lowercase hex digits, and is an integration secret (intsec_...)',
+      ),
+    );
+  });
+
+  it('as API key: in the body of the checkbox, and in the challenge where interface 7.2 has the body', async () => {
+    const named =
+      'The bearer token is an access token (eyJ...), not an API key (svc_test_... or svc_live_...)';
+    const challenge = `Bearer realm="svc", error="invalid_token", error_description="${named}"`;
+    const query = await world.session('ses_x', `Bearer ${token}`);
+    expect(query).toMatchObject(general(401, 'Invalid or inactive API key'));
+    expect(query.headers.get('www-authenticate')).toBe(challenge);
+    const resolve = await world.checkbox({ ...partner, apiKey: token }, {}, 'one');
+    expect(resolve).toMatchObject(general(401, named));
+    expect(resolve.headers.get('www-authenticate')).toBe(challenge);
+    const none = await world.session('ses_x', undefined);
+    expect(none).toMatchObject(general(401, 'Missing API key. Use Authorization: Bearer {key}'));
+    expect(none.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
+  });
+
+  it('as client_id of a start', async () => {
+    const not = 'not a client id (cli_...)';
+    const key = await world.start({ ...partner, clientId: partner.keyId });
+    expect(key).toMatchObject(general(400, `client_id is the id of an API key (key_...), ${not}`));
+    const secret = await world.start({ ...partner, clientId: partner.clientSecret });
+    expect(secret).toMatchObject(general(400, `client_id is a client secret (svc_secret_...), ${not}`));
+  });
+
+  it('as operator token', async () => {
+    const { as } = world.server;
+    await expect(as(partner.apiKey).operators.whoami.query()).rejects.toThrow(
+      'The bearer token is an API key (svc_test_...), not an operator token (svc_admin_...)',
+    );
+    await expect(as(`${adminToken}x`).operators.whoami.query()).rejects.toThrow(
+      /^Missing, unknown or revoked/,
+    );
+  });
+});
