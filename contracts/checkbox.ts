@@ -17,7 +17,11 @@ export const CheckboxHeaders = z.object({
 export const CheckboxRequest = z
   .object({
     enrollment_id: z.string().min(1).max(128),
-    claims: z.array(z.string().min(1).max(128)).min(1).max(32),
+    claims: z
+      .array(z.string().min(1).max(128))
+      .min(1)
+      .max(32)
+      .describe('Identifiers; unknown ones are ignored'),
   })
   .meta({ id: 'CheckboxRequest' });
 export type CheckboxRequest = z.infer<typeof CheckboxRequest>;

@@ -3,14 +3,6 @@ import { z } from 'zod';
 export const ClaimValue = z.union([z.boolean(), z.string(), z.number(), z.null()]);
 export type ClaimValue = z.infer<typeof ClaimValue>;
 
-/** Interface 2.1: claim identifiers to their values. */
-export const ClaimsMap = z.record(z.string(), ClaimValue).meta({
-  id: 'ClaimsMap',
-  description: 'Claim identifiers to their values; null where the source could not tell.',
-  examples: [{ age_18_plus: true, country: 'DE' }],
-});
-export type ClaimsMap = z.infer<typeof ClaimsMap>;
-
 /**
  * The registry of claims: the type of each value, null apart, which any of them may be where the
  * source could not tell. To offer a new claim, add a row.
@@ -26,11 +18,29 @@ export const claimRegistry = {
 
 export type ClaimName = keyof typeof claimRegistry;
 export const claimNames = Object.keys(claimRegistry) as ClaimName[];
-export const ClaimName = z.enum(claimNames as [ClaimName, ...ClaimName[]]);
+export const ClaimName = z.enum(claimNames as [ClaimName, ...ClaimName[]]).meta({
+  id: 'ClaimName',
+  description: 'Identifiers of claims; there may be more of them in a later version',
+});
 
 export function isClaimName(value: string): value is ClaimName {
   return Object.hasOwn(claimRegistry, value);
 }
+
+export type ClaimsMap = Record<string, ClaimValue>;
+/** Each claim with its type, or null. */
+const known = Object.entries(claimRegistry).map(
+  ([name, type]) => [name, type.nullable().exactOptional()] as const,
+);
+/** Interface 2.1: claim identifiers to their values. */
+export const ClaimsMap: z.ZodType<ClaimsMap, ClaimsMap> = z
+  .object(Object.fromEntries(known))
+  .catchall(ClaimValue)
+  .meta({
+    id: 'ClaimsMap',
+    description: 'Claim identifiers to their values; null where the source could not tell.',
+    examples: [{ age_18_plus: true, country: 'DE' }],
+  });
 
 /** Claims of a person from a verification source; each may be null. */
 export type Claims = Partial<Record<ClaimName, ClaimValue>>;
@@ -39,8 +49,8 @@ export type Claims = Partial<Record<ClaimName, ClaimValue>>;
 export const ClaimsMeta = z
   .strictObject({
     claims_requested: z.array(z.string()).describe('Every identifier asked for, in that order'),
-    claims_resolved: z.array(z.string()).describe('Those with a value'),
-    claims_null: z.array(z.string()).describe('Those that the source could not tell'),
+    claims_resolved: z.array(ClaimName).describe('Those with a value'),
+    claims_null: z.array(ClaimName).describe('Those that the source could not tell'),
     claims_ignored: z.array(z.string()).describe('Unknown ones, and those that may not be seen'),
   })
   .meta({ id: 'ClaimsMeta', description: 'The first list is the disjoint union of the other three.' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ClaimName, ClaimsMap, ClaimsMeta } from './claims.ts';
+import { errorTable } from './errors.ts';
 import { DateTime } from './identifiers.ts';
 
 const text = (max: number) => z.string().min(1).max(max);
@@ -7,7 +8,7 @@ const text = (max: number) => z.string().min(1).max(max);
 /** The one grant type of the token endpoint. */
 export const grantType = 'authorization_code';
 
-/** Interface 2.2. The client's credentials may arrive in a Basic header instead of the body. */
+/** Interface 2.2. */
 export const TokenRequest = z
   .object({
     grant_type: z
@@ -28,6 +29,10 @@ export const TokenRequest = z
   .meta({ id: 'TokenRequest' });
 export type TokenRequest = z.infer<typeof TokenRequest>;
 
+/** Where the client's credentials are in a Basic header, the body has none. */
+const credentials = { client_id: true, client_secret: true } as const;
+export const TokenRequestWithBasic = TokenRequest.omit(credentials).meta({ id: 'TokenRequestWithBasic' });
+
 /** Seconds that an access token lives (interface section 8). */
 export const accessTokenLifetimeSeconds = 3600;
 
@@ -36,16 +41,21 @@ export const TokenResponse = z
   .strictObject({
     access_token: z.string().describe('JWT of RFC 9068'),
     token_type: z.literal('Bearer'),
-    expires_in: z.literal(accessTokenLifetimeSeconds).describe('Seconds'),
+    expires_in: z.literal(accessTokenLifetimeSeconds).meta({ type: 'integer', description: 'Seconds' }),
     scope: z.string().describe('The known claim identifiers of the start, in that order'),
   })
   .meta({ id: 'TokenResponse' });
 export type TokenResponse = z.infer<typeof TokenResponse>;
 
+/** Interface 7.4 and 7.5. */
+export const OAuthErrorCode = z
+  .enum([...new Set(Object.values(errorTable).flatMap(({ oauth }) => oauth ?? []))] as [string, ...string[]])
+  .meta({ id: 'OAuthErrorCode', description: 'For programs: see the table of errors' });
+
 /** Interface 2.4. */
 export const OAuthError = z
   .strictObject({
-    error: z.string().describe('For programs: see the table of errors'),
+    error: OAuthErrorCode,
     error_description: z.string().describe('For developers: may change at any time'),
   })
   .meta({ id: 'OAuthError' });
@@ -72,6 +82,7 @@ export const RevokeRequest = z
   })
   .meta({ id: 'RevokeRequest' });
 export type RevokeRequest = z.infer<typeof RevokeRequest>;
+export const RevokeRequestWithBasic = RevokeRequest.omit(credentials).meta({ id: 'RevokeRequestWithBasic' });
 
 /** RFC 8414 metadata. */
 export const AuthorizationServerMetadata = z.object({

@@ -1,6 +1,7 @@
-import { errorTable, generalText } from '../errors.ts';
 import { webhooks } from './events.ts';
-import type { Operation, Refusal } from './operation.ts';
+import { headers } from './headers.ts';
+import type { Operation } from './operation.ts';
+import { errorResponses, successResponse } from './responses.ts';
 
 type Json = Record<string, unknown>;
 
@@ -45,7 +46,7 @@ export function documentFrame(baseUrl: string) {
       title: 'SVC Gateway',
       version: '0.8.0',
       description:
-        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Retry a 429 and a 503 after the seconds in `Retry-After`, a 500 after 1 s and then after 2 s; no other 4xx.',
+        'Hosted identity verification: claims instead of documents. Interface contract 0.8.0. Retry a 429 and a 503 after the seconds in `Retry-After`, a 500 after 1 s and then after 2 s; no other 4xx. What is not HTTP is answered 400, 408 or 431 in the general format. A request body has at most 64 KiB, a form at most 32 fields, and request line and headers together 16 KiB.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [
@@ -56,86 +57,21 @@ export function documentFrame(baseUrl: string) {
       },
     ],
     tags,
-    components: { securitySchemes },
+    components: { securitySchemes, headers },
     webhooks,
   };
 }
 
-const schemaOf = { oauth: 'OAuthError', general: 'GeneralError' } as const;
-
-function exampleOf({ code, text }: Refusal, format: Operation['errorFormat']): Json {
-  const { text: standard, oauth } = errorTable[code];
-  return format === 'oauth'
-    ? { error: oauth, error_description: text ?? standard }
-    : { success: false, error: text ?? generalText(code) };
-}
-
-function errorResponse(refusals: readonly Refusal[], format: Operation['errorFormat']): Json {
-  const names = refusals.map(({ code }, index) =>
-    refusals.findIndex((other) => other.code === code) === index ? code : `${code}_${index + 1}`,
-  );
-  const examples = refusals.map((refusal, index) => [names[index], { value: exampleOf(refusal, format) }]);
-  const waits = refusals.some(({ retryAfter }) => retryAfter !== undefined);
-  return {
-    description: `${[...new Set(refusals.map(({ code }) => `\`${code}\``))].join(', ')}.`,
-    ...(waits
-      ? {
-          headers: {
-            'Retry-After': {
-              description: 'Seconds after which the same request may succeed',
-              schema: { type: 'integer', minimum: 1 },
-            },
-          },
-        }
-      : {}),
-    content: {
-      'application/json': {
-        schema: { $ref: `#/components/schemas/${schemaOf[format]}` },
-        examples: Object.fromEntries(examples),
-      },
+function requestBody({ consumes, request, withBasic }: Operation, generated: unknown): Json {
+  const [media = {}] = Object.values((generated as { content: Record<string, Json> }).content);
+  const alternative = withBasic && {
+    schema: { anyOf: [media['schema'], { $ref: `#/components/schemas/${withBasic.schema}` }] },
+    examples: {
+      'credentials in the body': { value: request },
+      'with HTTP Basic': { value: withBasic.request },
     },
   };
-}
-
-function errorResponses({ errors, errorFormat }: Operation): Json {
-  const statuses = [...new Set(errors.map(({ code }) => errorTable[code].status))].sort((a, b) => a - b);
-  return Object.fromEntries(
-    statuses.map((status) => [
-      String(status),
-      errorResponse(
-        errors.filter(({ code }) => errorTable[code].status === status),
-        errorFormat,
-      ),
-    ]),
-  );
-}
-
-function successResponse({ success }: Operation, generated: Json | undefined): Json {
-  const { description, headers, example } = success;
-  const content = generated?.['content'] as Record<string, Json> | undefined;
-  const described = Object.entries(headers ?? {}).map(([name, text]) => [
-    name,
-    { description: text, schema: { type: 'string' } },
-  ]);
-  return {
-    description,
-    ...(described.length > 0 ? { headers: Object.fromEntries(described) } : {}),
-    ...(content
-      ? {
-          content: Object.fromEntries(
-            Object.entries(content).map(([type, media]) => [
-              type,
-              example === undefined ? media : { ...media, example },
-            ]),
-          ),
-        }
-      : {}),
-  };
-}
-
-function requestBody({ consumes, request }: Operation, generated: unknown): Json {
-  const [media] = Object.values((generated as { content: Record<string, Json> }).content);
-  const content = (consumes ?? []).map((type) => [type, { ...media, example: request }]);
+  const content = (consumes ?? []).map((type) => [type, alternative ?? { ...media, example: request }]);
   return { required: true, content: Object.fromEntries(content) };
 }
 

@@ -57,7 +57,7 @@ export function finishDocument(generated: Document): Document {
     components: { ...generated.components, schemas: Object.fromEntries(kept) },
   };
   return JSON.parse(JSON.stringify(finished), (key, value: unknown) =>
-    key === '$ref' && typeof value === 'string'
+    key === '$ref' && typeof value === 'string' && value.startsWith(prefix)
       ? prefix + (names.get(value.slice(prefix.length)) ?? value.slice(prefix.length))
       : value,
   ) as Document;

@@ -3,6 +3,14 @@ import { sample } from './samples.ts';
 
 const credentials = { client_id: sample.client, client_secret: sample.clientSecret };
 
+const exchange = {
+  grant_type: 'authorization_code',
+  code: sample.code,
+  redirect_uri: sample.redirectUri,
+  code_verifier: sample.verifier,
+};
+const revocation = { token: sample.token, token_type_hint: 'access_token' };
+
 const clientRefusals: readonly Refusal[] = [
   { code: 'invalid_client' },
   { code: 'client_inactive' },
@@ -20,16 +28,11 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     tag: 'OAuth',
     summary: 'Exchange an authorization code for an access token (billable)',
     description:
-      'Interface 4.2. Debits the wallet once for each code. 402, 429, 503 and a 400 for a wrong parameter leave the code usable. A form or JSON; a parameter given twice is `invalid_request`. With HTTP Basic, `client_id` and `client_secret` are left out of the body.',
+      'Interface 4.2. Debits the wallet once for each code. 402, 429, 503 and a 400 for a wrong parameter leave the code usable. A form or JSON; a parameter given twice is `invalid_request`. A JSON member that is null counts as absent. With HTTP Basic, `client_id` and `client_secret` are left out of the body.',
     security: clientSecurity,
     consumes: formOrJson,
-    request: {
-      grant_type: 'authorization_code',
-      code: sample.code,
-      ...credentials,
-      redirect_uri: sample.redirectUri,
-      code_verifier: sample.verifier,
-    },
+    request: { ...exchange, ...credentials },
+    withBasic: { schema: 'TokenRequestWithBasicInput', request: exchange },
     success: {
       status: 200,
       description: 'The token, valid for an hour.',
@@ -55,6 +58,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
       ...spendRefusals,
     ],
     errorFormat: 'oauth',
+    challenge: 'BasicChallenge',
   },
   'GET /api/oauth/userinfo': {
     operationId: 'readUserinfo',
@@ -69,12 +73,13 @@ export const oauthOperations: Record<Endpoint, Operation> = {
       example: { sub: sample.sub, evaluated_at: sample.at, claims: sample.claims, meta: sample.meta },
     },
     errors: [
-      { code: 'invalid_token' },
+      { code: 'invalid_token', text: 'The access token expired at 2026-07-12T15:03:11.000Z' },
       { code: 'rate_limited', text: 'Userinfo rate limit exceeded', retryAfter: 25 },
       { code: 'server_error' },
       { code: 'service_unavailable', retryAfter: 5 },
     ],
     errorFormat: 'oauth',
+    challenge: 'BearerChallenge',
   },
   'POST /api/oauth/revoke': {
     operationId: 'revokeToken',
@@ -84,7 +89,8 @@ export const oauthOperations: Record<Endpoint, Operation> = {
       'Interface 4.4, RFC 7009. Answers 200 with an empty body also where the token is unknown, expired, revoked or another client’s. Shares the 30 requests a minute of the token endpoint.',
     security: clientSecurity,
     consumes: formOrJson,
-    request: { token: sample.token, token_type_hint: 'access_token', ...credentials },
+    request: { ...revocation, ...credentials },
+    withBasic: { schema: 'RevokeRequestWithBasicInput', request: revocation },
     success: { status: 200, description: 'The token is no longer valid. The body is empty.' },
     errors: [
       { code: 'invalid_request', text: 'token is required' },
@@ -92,6 +98,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
       { code: 'service_unavailable', retryAfter: 5 },
     ],
     errorFormat: 'oauth',
+    challenge: 'BasicChallenge',
   },
   'GET /.well-known/oauth-authorization-server': {
     operationId: 'readMetadata',
@@ -100,7 +107,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     description: 'RFC 8414: what client libraries find out by themselves.',
     security: [],
     success: { status: 200, description: 'The metadata.' },
-    errors: [{ code: 'bad_input' }],
+    errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],
     errorFormat: 'general',
   },
   'GET /.well-known/jwks.json': {
@@ -110,7 +117,7 @@ export const oauthOperations: Record<Endpoint, Operation> = {
     description: 'RFC 7517. Keys are ES256; `kid` is in the header of every token.',
     security: [],
     success: { status: 200, description: 'The keys.' },
-    errors: [{ code: 'bad_input' }],
+    errors: [{ code: 'malformed_http' }, { code: 'service_unavailable', retryAfter: 5 }],
     errorFormat: 'general',
   },
 };

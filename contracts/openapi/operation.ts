@@ -6,6 +6,8 @@ export interface Refusal {
   text?: string;
   /** Seconds, where the answer carries `Retry-After`. */
   retryAfter?: number;
+  /** Whether it is a spend limit: the answer carries `RateLimit` too. */
+  spendLimit?: true;
 }
 
 /** Everything that the description of an endpoint says beyond its schemas. */
@@ -20,6 +22,8 @@ export interface Operation {
   consumes?: readonly string[];
   /** An example of the request body. */
   request?: Record<string, unknown>;
+  /** The body where the client's credentials are in a Basic header: the name of its schema, and an example. */
+  withBasic?: { schema: string; request: Record<string, unknown> };
   success: {
     status: number;
     description: string;
@@ -31,6 +35,12 @@ export interface Operation {
   otherwise?: string;
   /** Interface 7.1. */
   errorFormat: 'oauth' | 'general';
+  /** Whether refusals are answered with the very texts of `errors` (interface 7.2). */
+  exactTexts?: true;
+  /** Whether browsers get a page in the place of JSON. */
+  pages?: true;
+  /** `WWW-Authenticate` of its 401. */
+  challenge?: 'BearerChallenge' | 'BasicChallenge';
 }
 
 /** Method and path as the document names them. */
@@ -42,7 +52,7 @@ export const formOrJson = [form, json] as const;
 
 /** 429 and 503 of everything that is billed. */
 export const spendRefusals: readonly Refusal[] = [
-  { code: 'rate_limited', text: 'Spend limit exceeded: minute bucket', retryAfter: 25 },
-  { code: 'rate_limited', text: 'Spend limit exceeded: hour bucket', retryAfter: 1340 },
+  { code: 'rate_limited', text: 'Spend limit exceeded: minute bucket', retryAfter: 25, spendLimit: true },
+  { code: 'rate_limited', text: 'Spend limit exceeded: hour bucket', retryAfter: 1340, spendLimit: true },
   { code: 'service_unavailable', retryAfter: 5 },
 ];

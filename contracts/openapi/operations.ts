@@ -11,7 +11,7 @@ export const operations: Record<Endpoint, Operation> = {
     tag: 'Hosted flow',
     summary: 'Send the user’s browser into the hosted flow',
     description:
-      'Interface 4.1. For browsers: the flow ends at `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`. A 400 is a page for browsers and JSON for programs; it is never a redirect.',
+      'Interface 4.1. For browsers: the flow ends at `redirect_uri` with `code`, `state` and `iss`, or with `error`, `state` and `iss`. A refusal is a page for browsers (`Accept: text/html`) and JSON for programs; it is never a redirect.',
     security: [],
     success: {
       status: 302,
@@ -20,11 +20,13 @@ export const operations: Record<Endpoint, Operation> = {
     },
     errors: [
       { code: 'invalid_request', text: 'state must be at least 16 characters' },
+      { code: 'rate_limited', text: 'Too many verifications were started from this address', retryAfter: 25 },
       { code: 'server_error' },
       { code: 'service_unavailable', retryAfter: 5 },
     ],
     otherwise: 'No other status is answered.',
     errorFormat: 'general',
+    pages: true,
   },
   ...oauthOperations,
   'GET /api/verify/hvf-session/{session_id}': {
@@ -57,6 +59,8 @@ export const operations: Record<Endpoint, Operation> = {
       { code: 'server_error' },
     ],
     errorFormat: 'general',
+    exactTexts: true,
+    challenge: 'BearerChallenge',
   },
   'POST /api/integrations/storefront/verify/exchange': {
     operationId: 'exchangeStorefrontCode',
@@ -131,5 +135,6 @@ export const operations: Record<Endpoint, Operation> = {
       ...spendRefusals,
     ],
     errorFormat: 'general',
+    challenge: 'BearerChallenge',
   },
 };

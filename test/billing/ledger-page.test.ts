@@ -19,7 +19,7 @@ const terms = {
   },
   meta: {
     claims_requested: ['age_18_plus'],
-    claims_resolved: ['age_18_plus'],
+    claims_resolved: ['age_18_plus' as const],
     claims_null: [],
     claims_ignored: [],
   },

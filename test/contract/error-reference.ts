@@ -53,7 +53,8 @@ function generalList(): string {
   const shown = codes.filter((code) => endpointsOf(code, 'general').length > 0 || anywhere.includes(code));
   return shown
     .map((code) => {
-      const endpoints = `answered by ${endpointsOf(code, 'general').join(', ') || 'any path'}`;
+      const places = anywhere.includes(code) ? 'any path' : endpointsOf(code, 'general').join(', ');
+      const endpoints = `answered by ${places}`;
       const facts = [
         `**\`${generalText(code)}\`**`,
         String(errorTable[code].status),

@@ -1,0 +1,94 @@
+import { errorTable, generalText } from '../errors.ts';
+import { headerReference } from './headers.ts';
+import type { Operation, Refusal } from './operation.ts';
+
+type Json = Record<string, unknown>;
+
+const schemaOf = { oauth: 'OAuthError', general: 'GeneralError' } as const;
+const requestId = { 'X-Request-Id': headerReference('RequestId') };
+
+const textOf = ({ code, text }: Refusal) => text ?? generalText(code);
+
+function exampleOf(refusal: Refusal, format: Operation['errorFormat']): Json {
+  const { text: standard, oauth } = errorTable[refusal.code];
+  return format === 'oauth'
+    ? { error: oauth, error_description: refusal.text ?? standard }
+    : { success: false, error: textOf(refusal) };
+}
+
+/** The body of a refusal, with the values that `error` has at this endpoint and status. */
+function schemaFor(refusals: readonly Refusal[], { errorFormat, exactTexts }: Operation): Json {
+  const reference = { $ref: `#/components/schemas/${schemaOf[errorFormat]}` };
+  const isFixed = errorFormat === 'oauth' || exactTexts;
+  if (!isFixed) return reference;
+  const values = refusals.map((one) => (errorFormat === 'oauth' ? errorTable[one.code].oauth : textOf(one)));
+  const error = { type: 'string', enum: [...new Set(values)] };
+  return { allOf: [reference, { type: 'object', properties: { error } }] };
+}
+
+function headersFor(refusals: readonly Refusal[], status: number, { challenge }: Operation): Json {
+  const waits = refusals.some(({ retryAfter }) => retryAfter !== undefined);
+  const spends = refusals.some(({ spendLimit }) => spendLimit);
+  return {
+    ...requestId,
+    ...(status === 401 && challenge && { 'WWW-Authenticate': headerReference(challenge) }),
+    ...(waits && { 'Retry-After': headerReference('RetryAfter') }),
+    ...(spends && {
+      'RateLimit-Policy': headerReference('RateLimitPolicy'),
+      RateLimit: headerReference('RateLimit'),
+    }),
+  };
+}
+
+function errorResponse(refusals: readonly Refusal[], status: number, operation: Operation): Json {
+  const { errorFormat, pages } = operation;
+  const names = refusals.map(({ code }, index) =>
+    refusals.findIndex((other) => other.code === code) === index ? code : `${code}_${index + 1}`,
+  );
+  const examples = refusals.map((refusal, index) => [
+    names[index],
+    { value: exampleOf(refusal, errorFormat) },
+  ]);
+  return {
+    description: `${[...new Set(refusals.map(({ code }) => `\`${code}\``))].join(', ')}.`,
+    headers: headersFor(refusals, status, operation),
+    content: {
+      'application/json': { schema: schemaFor(refusals, operation), examples: Object.fromEntries(examples) },
+      ...(pages && { 'text/html': { schema: { type: 'string', description: 'A page for the user' } } }),
+    },
+  };
+}
+
+export function errorResponses(operation: Operation): Json {
+  const { errors } = operation;
+  const statusOf = ({ code }: Refusal) => errorTable[code].status;
+  const statuses = [...new Set(errors.map(statusOf))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const refusals = errors.filter((one) => statusOf(one) === status);
+      return [String(status), errorResponse(refusals, status, operation)];
+    }),
+  );
+}
+
+/** @param generated the answer as the route's schema describes it */
+export function successResponse({ success }: Operation, generated: Json | undefined): Json {
+  const { description, headers, example } = success;
+  const content = generated?.['content'] as Record<string, Json> | undefined;
+  const described = Object.entries(headers ?? {}).map(([name, text]) => [
+    name,
+    { description: text, required: true, schema: { type: 'string' } },
+  ]);
+  return {
+    description,
+    headers: { ...requestId, ...Object.fromEntries(described) },
+    ...(content && {
+      content: Object.fromEntries(
+        Object.entries(content).map(([type, media]) => [
+          type,
+          example === undefined ? media : { ...media, example },
+        ]),
+      ),
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimNames } from '../../contracts/claims.ts';
+import { errorTable } from '../../contracts/errors.ts';
+import { operations } from '../../contracts/openapi/operations.ts';
+import { tokenForm } from '../harness/partner.ts';
+import { basic } from '../oauth/oauth-server.ts';
+import { conform } from './conformance.ts';
+import { startWorld, type World } from './world.ts';
+
+const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
+  paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, unknown> }> }>>;
+  components: { schemas: Record<string, { properties: object; required?: string[]; enum?: string[] }> };
+};
+const { schemas } = document.components;
+
+describe('the OpenAPI document', () => {
+  it('knows the six claims, and the errors of OAuth', () => {
+    expect(Object.keys(schemas['ClaimsMap']?.properties ?? {})).toEqual(claimNames);
+    expect(schemas['ClaimName']?.enum).toEqual(claimNames);
+    const named = Object.values(errorTable).flatMap(({ oauth }) => oauth ?? []);
+    expect(schemas['OAuthErrorCode']?.enum).toEqual([...new Set(named)]);
+  });
+
+  it('asks for credentials in the body in one of two schemas', () => {
+    for (const name of ['TokenRequest', 'RevokeRequest']) {
+      expect(schemas[name]?.required).toEqual(expect.arrayContaining(['client_id', 'client_secret']));
+      const withBasic = schemas[`${name}WithBasic`];
+      expect(Object.keys(withBasic?.properties ?? {})).not.toEqual(expect.arrayContaining(['client_id']));
+      expect(withBasic?.required?.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('says of each error status which values `error` has', () => {
+    for (const [endpoint, { errors, errorFormat }] of Object.entries(operations)) {
+      if (errorFormat !== 'oauth') continue;
+      const [method = '', path = ''] = endpoint.split(' ');
+      for (const { code } of errors) {
+        const { status, oauth } = errorTable[code];
+        const text = JSON.stringify(document.paths[path]?.[method.toLowerCase()]?.responses[status]?.content);
+        expect(text, `${endpoint} ${status}`).toMatch(new RegExp(`"enum":\\[[^\\]]*"${oauth}"`));
+      }
+    }
+  });
+});
+
+describe('an answer is as the document says', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startWorld({ env: { SVC_STARTS_PER_MINUTE: '1' } });
+  });
+  afterAll(() => world.stop());
+
+  it.each(['text/html', 'application/json'])('400 and 429 of a start that accepts %s', async (accept) => {
+    const partner = await world.partner();
+    world.next();
+    expect((await world.start(partner, { state: 'short' }, accept)).status).toBe(400);
+    expect((await world.start(partner, {}, accept)).status).toBe(302);
+    const many = await world.start(partner, {}, accept);
+    expect([many.status, many.headers.get('content-type')?.startsWith(accept)]).toEqual([429, true]);
+  });
+
+  it('401 of Basic credentials, with their challenge', async () => {
+    const partner = await world.partner();
+    const code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
+    const { client_id: id = '', client_secret: _secret, ...form } = tokenForm(partner, code);
+    for (const [endpoint, fields] of [
+      ['POST /api/oauth/token', form],
+      ['POST /api/oauth/revoke', { token: 'x' }],
+    ] as const) {
+      const [method = '', path = ''] = endpoint.split(' ');
+      const init = { method, headers: basic(id, 'wrong'), body: new URLSearchParams(fields) };
+      const { status, headers } = await conform(endpoint, await fetch(`${world.baseUrl}${path}`, init));
+      expect([status, headers.get('www-authenticate')]).toEqual([401, 'Basic realm="svc", charset="UTF-8"']);
+    }
+  });
+});

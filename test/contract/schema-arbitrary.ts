@@ -1,0 +1,80 @@
+import fc, { type Arbitrary } from 'fast-check';
+
+/** The parts of JSON Schema that the requests of the document use. */
+export interface Schema {
+  $ref?: string;
+  type?: string;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  description?: string;
+}
+
+/** What the values of members that no schema knows are like. */
+type Unknown = Arbitrary<unknown>;
+
+/** Lengths are in characters, so those outside the basic plane of Unicode count once. */
+function anyText(minLength: number, maxLength: number): Arbitrary<string> {
+  const longest = { minLength: maxLength, maxLength, size: 'max' } as const;
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.string({ unit: 'binary', minLength, maxLength }) },
+    { weight: 4, arbitrary: fc.string({ unit: 'grapheme-ascii', minLength, maxLength }) },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', ...longest }) },
+    { weight: 1, arbitrary: fc.string({ unit: 'grapheme-ascii', ...longest }) },
+  );
+}
+
+function textArbitrary({ pattern, minLength = 0, maxLength = 512 }: Schema): Arbitrary<string> {
+  if (pattern === undefined) return anyText(minLength, maxLength);
+  const form = new RegExp(pattern, 'u');
+  const lengthOf = (text: string) => [...text].length;
+  const fits = (text: string) =>
+    form.test(text) && lengthOf(text) >= minLength && lengthOf(text) <= maxLength;
+  // A class of Unicode properties is more than can be generated from a pattern.
+  const source = pattern.includes('\\P') ? anyText(minLength, maxLength) : fc.stringMatching(form);
+  return source.filter(fits);
+}
+
+/**
+ * Values that a schema of the document accepts: of every length that it allows, and with members that it does not know.
+ * @throws where the schema has a keyword that is not known here
+ */
+export function valuesOf(
+  schema: Schema,
+  schemas: Record<string, Schema>,
+  unknown: Unknown,
+): Arbitrary<unknown> {
+  const { $ref: reference, description: _text, ...rest } = schema;
+  if (reference) {
+    const found = schemas[reference.split('/').at(-1) ?? ''];
+    if (!found) throw new Error(`no schema ${reference}`);
+    return valuesOf(found, schemas, unknown);
+  }
+  if (rest.anyOf) return fc.oneof(...rest.anyOf.map((one) => valuesOf(one, schemas, unknown)));
+  if (rest.const !== undefined) return fc.constant(rest.const);
+  if (rest.enum) return fc.constantFrom(...rest.enum);
+  if (rest.type === 'string') return textArbitrary(rest);
+  if (rest.type === 'array' && rest.items) {
+    const { minItems: minLength = 0, maxItems: maxLength = 40 } = rest;
+    return fc.array(valuesOf(rest.items, schemas, unknown), { minLength, maxLength });
+  }
+  if (rest.type !== 'object' || !rest.properties)
+    throw new Error(`no values are known for ${JSON.stringify(schema)}`);
+  const members = Object.entries(rest.properties).map(([name, one]) => [
+    name,
+    valuesOf(one, schemas, unknown),
+  ]);
+  const known = fc.record(Object.fromEntries(members) as Record<string, Arbitrary<unknown>>, {
+    requiredKeys: rest.required ?? [],
+  });
+  const others = fc.dictionary(fc.stringMatching(/^x_\w{0,20}$/), unknown, { maxKeys: 3 });
+  return fc.tuple(others, known).map(([more, own]) => ({ ...more, ...own }));
+}
