@@ -79,7 +79,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
   function openIn(session: Session, token: string): Open | undefined {
     const destination = destinationOfToken(token);
     const source = sources.get(session.source);
-    if (!destination || !source || destination.sessionId !== session._id) return undefined;
+    if (!destination || !source) return undefined;
     const { device, number } = destination;
     const binding = bindingOf(session, device);
     const isOpen =
