@@ -17,7 +17,7 @@ interface Revocation {
 }
 
 /** Milliseconds for which a revocation is kept. */
-const retentionMs = {
+export const revocationRetentionMs = {
   /** 10 minutes longer than a token lives: processes expire tokens by clocks of their own. */
   token: (accessTokenLifetimeSeconds + 600) * 1_000,
   /** Longer than grants are kept: until then an audit asks why this one is missing. */
@@ -49,8 +49,8 @@ export function createRevocationStore(db: Db) {
      * Revokes accesses. Idempotent.
      * @param of what ends: tokens alone, or accesses whose grants are removed too
      */
-    async add(ids: readonly string[], at: Date, of: keyof typeof retentionMs): Promise<void> {
-      const purgeAt = new Date(at.getTime() + retentionMs[of]);
+    async add(ids: readonly string[], at: Date, of: keyof typeof revocationRetentionMs): Promise<void> {
+      const purgeAt = new Date(at.getTime() + revocationRetentionMs[of]);
       const update = { $setOnInsert: { at }, $max: { purgeAt } };
       const updates = ids.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } }));
       const { refused } = await updateEach(revocations, updates);

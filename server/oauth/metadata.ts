@@ -1,6 +1,9 @@
 import { claimNames } from '../../contracts/claims.ts';
 import type { AuthorizationServerMetadata } from '../../contracts/oauth.ts';
 
+/** Seconds for which metadata and keys may be cached. */
+export const discoveryLifetimeSeconds = 300;
+
 /** RFC 8414: what client libraries discover. @param issuer the base URL, without a trailing slash */
 export function authorizationServerMetadata(issuer: string): AuthorizationServerMetadata {
   const authMethods: AuthorizationServerMetadata['token_endpoint_auth_methods_supported'] = [

@@ -20,7 +20,7 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Deadline } from '../platform/pace.ts';
 import { type CredentialsPlace, presentCredentials } from './basic-credentials.ts';
 import { basicChallenge, type Credentials } from './client-authentication.ts';
-import { authorizationServerMetadata } from './metadata.ts';
+import { authorizationServerMetadata, discoveryLifetimeSeconds } from './metadata.ts';
 import type { createRevocation } from './revoke.ts';
 import type { createTokenExchange } from './token.ts';
 import type { createUserinfo } from './userinfo.ts';
@@ -137,7 +137,7 @@ export function discoveryRoutes({
 }): FastifyPluginAsyncZod {
   const metadata = authorizationServerMetadata(issuer);
   const Jwks = z.object({ keys: z.array(z.looseObject({ kid: z.string(), kty: z.string() })) });
-  const headers = { 'cache-control': 'public, max-age=300' };
+  const headers = { 'cache-control': `public, max-age=${discoveryLifetimeSeconds}` };
   const wellKnown = '/.well-known/oauth-authorization-server';
   const path = new URL(issuer).pathname.replace(/\/$/, '');
 

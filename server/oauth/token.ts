@@ -22,7 +22,7 @@ interface Dependencies {
 }
 
 /** A code used again later than this after its first use has its token revoked (RFC 6749 4.1.2); milliseconds. */
-const concurrentUseWindowMs = 10_000;
+export const concurrentUseWindowMs = 10_000;
 
 const invalidGrant = (description: string) => new ApiError('invalid_grant', { description });
 

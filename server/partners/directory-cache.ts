@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { monotonicTime } from '../platform/clock.ts';
 
 /** Milliseconds for which a record is cached. */
-const lifetimeMs = 2_000;
+export const lifetimeMs = 2_000;
 /** Records in use that are older are refreshed in the background. Milliseconds. */
 const freshForMs = 1_500;
 const mostEntries = 10_000;

@@ -28,7 +28,7 @@ interface Settings {
 
 const lookEvery = 1_000;
 const measureEvery = 30_000;
-const largestOffset = 2_000;
+export const largestOffset = 2_000;
 const oldestMeasurement = 120_000;
 
 /**

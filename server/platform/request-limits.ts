@@ -15,6 +15,9 @@ export interface Allowance {
 /** Counts one request of `id` against `max` a minute of what `name` names. */
 export type RequestLimit = (name: string, id: string, max: number) => Promise<Allowance>;
 
+/** Milliseconds for which counters are kept: a window is a minute, and is read to its end. */
+export const windowRetentionMs = 2 * minute;
+
 /** Callers without credentials choose the ids of these: they can be long, and never come again. */
 const chosenByCallers: ReadonlySet<string> = new Set(['wrong-secret', 'start']);
 
@@ -69,7 +72,7 @@ export function createRequestLimits({ db, clock, key }: Dependencies): RequestLi
     const groups = [...groupBy(requests, ({ counter }) => counter)].map(([counter, all]) =>
       groupOf(counter, all),
     );
-    const results = await countGroups(groups, new Date(clock.now() + 2 * minute));
+    const results = await countGroups(groups, new Date(clock.now() + windowRetentionMs));
     const counted = new Map(groups.map(({ counter }, n) => [counter, results[n] ?? 'admitted']));
     for (const group of groups) {
       const isTaken = group.ahead > 0 && counted.get(group.counter) === 'admitted';

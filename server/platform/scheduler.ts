@@ -48,7 +48,7 @@ const collection = 'jobs';
 /** A lock that outlives its process must end well before the shortest retry delay does twice. */
 export const lockLifetime = 60_000;
 const longestWaitAtStop = 15_000;
-const keepFinished = 24 * 3_600_000;
+export const keepFinished = 24 * 3_600_000;
 
 export const indexes: IndexDeclaration[] = [
   {

@@ -2,7 +2,7 @@ import type { Sweep } from './event-draft.ts';
 import type { Logger } from './logging.ts';
 
 /** Milliseconds between sweeps. */
-const usual = 15_000;
+export const usual = 15_000;
 
 /**
  * Runs all sweeps one after another, at start and every 15 s; a failed one is tried again with the next round.

@@ -24,6 +24,9 @@ interface Wanted {
   accept: readonly string[];
 }
 
+/** Milliseconds. */
+export const answerWithinMs = 5_000;
+
 const onlyHttps = { localhostAllowed: false, ownPorts: () => [] };
 
 type ResponseHeaders = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
@@ -47,7 +50,7 @@ const typeOf = (headers: ResponseHeaders): string => String(headers['content-typ
  * the media types that were asked for.
  */
 export function createPublicGet(settings: Settings = {}) {
-  const { route, ca, timeoutMs = 5_000, largestBody = 2 * 1024 * 1024 } = settings;
+  const { route, ca, timeoutMs = answerWithinMs, largestBody = 2 * 1024 * 1024 } = settings;
   const publicRoute: Route = { resolve: createResolve(), allowed: isPublicAddress, ...route };
 
   /** The answer is never paused: undici 7 throws in an event handler where a paused connection ends. */

@@ -16,7 +16,7 @@ function pairwiseSubject(key: Uint8Array, about: Pick<Enrollment, 'mode' | 'part
 }
 
 /** How long a user is kept who cannot be recognised again. */
-const oneTimeUserLifetimeMs = 86_400_000;
+export const oneTimeUserLifetimeMs = 86_400_000;
 
 interface Dependencies {
   users: Pick<UserStore, 'findOrCreate'>;

@@ -37,7 +37,7 @@ interface Dependencies {
 }
 
 /** An exchange or an event that was under way when a user was erased is written by then. */
-const secondLookAfterMs = 60_000;
+export const secondLookAfterMs = 60_000;
 const perSweep = 100;
 
 /**

@@ -8,7 +8,7 @@ interface Dependencies {
 }
 
 /** Claims that held when a session began are still needed while it and its code live: 30 and 10 minutes. */
-const gracePeriodMs = 3_600_000;
+export const gracePeriodMs = 3_600_000;
 const perSweep = 200;
 
 /** Deletes claims that hold no more: the consent page says how long they are kept. Idempotent. */

@@ -3,7 +3,7 @@ import { type ClaimName, type ClaimValue, claimNames } from '../../../contracts/
 const day = 86_400_000;
 const usual = 365 * day;
 /** Time alone turns "not yet 18" into "18": such an answer is asked for again soon, whatever is configured. */
-const notYetLifetimeMs = day;
+export const notYetLifetimeMs = day;
 
 /** A claim as it is kept of a user. */
 export interface KeptClaim {

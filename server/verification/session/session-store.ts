@@ -30,9 +30,9 @@ export const retiredIndexes = ['code.hash_1', 'handoff.linkHash_1'].map((name) =
 
 const day = 86_400_000;
 /** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
-const keepFinished = 30 * day;
+export const keepFinished = 30 * day;
 /** Unfinished ones: they owe no event, and no query finds them (interface 3.1: not found after 30 minutes). */
-const keepUnfinished = day;
+export const keepUnfinished = day;
 
 /** What an exchange needs to know of the session that issued the code: not its history. */
 const ofCode = [

@@ -3,7 +3,7 @@ import type { Logger } from '../../../platform/logging.ts';
 import { authorityFault, type Certificate, parsePem } from './certificates.ts';
 
 /** Milliseconds between two checks of the file. */
-const checkEveryMs = 5_000;
+export const checkEveryMs = 5_000;
 
 interface Dependencies {
   /** PEM, or the path of a file with it; undefined for none. */

@@ -1,0 +1,307 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { defaultLeadSeconds } from '../../contracts/admin/keyring.ts';
+import { storedAnswerLifetimeSeconds } from '../../contracts/checkbox.ts';
+import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
+import { timestampSkewSeconds } from '../../contracts/storefront.ts';
+import { codeLifetimeSeconds, sessionLifetimeSeconds } from '../../contracts/verification.ts';
+import { attemptTimeoutMs } from '../../contracts/webhooks.ts';
+import { requestRetentionMs } from '../../server/admin/request-store.ts';
+import { grantRetentionMs } from '../../server/billing/page-builder.ts';
+import { revocationRetentionMs } from '../../server/billing/revocation-store.ts';
+import { discoveryLifetimeSeconds } from '../../server/oauth/metadata.ts';
+import { concurrentUseWindowMs } from '../../server/oauth/token.ts';
+import { lifetimeMs as clientCacheMs } from '../../server/partners/directory-cache.ts';
+import { largestOffset } from '../../server/platform/clock.ts';
+import { readConfig } from '../../server/platform/config.ts';
+import { arrivalTimes } from '../../server/platform/http/server.ts';
+import { defaultPace } from '../../server/platform/pace.ts';
+import { windowRetentionMs } from '../../server/platform/request-limits.ts';
+import { keepFinished as keepJobs } from '../../server/platform/scheduler.ts';
+import { usual as sweepEvery } from '../../server/platform/sweeper.ts';
+import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';
+import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.ts';
+import { secondLookAfterMs } from '../../server/verification/people/erasure.ts';
+import { gracePeriodMs as forgottenWithin } from '../../server/verification/people/forgetting.ts';
+import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
+import { keepFinished, keepUnfinished } from '../../server/verification/session/session-store.ts';
+import { claimMs } from '../../server/verification/sources/wallet/claim-store.ts';
+import { checkEveryMs } from '../../server/verification/sources/wallet/trust.ts';
+import { purgeDate } from '../../server/webhooks/delivery/events.ts';
+import { answerWithinMs as publicGetMs } from '../../server/wiring/public-get.ts';
+import { mentionsIn, millisecondsOf, readPage } from './durations.ts';
+import { readDoc } from './markdown.ts';
+
+const [secondAttempt = 0, thirdAttempt = 0] = readConfig({}).webhooks.retryDelays;
+const [, doubledFrom] = /delay doubling from (\d+) second/.exec(readDoc('interface-0.8.0.md')) ?? [];
+const firstRetry = Number(doubledFrom) * 1_000;
+const eventsKept = purgeDate(new Date(0)).getTime();
+
+/** What the docs say a time of, the milliseconds that the code has for it, and the phrases: TIME stands for the time. */
+const limits: [what: string, ms: number, phrases: string[]][] = [
+  [
+    'an authorization code lives',
+    codeLifetimeSeconds * 1_000,
+    [
+      'exchanged once within TIME',
+      'older than TIME, already used',
+      '`code` \\| lives TIME, works once',
+      'stays usable for its TIME',
+      'authorization code \\| TIME',
+      'exchange a code twice, or after TIME',
+      'A code lives TIME and works once',
+    ],
+  ],
+  [
+    'a session lives',
+    sessionLifetimeSeconds * 1_000,
+    [
+      'A session lives TIME',
+      'the session is older than TIME',
+      'After TIME the answer is 404',
+      'hosted session \\| TIME',
+      'not completed within TIME',
+      'not finished expires after TIME',
+      'leave a page open for TIME',
+      'Sessions live TIME',
+      'longer than TIME: send them to /verify/start',
+      'TIME later; from then on the session is not found',
+      'owns the session, and for TIME',
+    ],
+  ],
+  [
+    'an access token lives',
+    accessTokenLifetimeSeconds * 1_000,
+    [
+      'not ours, expired \\(TIME\\)',
+      'access token \\| TIME',
+      'It is valid for TIME, or until it is revoked',
+      'Access tokens live TIME',
+      'The token, valid for TIME',
+      'tokens live for TIME',
+      'they expire within TIME: start the processes',
+    ],
+  ],
+  [
+    'workers may race for a code',
+    concurrentUseWindowMs,
+    [
+      'later than TIME after the first use',
+      'more than TIME later also revokes',
+      'Within TIME it does not, because two of your workers',
+      'later than TIME after its use',
+    ],
+  ],
+  [
+    'a timestamp may be off',
+    timestampSkewSeconds * 1_000,
+    ['permitted clock skew \\| TIME either way', 'differs by over TIME', 'the clock may be TIME off'],
+  ],
+  [
+    'a checkbox answer is stored',
+    storedAnswerLifetimeSeconds * 1_000,
+    ['more than TIME ago', 'the stored answer for TIME', 'another body, or over TIME ago'],
+  ],
+  [
+    'claims are fresh',
+    longestLifetime(),
+    [
+      'is fresh \\(TIME\\)',
+      'are fresh \\(TIME\\)',
+      'SVC_CLAIM_FRESHNESS`, TIME\\)',
+      'none is fresh \\(TIME\\)',
+      'Claims are fresh for TIME',
+    ],
+  ],
+  ['a claim that says "not yet" is fresh', notYetLifetimeMs, ['of an age is fresh for TIME']],
+  [
+    'a webhook may take',
+    attemptTimeoutMs,
+    ['webhook \\| TIME to answer', 'any 2xx within TIME', 'without an answer within TIME after the'],
+  ],
+  ['attempt 2 follows', secondAttempt, ['TIME after attempt 1 failed']],
+  ['attempt 3 follows', thirdAttempt, ['TIME after attempt 2 failed', 'follow after 1 and TIME']],
+  [
+    'a first retry waits',
+    firstRetry,
+    ['again after TIME, then after', 'retry after TIME, then after', 'a 500 after TIME and then'],
+  ],
+  ['a second retry waits', 2 * firstRetry, ['then after TIME[;:]']],
+  [
+    'a request may take to arrive',
+    arrivalTimes.request,
+    ['time to arrive \\| TIME for a request', 'whole request not within TIME'],
+  ],
+  ['headers may take to arrive', arrivalTimes.headers, ['headers did not arrive within TIME']],
+  [
+    'a link of a hand-off works',
+    handoffLifetimeMs,
+    ['Link and code work for TIME', 'possibilities in TIME', 'Within TIME, they persuade'],
+  ],
+  ['an exchange begins a step', defaultPace.beginWithin, ['After TIME, or when the client has disconnected']],
+  ['an exchange is answered', defaultPace.answerWithin, ['answers 503 after at most TIME']],
+  ['a clock may be off', largestOffset, ['clock differs by more than TIME', 'clock is more than TIME off']],
+  ['a client is cached', clientCacheMs, ['old secret ends within TIME', 'becomes invalid within TIME']],
+  [
+    'metadata and keys are cached',
+    discoveryLifetimeSeconds * 1_000,
+    ['may be kept for TIME', 'may keep the published keys for TIME'],
+  ],
+  ['a new key waits', (defaultLeadSeconds.signing ?? 0) * 1_000, ['The lead is TIME', 'signs TIME later']],
+  [
+    'events are kept',
+    eventsKept,
+    [
+      'event is kept for TIME',
+      'TIME after the event',
+      '0 s \\| TIME after it was made',
+      'events, which hold copies, are deleted after TIME',
+      'Events are kept TIME',
+    ],
+  ],
+  ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange']],
+  ['revocations of tokens are kept', revocationRetentionMs.token, ["TIME after a token's"]],
+  [
+    'revocations of removed grants are kept',
+    revocationRetentionMs['removed grant'],
+    ['TIME after an erasure or repair'],
+  ],
+  [
+    'a finished session is kept',
+    keepFinished,
+    [
+      'in failure is deleted after TIME',
+      'unfinished session, TIME after a finished',
+      'still finds them for TIME',
+    ],
+  ],
+  [
+    'an unfinished session is kept',
+    keepUnfinished,
+    [
+      'unfinished session is deleted after TIME',
+      '0 s \\| TIME after an unfinished',
+      'or TIME after the session has expired',
+      'Such a session is kept for TIME',
+      'without an event, and is kept for TIME',
+    ],
+  ],
+  [
+    'requests are kept',
+    requestRetentionMs,
+    [
+      'TIME after the request \\|',
+      'request log is kept for TIME',
+      'Requests are kept for TIME',
+      'public API are kept for TIME',
+      'has its beginning for TIME',
+    ],
+  ],
+  [
+    'counters are kept',
+    windowRetentionMs,
+    ['TIME after the first request of the window', 'addresses are held for TIME'],
+  ],
+  [
+    'a user of no use is kept',
+    oneTimeUserLifetimeMs,
+    ['TIME after creation', 'enrollment are deleted after TIME', 'is a new user, deleted after TIME'],
+  ],
+  [
+    'an erased user is looked at again',
+    secondLookAfterMs,
+    ['keyed hash, TIME later', 'last references after TIME'],
+  ],
+  ['expired claims are deleted', forgottenWithin, ['Claims are deleted within TIME after they expire']],
+  ['sweeps come', sweepEvery, ['server does it every TIME', 'sweep of the server, every TIME']],
+  ['finished jobs are kept', keepJobs, ['scheduler \\| TIME after they ran']],
+  ['trust anchors are looked at', checkEveryMs, ['read again within TIME of a change']],
+  ['a status list may take', publicGetMs, ['up to 2 MiB, within TIME']],
+  ['an answer of a wallet is claimed', claimMs, ['A claim ends after TIME']],
+];
+
+/** Times that are no limits of this service. */
+const others = [
+  // Rates, and the windows of the spend caps.
+  '[\\d,]+ TIME',
+  '(?:requests|sessions|secrets|client|cap|wallet|events|requests) (?:in )?TIME',
+  'in a minute (?:or|and) TIME',
+  'TIME bucket restarts',
+  'full minute, TIME bucket',
+  'deletes by the index once TIME',
+  // Notices, and how long it takes to read.
+  "TIME' notice",
+  'at least TIME before it takes effect',
+  'TIME from nothing to the first',
+  // Expiry by an index: retention.test.ts compares it.
+  '`\\w+` \\| `\\w+` \\| TIME',
+  // A bound that is above `answerWithin`, for the network.
+  '`Retry-After`, within TIME',
+  'reschedule dlv_… --in TIME',
+  'delay from now; TIME',
+  'balances that are up to TIME old',
+  'about (?:the last )?TIME',
+];
+
+/** Pages that speak to partners and their users: each time in them is one of these. */
+const pages = [
+  ...[
+    'choices',
+    'errors',
+    'flow',
+    'glossary',
+    'limits-and-billing',
+    'quickstart',
+    'retention',
+    'security',
+    'storefront',
+  ],
+  ...['support', 'testing', 'tokens-and-claims', 'versioning-and-environments', 'webhooks', 'cli'],
+].map((name) => `docs/${name}.md`);
+const complete = [...pages, 'README.md', 'cli/error-guide.ts', 'docs/openapi.json'];
+const everywhere = [
+  ...readdirSync(new URL('../../docs/', import.meta.url))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+  ...complete,
+];
+const contents = new Map(everywhere.map((path) => [path, readPage(path)]));
+
+describe('a time in the docs', () => {
+  it.each(limits)('that %s is that of the code: %i ms', (_, ms, phrases) => {
+    expect(ms).toBeGreaterThan(0);
+    for (const phrase of phrases) {
+      const found = [...contents].flatMap(([path, page]) =>
+        mentionsIn(page, phrase).map(({ text }) => ({ path, text })),
+      );
+      expect(found, `no page says "${phrase}"`).not.toEqual([]);
+      for (const { path, text } of found)
+        expect(millisecondsOf(text), `${path}: ${phrase}: ${text}`).toBe(ms);
+    }
+  });
+
+  it.each(complete)('is compared with the code: %s', (path) => {
+    const page = contents.get(path) ?? '';
+    const phrases = [...limits.flatMap(([, , own]) => own), ...others];
+    const known = new Set(phrases.flatMap((phrase) => mentionsIn(page, phrase).map(({ at }) => at)));
+    const unknown = mentionsIn(page).filter(({ at }) => !known.has(at));
+    const around = unknown.map(({ at }) => page.slice(Math.max(0, at - 60), at + 60));
+    expect(around, 'name the constant of each new time in `limits`, or say why it has none').toEqual([]);
+  });
+
+  it.each([
+    ['10 minutes', 600_000],
+    ['an hour', 3_600_000],
+    ['1 s', 1_000],
+    ['2.5 s', 2_500],
+    ['two minutes', 120_000],
+    ['Fifteen minutes', 900_000],
+    ['a week', 604_800_000],
+    ['3600 seconds', 3_600_000],
+    ['1 day', 86_400_000],
+    ['250 ms', 250],
+  ])('may be written as %s', (text, ms) => {
+    expect(mentionsIn(text)).toEqual([{ at: 0, text }]);
+    expect(millisecondsOf(text)).toBe(ms);
+  });
+});

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+
+const words: Readonly<Record<string, number>> = {
+  ...{ a: 1, an: 1, one: 1, two: 2, three: 3, four: 4, five: 5, six: 6, seven: 7, ten: 10 },
+  ...{ fifteen: 15, twenty: 20, thirty: 30, sixty: 60 },
+};
+const [second, minute, day] = [1_000, 60_000, 86_400_000];
+const units: Readonly<Record<string, number>> = {
+  ...{ ms: 1, s: second, second, minute, hour: 60 * minute, day, week: 7 * day },
+  ...{ month: 30 * day, year: 365 * day },
+};
+
+/** A number and a unit of time. `a second` is none: it is the next one of two. */
+export const time = `(?:(?:\\d[\\d,.]*|${Object.keys(words).slice(2).join('|')}) (?:second|minute|hour|day|week|month|year)s?|an? (?:minute|hour|day|week|month|year)|\\d[\\d,.]* ?m?s)\\b`;
+
+/** Milliseconds that a text of the form of `time` names. */
+export function millisecondsOf(text: string): number {
+  const [, number = '', unit = ''] = /^([\d,.]+|[a-z]+) ?([a-z]+)$/i.exec(text) ?? [];
+  const count = words[number.toLowerCase()] ?? Number(number.replaceAll(',', ''));
+  return count * (units[unit] ?? units[unit.replace(/s$/, '')] ?? Number.NaN);
+}
+
+/** A page as one line, so that a phrase may go on in the next line. */
+export function readPage(path: string): string {
+  return readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ');
+}
+
+interface Mention {
+  /** Where in the page the time begins. */
+  at: number;
+  text: string;
+}
+
+/** Times in a page; with `phrase`, those at its TIME. */
+export function mentionsIn(page: string, phrase = 'TIME'): Mention[] {
+  const [before = '', after = ''] = phrase.split('TIME');
+  const pattern = new RegExp(`(?<=(?<![\\w.])${before})(?<![\\w.-])${time}(?=${after})`, 'gi');
+  return [...page.matchAll(pattern)].map(({ index, 0: text }) => ({ at: index, text }));
+}
