@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Db } from 'mongodb';
+import { type Db, MongoServerError } from 'mongodb';
 import { duplicateKey } from './database/failures.ts';
 import type { IndexDeclaration } from './database/indexes.ts';
 import type { ShardDeclaration } from './database/sharding.ts';
@@ -71,7 +71,7 @@ export function createRequestCounters(db: Db) {
     const documents = groups.map((group) => ({ _id: group.counter, used: taken(group), purgeAt }));
     const { writeErrors = [] } = (await send({ insert: collection, documents, ordered: false })) as Reply;
     const refusal = writeErrors.find(({ code }) => code !== duplicateKey);
-    if (refusal) throw new Error(`counters could not be made: ${refusal.errmsg}`);
+    if (refusal) throw new MongoServerError(refusal);
     for (const { counter } of groups) existing.set(counter, true);
     return writeErrors.flatMap(({ index }) => groups[index] ?? []);
   }
