@@ -1,8 +1,8 @@
-import type { MongoClient } from 'mongodb';
 import { createPeerApp } from './app.ts';
 import type { Billing } from './billing/feature.ts';
 import type { Clock } from './platform/clock.ts';
 import type { Config } from './platform/config.ts';
+import type { Database } from './platform/database/connect.ts';
 import type { Address } from './platform/http/listen.ts';
 import type { HttpServer } from './platform/http/server.ts';
 import type { Logger } from './platform/logging.ts';
@@ -12,7 +12,7 @@ import { createSweeper } from './platform/sweeper.ts';
 
 interface Dependencies {
   config: Config;
-  client: Pick<MongoClient, 'options'>;
+  client: Pick<Database['client'], 'options'>;
   clock: Pick<Clock, 'trusted'>;
   processes: Pick<Processes, 'join' | 'resign'>;
   billing: Pick<Billing, 'handOver'>;

@@ -140,7 +140,7 @@ export async function startFleet(count: number, { host = '127.0.0.1' } = {}) {
     return member;
   }
 
-  const refresh = () => Promise.all(members.map(({ billing }) => billing.handOver?.refresh()));
+  const refresh = () => Promise.all(members.map(async ({ billing }) => billing.handOver?.refresh()));
   for (let n = 0; n < count; n += 1) await (await start()).join();
   // A busy machine may be too slow for a probe.
   while (members.some(({ ways }) => ways['answering'] !== count - 1)) await refresh();

@@ -20,9 +20,11 @@ export type Ledger = Pick<
   | 'markPublished'
 >;
 
+/** The id of a fence is random, and must not be in the trace. */
+const nameOf = ({ id }: { id: string }) => (id.startsWith('fence_') ? 'fence' : id.slice(0, 10));
+
 const describe = ({ _id, entries }: LedgerPage) => {
-  // The id of a fence holds a random attempt, which must not be in the trace.
-  const shown = entries.slice(0, 4).map(({ id, kind }) => (kind === 'fence' ? kind : id.slice(0, 10)));
+  const shown = entries.slice(0, 4).map(nameOf);
   return `${_id.replace(/\/0*/, '/')} [${shown.join(' ')}${entries.length > 4 ? ` +${entries.length - 4}` : ''}]`;
 };
 
@@ -65,7 +67,7 @@ export function connect(
         ),
       existing: (keys) =>
         read(
-          () => `existing ${keys.map(({ id }) => id.slice(0, 10)).join(' ')}`,
+          () => `existing ${keys.map(nameOf).join(' ')}`,
           () =>
             new Set(
               keys
@@ -79,7 +81,7 @@ export function connect(
           () => database.entry(walletId, id),
         ),
       findDurableEntry: ({ walletId, id }) =>
-        network.call(caller, () => `durable entry ${id.slice(0, 10)}`, {
+        network.call(caller, () => `durable entry ${nameOf({ id })}`, {
           run: () => database.entry(walletId, id),
           write: database.hasDurableHeads,
         }),
