@@ -7,6 +7,7 @@ import { money } from './money.ts';
 import type { Mutation } from './mutation.ts';
 import { roles } from './roles.ts';
 import { running } from './running.ts';
+import { wallet } from './wallet.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutations: readonly Mutation[] = [
@@ -19,4 +20,5 @@ export const mutations: readonly Mutation[] = [
   ...flow,
   ...cli,
   ...running,
+  ...wallet,
 ];

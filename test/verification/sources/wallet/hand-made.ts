@@ -9,7 +9,8 @@ import {
 import { context, issuer, now } from './attested.ts';
 
 const day = 86_400_000;
-const embedded = (value: unknown) => new Tagged(24, encode(value));
+/** In the order given: the library warns of sorting the keys that some tests use. */
+const embedded = (value: unknown) => new Tagged(24, encode(value, { mapSorter: () => 0 }));
 const textDate = (time: number) => new Tagged(0, `${new Date(time).toISOString().slice(0, 19)}Z`);
 const headers = encode(new Map([[1, -7]]));
 

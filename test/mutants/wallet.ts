@@ -1,0 +1,106 @@
+import { inFile } from './mutation.ts';
+
+const folder = 'server/verification/sources/wallet';
+const tests = (...names: string[]) => names.map((name) => `verification/sources/wallet/${name}`);
+
+/** European wallets: requests, answers, attestations, and the way out to the lists of their issuers. */
+export const wallet = [
+  ...inFile(`${folder}/answers.ts`, tests('claim', 'request-token'), [
+    ['if (!(await claims.claim(session, clock.now()))) return undefined;', ''],
+    [
+      'return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;',
+      'return { session, source, handle };',
+    ],
+    ["stepOf(session, clock.now()) === 'authenticate' &&\n      isAt", 'isAt'],
+  ]),
+  ...inFile(`${folder}/answers.ts`, tests('safety', 'response'), [
+    ["if (!isMine) throw new ApiError('cross_site_request');", ''],
+  ]),
+  ...inFile(`${folder}/claim-store.ts`, tests('claim'), [
+    ["'carried.wallet.claimedUntil': { $not: { $gt: now } },", ''],
+    ['{ $not: { $gt: now } }', '{ $exists: false }'],
+    ['timeline: { $size: timeline.length },', ''],
+    ['expiresAt: { $gt: new Date(now) },', ''],
+  ]),
+  ...inFile(`${folder}/handles.ts`, tests('request-token'), [
+    ['    device,\n    binding,\n', '    binding,\n'],
+    ['    binding,\n    number,\n  ];', '    number,\n  ];'],
+    ['sameText(tokenOf(handle), token)', 'tokenOf(handle).length === token.length'],
+  ]),
+  ...inFile(`${folder}/json.ts`, tests('nested', 'unreadable'), [
+    ['if (isTooDeep(text)) throw', 'if (text.length < 0) throw'],
+    ["character === '\\\\' ? 1 : 0", '0'],
+  ]),
+  ...inFile(`${folder}/routes.ts`, tests('response'), [
+    ['if (!answered.isRefused) return reply.send(back);', 'return reply.send(back);'],
+  ]),
+  ...inFile(`${folder}/sd-jwt.ts`, tests('person', 'vectors-sd-jwt'), [
+    ["demand(exp === undefined || time < exp, 'holder proof wrong', 'expired');", ''],
+    ["demand(nbf === undefined || time >= nbf, 'holder proof wrong', 'not yet valid');", ''],
+    ["demand(nonce === expected.nonce, 'wrong nonce');", ''],
+    ["demand(aud === expected.audience, 'wrong audience');", ''],
+  ]),
+  ...inFile(`${folder}/presentation.ts`, tests('issuing-country'), [
+    ['    checkIssuingCountry(facts, issuer);\n', ''],
+    [
+      'issuingCountry.toUpperCase() === countryOf(issuer)',
+      'issuingCountry !== countryOf(issuer)?.toLowerCase()',
+    ],
+  ]),
+  ...inFile(`${folder}/mdoc.ts`, tests('forgery'), [
+    ["demand(mso.get('docType') === docType, 'wrong type');", 'void docType;'],
+    ["demand(document.get('docType') === expected.docType, 'wrong type');", ''],
+    ['signed >= signer.notBefore && signed <= signer.notAfter', 'signed <= signer.notAfter'],
+    ['signed >= signer.notBefore && signed <= signer.notAfter', 'signed >= signer.notBefore'],
+    ["demand(!elements.has(name), 'malformed', 'element twice');", ''],
+    ["demand(!document.has('errors'), 'less than was asked for', 'errors');", ''],
+  ]),
+  ...inFile(`${folder}/mdoc.ts`, tests('status'), [
+    ["demand(byIndex ?? byIdentifier, 'status unknown', 'no known mechanism');", ''],
+    [
+      "const isForeign = byIndex && !(byIdentifier?.get('id') instanceof Uint8Array);",
+      'const isForeign = byIndex;',
+    ],
+  ]),
+  ...inFile(`${folder}/cbor.ts`, tests('forgery'), [
+    ['rejectDuplicateMapKeys: true', 'rejectDuplicateMapKeys: false'],
+  ]),
+  ...inFile(`${folder}/disclosures.ts`, tests('forgery'), [
+    ["typeof digest === 'string' && !seen.has(digest)", "typeof digest === 'string'"],
+  ]),
+  ...inFile(`${folder}/status-token.ts`, tests('status'), [
+    ['iat: z.number(),', 'iat: z.number().default(0),'],
+    ["demand(sub === uri, 'status unknown', 'list of another address');", ''],
+    ["demand(exp !== undefined || kind === 'index', 'status unknown', 'list without an end');", ''],
+    ["demand(exp === undefined || seconds < exp, 'status unknown', 'list expired');", ''],
+    ["demand(nbf === undefined || nbf <= seconds, 'status unknown', 'list not yet valid');", ''],
+    ["demand(sign1.protectedHeaders.get(typeLabel) === type, 'status unknown', 'type');", 'void type;'],
+  ]),
+  ...inFile(`${folder}/status-list.ts`, tests('status'), [
+    ["demand(!list.identifiers.has(hex(reference.identifier)), 'attestation revoked');", ''],
+    ['demand(status === 0,', 'demand(status !== 1 && status !== 2,'],
+    ['[kind, uri, ...', '[uri, ...'],
+  ]),
+  ...inFile(`${folder}/query.ts`, tests('haip'), [['isMdoc ? { intent_to_retain: true } : {}', '{}']]),
+  ...inFile(`${folder}/trust.ts`, tests('haip'), [
+    ['found.length === authorities.length ? [...new Set(found)] : []', 'found'],
+  ]),
+  ...inFile(`${folder}/access.ts`, tests('haip'), [['.filter((each) => !isSelfSigned(each))', '']]),
+  ...inFile(
+    'server/platform/wallet-config.ts',
+    ['platform/wallet-config'],
+    [['if (own.verify(own.publicKey)) {', "if (pem === '') {"]],
+  ),
+  ...inFile(
+    'server/wiring/public-get.ts',
+    ['wiring/public-get'],
+    [
+      ['if (wrong !== undefined) throw new Error(wrong);', ''],
+      ['allowed: isPublicAddress, ...route', 'allowed: () => true, ...route'],
+      ['if (status !== 200) return', 'if (status > 399) return'],
+      ["if (!accept.includes(type.trim())) return 'another content type';", ''],
+      ["Number(headers['content-length'] ?? 0) > largestBody ? 'too long' : undefined", 'undefined'],
+      ["if (length > largestBody) fail(new Error('too long'));", ''],
+    ],
+  ),
+];
