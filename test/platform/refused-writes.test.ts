@@ -91,6 +91,19 @@ describe('a ledger page that the database refuses', () => {
     expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
   });
 
+  it.each(ways)(
+    'is no refusal where a router has lost one reply (by %s): the caller gets the token',
+    async (by) => {
+      let inserts = 0;
+      const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
+      const visited = await visit(server, partner);
+      const before = await ledger();
+      proxy.refuse({ code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: isFirst });
+      expect((await exchange(visited)).status).toBe(200);
+      expect((await ledger()).charges).toHaveLength(before.charges.length + 1);
+    },
+  );
+
   it('that comes after a lost reply says nothing about the first insert: the charge stands', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
