@@ -1,4 +1,4 @@
-import type { Crowd } from './contenders/contender.ts';
+import { type Crowd, partnersInCrowd } from './contenders/contender.ts';
 import type { Options, Section } from './options.ts';
 
 /** One row of the table: what is asked, and by how many callers at once. */
@@ -8,6 +8,8 @@ export interface Case {
   section: Section;
   callers: number;
   crowd: Crowd;
+  /** Most requests of a round. */
+  most?: number;
 }
 
 const callersInCrowd = 64;
@@ -29,6 +31,15 @@ export function casesOf({
         crowd: 'one',
       }),
     ),
+    {
+      id: 'usual-1',
+      title: 'exchange, 200 partners at default limits, 1 caller',
+      section: 'exchange',
+      callers: 1,
+      crowd: 'usual',
+      // A partner may exchange 30 codes a minute, and rounds are a few seconds apart.
+      most: 3 * partnersInCrowd,
+    },
     {
       id: `crowd-${many}`,
       title: `exchange, 200 partners, ${many} callers`,

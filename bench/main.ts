@@ -3,6 +3,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { casesOf } from './cases.ts';
 import { measureCliStartup } from './cli-startup.ts';
+import { idleCommands } from './commands.ts';
+import { partnersInCrowd } from './contenders/contender.ts';
 import { startOurs } from './contenders/ours.ts';
 import { startPeers } from './contenders/peer.ts';
 import { type DatabaseServer, openDatabaseServer } from './database.ts';
@@ -17,7 +19,8 @@ import { readOptions } from './options.ts';
 import { measureOverload } from './overload/overload.ts';
 import { root, temporaryDirectory } from './processes.ts';
 import { profileExchange } from './profile.ts';
-import { type Figures, renderProfile, renderResults, renderTables } from './report.ts';
+import { type Figures, renderProfile, renderTables } from './report.ts';
+import { renderResults } from './results.ts';
 import { createRounds, type Row } from './rounds.ts';
 import {
   judgeCli,
@@ -26,7 +29,7 @@ import {
   judgeHotWallet,
   judgeOverload,
   judgePresentations,
-  judgeRatios,
+  judgeRequests,
   judgeWebhooks,
 } from './targets.ts';
 import { measurePresentations } from './wallet-presentations.ts';
@@ -45,13 +48,13 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   if (cases.length === 0) return [];
   const crowd = options.smoke ? 5 : undefined;
   const { beside } = options;
-  const common = { database, load, crowd };
-  const ours = await startOurs({ ...common, name: 'ours', processes: [1, 2] });
-  const other =
-    beside === undefined ? [] : [await startOurs({ ...common, name: 'beside', processes: [1], beside })];
+  const common = { database, load, processes: [1], crowd, usual: crowd ?? partnersInCrowd };
+  const ours = await startOurs({ ...common, name: 'ours' });
+  const other = beside === undefined ? [] : [await startOurs({ ...common, name: 'beside', beside })];
   const peers = await startPeers(database);
   const contenders = [...ours.contenders, ...other.flatMap((each) => each.contenders), ...peers];
-  const measure = createMeasure({ load, databasePid: database.pid });
+  const db = database.db('ours');
+  const measure = createMeasure({ load, databasePid: database.pid, db, idle: await idleCommands(db) });
   const rounds = createRounds({ ...options, measure, progress });
   const rows: Row[] = [];
   if (!options.smoke) await rounds.warmUp(contenders);
@@ -84,7 +87,7 @@ async function measure(database: DatabaseServer, load: Load): Promise<Figures> {
   const cli = sections.has('cli') ? await measureCliStartup({ database, load, smoke }) : undefined;
   const wallets = sections.has('wallets') ? await measurePresentations(smoke ? 5 : undefined) : undefined;
   const verdicts = [
-    ...judgeRatios(rows),
+    ...judgeRequests(rows),
     ...(hot ? judgeHotWallet(hot) : []),
     ...(overload ? judgeOverload(overload) : []),
     ...(flows ? judgeFlows(flows.rows) : []),

@@ -1,10 +1,12 @@
+import type { Db } from 'mongodb';
 import type { Case } from './cases.ts';
+import { commandsSoFar } from './commands.ts';
 import type { Contender } from './contenders/contender.ts';
 import type { Load, LoadRequest } from './load/load.ts';
 import { cpuSeconds, pause } from './processes.ts';
 import { median } from './statistics.ts';
 
-/** Requests per second, milliseconds, and microseconds of processor time per request. */
+/** Requests per second, milliseconds, microseconds of processor time and database commands per request. */
 export interface Measurement {
   rate: number;
   p50: number;
@@ -12,6 +14,7 @@ export interface Measurement {
   serverCpu: number;
   databaseCpu: number;
   loadCpu: number;
+  commands: number;
 }
 
 /** What was prepared is given this long in milliseconds to reach the disk. */
@@ -28,11 +31,21 @@ export function medianOf(measurements: readonly Measurement[]): Measurement {
     serverCpu: of('serverCpu'),
     databaseCpu: of('databaseCpu'),
     loadCpu: of('loadCpu'),
+    commands: of('commands'),
   };
 }
 
+interface Settings {
+  load: Load;
+  databasePid: number | undefined;
+  /** Any database of the server, for its counts. */
+  db: Db;
+  /** Commands of a second without requests. */
+  idle: number;
+}
+
 /** Measures one contender once: `count` requests, all prepared before the clock starts. */
-export function createMeasure({ load, databasePid }: { load: Load; databasePid: number | undefined }) {
+export function createMeasure({ load, databasePid, db, idle }: Settings) {
   const database = databasePid === undefined ? [] : [databasePid];
 
   async function send(
@@ -40,17 +53,24 @@ export function createMeasure({ load, databasePid }: { load: Load; databasePid: 
     order: { path: string; requests: readonly LoadRequest[]; callers: number },
   ): Promise<Measurement> {
     await pause(rest);
-    const before = { server: cpuSeconds(pids), database: cpuSeconds(database) };
+    const before = {
+      commands: await commandsSoFar(db),
+      server: cpuSeconds(pids),
+      database: cpuSeconds(database),
+    };
     const { seconds, p50, p99, cpuSeconds: ofLoad } = await load.run({ origins, ...order });
     const count = order.requests.length;
     const perRequest = (cpu: number) => (cpu / count) * 1e6;
+    const cpu = { server: cpuSeconds(pids), database: cpuSeconds(database) };
+    const commands = (await commandsSoFar(db)) - before.commands - idle * seconds;
     return {
       rate: count / seconds,
       p50,
       p99,
-      serverCpu: perRequest(cpuSeconds(pids) - before.server),
-      databaseCpu: perRequest(cpuSeconds(database) - before.database),
+      serverCpu: perRequest(cpu.server - before.server),
+      databaseCpu: perRequest(cpu.database - before.database),
       loadCpu: perRequest(ofLoad),
+      commands: Math.max(0, commands) / count,
     };
   }
 

@@ -1,27 +1,20 @@
 import type { CliStartup } from './cli-startup.ts';
+import { partnersInCrowd } from './contenders/contender.ts';
 import type { FairnessRow } from './fairness/rows.ts';
 import type { FlowFigures, FlowMeasurement } from './flows/rows.ts';
 import { type HotRow, hotCallers } from './hot/hot.ts';
-import type { Ceiling } from './load/ceiling.ts';
 import type { Measurement } from './measure.ts';
 import type { OverloadFigures } from './overload/overload.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
-import type { Verdict } from './targets.ts';
+import { type Share, sharesOf } from './shares.ts';
+import { names, type Verdict } from './targets.ts';
 import type { PresentationCost } from './wallet-presentations.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
-export interface Facts {
-  machine: string;
-  versions: string;
-  rounds: number;
-  seconds: number;
-  ceiling: Ceiling | undefined;
-}
-
-const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+export const whole = (value: number) => Math.round(value).toLocaleString('en-US');
 const ms = (value: number) => (value < 10 ? value.toFixed(1) : value.toFixed(0));
-const micros = (value: number) => (Number.isNaN(value) ? '?' : value.toFixed(0));
+export const micros = (value: number) => (Number.isNaN(value) ? '?' : value.toFixed(0));
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
 
 function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
@@ -63,19 +56,55 @@ function processorText(rows: readonly Row[]): string[] {
   ];
 }
 
-function hotText(rows: readonly HotRow[]): string[] {
-  const alone = rows.find(({ processes }) => processes === 1)?.rate ?? Number.NaN;
-  const lines = rows.map(({ processes, rate, p50, p99, shares, repeated }) => [
-    `${processes} ${processes === 1 ? 'process' : 'processes'}`,
-    `${whole(rate)} (${ms(p50)} / ${ms(p99)})`,
-    `${(rate / alone).toFixed(2)}×`,
-    shares.map((share) => `${share.toFixed(2)}×`).join(', '),
-    whole(repeated),
+/** Database commands, for callers who come alone: batches make them few. */
+function commandsText(rows: readonly Row[]): string[] {
+  return ['## Database commands per request', byContender(rows, ({ commands }) => commands.toFixed(1))];
+}
+
+function sharesText(shares: readonly Share[]): string[] {
+  if (shares.length === 0) return [];
+  const lines = shares.map(({ title, ours, peer }) => [
+    title,
+    micros(ours),
+    micros(peer),
+    `${(ours / peer).toFixed(2)}×`,
   ]);
   return [
-    `## One wallet, ${hotCallers} callers in all, spread over so many server processes`,
+    `## Processor time of server and database in µs, as a share of that of ${names.oidcMongo}`,
+    table(['', names.ours, names.oidcMongo, 'share'], lines),
+  ];
+}
+
+const walletsText = { one: 'one wallet', many: `${partnersInCrowd} wallets` } as const;
+
+function hotText(rows: readonly HotRow[]): string[] {
+  const lines = rows.map((row) => {
+    const { wallets, processes, rate, p50, p99, serverCpu, databaseCpu, shares, repeated } = row;
+    const alone = rows.find((each) => each.wallets === wallets && each.processes === 1);
+    const cpu = serverCpu + databaseCpu;
+    const cpuAlone = alone ? alone.serverCpu + alone.databaseCpu : Number.NaN;
+    return [
+      `${walletsText[wallets]}, ${processes} ${processes === 1 ? 'process' : 'processes'}`,
+      `${whole(rate)} (${ms(p50)} / ${ms(p99)})`,
+      `${(rate / (alone?.rate ?? Number.NaN)).toFixed(2)}×`,
+      `${micros(serverCpu)} + ${micros(databaseCpu)}`,
+      `${(cpu / cpuAlone).toFixed(2)}×`,
+      shares.map((share) => `${share.toFixed(2)}×`).join(', '),
+      whole(repeated),
+    ];
+  });
+  return [
+    `## One wallet, and ${partnersInCrowd}: ${hotCallers} callers in all, spread over so many server processes`,
     table(
-      ['', 'exchanges/s (p50 / p99 in ms)', '÷ one process', 'answers of each process ÷ equal share', '503'],
+      [
+        '',
+        'exchanges/s (p50 / p99 in ms)',
+        '÷ one process',
+        'µs of server + database',
+        '÷ one process',
+        'answers of each process ÷ equal share',
+        '503',
+      ],
       lines,
     ),
   ];
@@ -161,7 +190,7 @@ function cliText(commands: readonly CliStartup[]): string[] {
   return ['## `svcadmin` from start to end in ms', table(['', 'median', 'shortest'], lines)];
 }
 
-function walletsText(costs: readonly PresentationCost[]): string[] {
+function presentationsText(costs: readonly PresentationCost[]): string[] {
   const lines = costs.map(({ format, processorMs }) => [format, processorMs.toFixed(1)]);
   return ['## Processor time of verifying a presentation in ms', table(['', 'each'], lines)];
 }
@@ -219,9 +248,10 @@ export function renderTables({
     ...(fairness ? fairnessText(fairness) : []),
     ...(webhooks ? webhooksText(webhooks) : []),
     ...(cli ? cliText(cli) : []),
-    ...(wallets ? walletsText(wallets) : []),
+    ...(wallets ? presentationsText(wallets) : []),
+    ...sharesText(sharesOf(rows, flows?.rows ?? [], webhooks)),
     ...(verdicts.length > 0 ? verdictsText(verdicts) : []),
-    ...(rows.length > 0 ? processorText(rows) : []),
+    ...(rows.length > 0 ? [...processorText(rows), ...commandsText(rows)] : []),
     ...(profile
       ? ['## Where our server spends its time (64 callers, one partner)', profileText(profile)]
       : []),
@@ -229,83 +259,3 @@ export function renderTables({
 }
 
 export const renderProfile = profileText;
-
-const widest = 120;
-
-/** Breaks prose into lines of at most 120 characters; headings and tables stay as they are. */
-function wrapped(markdown: string): string {
-  const wrap = (line: string) => {
-    const indent = line.startsWith('- ') ? '  ' : '';
-    const lines: string[] = [];
-    let current = '';
-    for (const word of line.split(' ')) {
-      if (current !== '' && current.length + 1 + word.length > widest) {
-        lines.push(current);
-        current = indent + word;
-      } else {
-        current = current === '' ? word : `${current} ${word}`;
-      }
-    }
-    return [...lines, current].join('\n');
-  };
-  return markdown
-    .split('\n')
-    .map((line) => (line.length <= widest || /^[|#]/.test(line) ? line : wrap(line)))
-    .join('\n');
-}
-
-/** RESULTS.md. */
-export function renderResults(facts: Facts, tables: string): string {
-  const { machine, versions, rounds, seconds, ceiling } = facts;
-  const limit = ceiling
-    ? `The load generator reaches ${whole(ceiling.rate)} requests/s against an HTTP server that does nothing, at ${micros(ceiling.loadCpu)} µs of processor time each.`
-    : '';
-  return wrapped(`# Results of \`npm run bench\`
-
-Written by the bench; run it again to replace it.
-
-- Machine: ${machine}.
-- Versions: ${versions}.
-- Each figure of requests is the median of ${rounds} interleaved rounds (every server once, then every server again) of about ${seconds} s, after a warm-up.
-
-How to read it: figures of shared machines vary from run to run; **ratios within one run** are what counts.
-All processes share the machine's cores: server, database and load generator. Every request of the exchange rows
-redeems a fresh code by \`authorization_code\` with PKCE and \`client_secret_post\`, exactly once; codes are prepared
-before the clock starts. Every write that an answer relies on is confirmed from the journal (\`w: 1, j: true\`).
-Each exchange of ours also charges the partner's wallet and is written to its ledger, and after every round tokens =
-charges = ledger rows and every balance is the sum of its ledger, or the run fails. The peers bill nothing. They are
-given their best case: clients from memory instead of the database, no ID token, no log. Userinfo is cold when the
-server sees each token for the first time, warm when it has seen all of them before. Processor time per request
-depends less on what else the machine does than requests per second do. ${limit}
-
-One wallet: all callers redeem codes of one partner's client, and every charge is the next entry of the same ledger.
-The rounds of one, two and four processes alternate; the processes that are not asked stay up. An equal share is the
-answers of all processes divided by their number; the least and the greatest are medians of the rounds. A caller repeats
-what is answered 503 after 30 ms; these answers are counted over all rounds.
-
-Hosted flows: a user goes from the authorization request through both pages with a form, consent and log-in, to the code
-in the redirect. The same client, in one process, sends what a browser without JavaScript does, each user over one
-connection. New users are unknown to the server; returning ones have completed a flow with that partner, and each begins
-in a browser without cookies. oidc-provider gets its best case: pages of one form, users who are a name, no look-up.
-Database commands are the server's own count of reads and writes, without those of an idle second. A journey ends when
-the partner has the claims; the rate counts to the last webhook, of two for each journey.
-
-A partner at its cap: one server process, and a process for each partner that sends its requests. The quiet partner
-sends exchanges evenly, far fewer than the server could answer; the noisy one may make 60 a minute and sends ten times
-as many, evenly too, and then as many as are answered. In some rows its wallet's spend cap refuses it, in others its
-client's request limit, with a 429 either way; it is brought to its cap before the clock starts, and what it is granted
-is of minutes that begin while it sends. p50 and p99 are the quiet partner's, from sending to the end of the answer,
-medians of short turns that alternate, alone and beside the noisy one. Where the turns of one row differ more than the
-rows do, the ratio says little. After the run every partner was charged for exactly what it was granted, the noisy ones
-within their caps, or the run fails.
-
-Webhooks: returning users' codes are redeemed, and each exchange causes one event for its partner (\`vae.resolved\`). One
-server process answers and sends; a hundred partners have an endpoint each, all in one other process. Accepted: the
-exchange was answered. Delivered: the endpoint answered 2xx; the rate counts from the first exchange, or from when all
-were due, to the last of these POSTs. Due to sent is by the server's clock, for every attempt; retries are due after
-1 s. What hangs answers once the last exchange is answered. Lost and duplicated is what the endpoints themselves
-counted, over everything that was sent.
-
-${tables}
-`);
-}

@@ -27,7 +27,7 @@ export function createRounds({ measure, rounds, seconds, smoke, progress }: Sett
   function countFor(what: Case, lastRate: number | undefined): number {
     if (smoke) return inSmoke;
     if (lastRate === undefined) return what.callers === 1 ? toWarmUp.alone : toWarmUp.together;
-    return Math.round(Math.min(most, Math.max(fewest, lastRate * seconds)));
+    return Math.round(Math.min(what.most ?? most, Math.max(fewest, lastRate * seconds)));
   }
 
   async function ask(contender: Contender, what: Case, count: number): Promise<Map<string, Measurement>> {

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { LoadRequest } from '../load/load.ts';
 
-/** Whose codes are redeemed: all of one partner's client, or in turn of many partners' clients. */
-export type Crowd = 'one' | 'many';
+/**
+ * Whose codes are redeemed: all of one partner's client, or in turn of many partners' clients. `usual`: of as many, whose limits
+ * nobody has raised.
+ */
+export type Crowd = 'one' | 'many' | 'usual';
 
 /** An authorization server under load. */
 export interface Contender {

@@ -10,6 +10,8 @@ export interface Owner extends Credentials {
 interface Partners {
   hot: Owner;
   many: Owner[];
+  /** With the limits that a new partner has. */
+  usual: Owner[];
   /** Cents that were paid into all wallets, and that one exchange costs. */
   funded: number;
   price: number;
@@ -27,16 +29,21 @@ interface Opening {
   amount: number;
   /** URL for the events of its key. */
   webhook?: string | undefined;
+  /** Whether the limits stay those of a new partner. */
+  usual?: boolean;
 }
 
-async function openPartner(admin: AdminApi, { name, amount, webhook }: Opening): Promise<Owner> {
+async function openPartner(
+  admin: AdminApi,
+  { name, amount, webhook, usual = false }: Opening,
+): Promise<Owner> {
   const { id: partnerId } = await admin.partners.create.mutate({ name });
   const wallet = { partnerId, mode: 'test' as const };
   const [{ id: keyId }] = await Promise.all([
     admin.keys.create.mutate(wallet),
     admin.partners.activate.mutate({ partnerId }),
     admin.wallets.fund.mutate({ ...wallet, amount, reference: 'bench' }),
-    admin.limits.set.mutate({ ...wallet, perMinute: most, perHour: most }),
+    ...(usual ? [] : [admin.limits.set.mutate({ ...wallet, perMinute: most, perHour: most })]),
   ]);
   if (webhook !== undefined) await admin.webhooks.set.mutate({ keyId, url: webhook });
   const client = await admin.clients.create.mutate({
@@ -45,28 +52,45 @@ async function openPartner(admin: AdminApi, { name, amount, webhook }: Opening):
     name,
     redirectUris: [redirectUri],
     claims: ['age_18_plus', 'identity_verified'],
-    tokenRequestsPerMinute: most,
-    userinfoRequestsPerMinute: most,
+    ...(usual ? {} : { tokenRequestsPerMinute: most, userinfoRequestsPerMinute: most }),
   });
   return { partnerId, keyId, clientId: client.id, clientSecret: client.clientSecret };
 }
 
-/**
- * One hot partner and a crowd of others, with money and without narrow limits, as support would set them up.
- * @param webhook where the events of the crowd's nth partner go; nowhere where it is undefined
- */
+interface Crowds {
+  /** Partners beside the hot one, and how many there are with the limits of a new partner. */
+  many: number;
+  usual?: number | undefined;
+  /** Where the events of the nth of many go; nowhere where it is undefined. */
+  webhook?: ((n: number) => string | undefined) | undefined;
+}
+
+/** One hot partner and many others, with money and without narrow limits, as support would set them up; and usual ones. */
 export async function openPartners(
   connection: { url: string; token: string },
-  crowd: number,
-  webhook: (n: number) => string | undefined = () => undefined,
+  { many, usual = 0, webhook = () => undefined }: Crowds,
 ): Promise<Partners> {
   const admin = createAdminApi(connection);
-  const hot = await openPartner(admin, { name: 'Hot', amount: hotFunds });
-  const many: Owner[] = [];
-  while (many.length < crowd) {
-    const names = Array.from({ length: Math.min(atOnce, crowd - many.length) }, (_, n) => many.length + n);
-    const openings = names.map((n) => ({ name: `Partner ${n}`, amount: otherFunds, webhook: webhook(n) }));
-    many.push(...(await Promise.all(openings.map((opening) => openPartner(admin, opening)))));
+
+  async function openAll(openings: readonly Opening[]): Promise<Owner[]> {
+    const opened: Owner[] = [];
+    while (opened.length < openings.length) {
+      const next = openings.slice(opened.length, opened.length + atOnce);
+      opened.push(...(await Promise.all(next.map((opening) => openPartner(admin, opening)))));
+    }
+    return opened;
   }
-  return { hot, many, price, funded: hotFunds + many.length * otherFunds };
+
+  const named = (count: number, of: (n: number) => Opening) => Array.from({ length: count }, (_, n) => of(n));
+  return {
+    hot: await openPartner(admin, { name: 'Hot', amount: hotFunds }),
+    many: await openAll(
+      named(many, (n) => ({ name: `Partner ${n}`, amount: otherFunds, webhook: webhook(n) })),
+    ),
+    usual: await openAll(
+      named(usual, (n) => ({ name: `Usual partner ${n}`, amount: otherFunds, usual: true })),
+    ),
+    price,
+    funded: hotFunds + (many + usual) * otherFunds,
+  };
 }

@@ -21,6 +21,8 @@ interface Settings {
   processes: readonly number[];
   /** Partners beside the hot one. */
   crowd?: number | undefined;
+  /** Partners with the limits of a new one. */
+  usual?: number | undefined;
   /** Where the events of the crowd's nth partner go; without it, nowhere. */
   webhook?: (n: number) => string;
   /** Root of the build to start, where it is another one. */
@@ -49,7 +51,7 @@ const answers = (url: string) =>
 /** SVC Gateway as it is installed: `dist/server/main.js`, set up through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
   const { database, load, name, nodeOptions = [], processes, crowd = partnersInCrowd } = settings;
-  const { webhook, beside, environment = {} } = settings;
+  const { webhook, usual, beside, environment = {} } = settings;
   const dataDir = temporaryDirectory();
   const db = database.db(name);
   const adminToken = `svc_admin_${randomBytes(24).toString('hex')}`;
@@ -88,7 +90,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   const programs: Program[] = [];
   for (const [n, port] of ports.entries()) programs.push(await startServer(port, n));
   const admin = { url: `http://127.0.0.1:${adminPort}`, token: adminToken };
-  const partners = await openPartners(admin, crowd, webhook);
+  const partners = await openPartners(admin, { many: crowd, usual, webhook });
   let redeemed = 0;
 
   function contender(servers: number): Contender {
@@ -100,7 +102,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       userinfoPath: '/api/oauth/userinfo',
 
       async prepareExchanges(count, crowd) {
-        const owners = crowd === 'one' ? [partners.hot] : partners.many;
+        const owners = crowd === 'one' ? [partners.hot] : partners[crowd];
         const codes = await insertCodes(db, { count, owners });
         return codes.map(({ code, owner }) => tokenRequest(owner, code));
       },

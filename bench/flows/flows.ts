@@ -1,9 +1,9 @@
+import { commandsSoFar, idleCommands } from '../commands.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import type { Options } from '../options.ts';
 import { cpuSeconds, pause } from '../processes.ts';
 import { type FlowClient, startFlowClient } from './client.ts';
-import { commandsSoFar } from './commands.ts';
 import { measureJourneys } from './journeys.ts';
 import { type FlowFigures, type FlowMeasurement, type FlowRow, medianOfFlows } from './rows.ts';
 import { type FlowSubject, returningUsersOf, startSubjects, type Users } from './subjects.ts';
@@ -28,7 +28,6 @@ const fewest = 40;
 const toWarmUp = 100;
 /** Milliseconds. */
 const rest = 250;
-const idleFor = 1000;
 
 const casesOf = (smoke: boolean): FlowCase[] =>
   (['new', 'returning'] as const).flatMap((users) =>
@@ -39,14 +38,6 @@ const casesOf = (smoke: boolean): FlowCase[] =>
       callers,
     })),
   );
-
-/** Database commands in a second without flows: heartbeats are not among them, but jobs of the servers are. */
-async function idleCommands(database: DatabaseServer): Promise<number> {
-  const db = database.db('flows');
-  const before = await commandsSoFar(db);
-  await pause(idleFor);
-  return ((await commandsSoFar(db)) - before) / (idleFor / 1000);
-}
 
 interface Round {
   database: DatabaseServer;
@@ -105,7 +96,7 @@ async function compare(context: FlowContext, client: FlowClient): Promise<FlowRo
     const first = { users: 'returning', callers: 8, count: returningUsersOf(smoke) } as const;
     await measureRound({ database, client, idle: 0 }, subject, first);
   }
-  const idle = await idleCommands(database);
+  const idle = await idleCommands(database.db('flows'));
   const rows: FlowRow[] = [];
   for (const one of casesOf(smoke)) {
     const measured = new Map<string, FlowMeasurement[]>();

@@ -2,10 +2,9 @@ import { type Measurement, medianOf } from '../measure.ts';
 import type { Row } from '../rounds.ts';
 import { median } from '../statistics.ts';
 
-/** Of one round: flows instead of requests, and what each took. */
+/** Of one round: flows instead of requests. */
 export interface FlowMeasurement extends Measurement {
-  /** Database commands, and HTTP requests, per flow. */
-  commands: number;
+  /** HTTP requests per flow. */
   requests: number;
 }
 
@@ -23,10 +22,5 @@ export interface FlowFigures {
 }
 
 export function medianOfFlows(rounds: readonly FlowMeasurement[]): FlowMeasurement {
-  const of = (key: 'commands' | 'requests') => median(rounds.map((one) => one[key]));
-  return {
-    ...medianOf(rounds),
-    commands: of('commands'),
-    requests: of('requests'),
-  };
+  return { ...medianOf(rounds), requests: median(rounds.map((one) => one.requests)) };
 }

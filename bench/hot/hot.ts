@@ -1,17 +1,25 @@
-import type { Contender } from '../contenders/contender.ts';
+import { type Contender, type Crowd, partnersInCrowd } from '../contenders/contender.ts';
 import { startOurs } from '../contenders/ours.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
 import type { Options } from '../options.ts';
+import { cpuSeconds } from '../processes.ts';
 import { median } from '../statistics.ts';
+
+/** Whose wallets are charged. */
+type Wallets = Extract<Crowd, 'one' | 'many'>;
 
 /** A line of the table: medians over all rounds. */
 export interface HotRow {
+  wallets: Wallets;
   processes: number;
   /** Exchanges per second, and milliseconds. */
   rate: number;
   p50: number;
   p99: number;
+  /** Microseconds of processor time per exchange, of all server processes and of the database. */
+  serverCpu: number;
+  databaseCpu: number;
   /** The least and the greatest number of answers of a process, each divided by an equal share. */
   shares: [least: number, greatest: number];
   /** Answers 503 in all rounds. */
@@ -24,66 +32,109 @@ interface Context extends Pick<Options, 'rounds' | 'seconds' | 'smoke'> {
   progress: (text: string) => void;
 }
 
-type Round = Omit<HotRow, 'processes'>;
+type Round = Omit<HotRow, 'wallets' | 'processes'>;
+
+/** So many server processes on a database of their own, and the exchanges of their rounds. */
+interface Subject {
+  processes: number;
+  contender: Contender;
+  /** Exchanges per second of the last round. */
+  rates: Partial<Record<Wallets, number>>;
+  measured: Record<Wallets, Round[]>;
+}
 
 export const hotCallers = 64;
-const processes = [1, 2, 4] as const;
+const processes = [1, 2, 4, 8] as const;
+const wallets: readonly Wallets[] = ['one', 'many'];
 /** Requests of the first round, which counts for nothing, and of a smoke run. */
 const toWarmUp = 2000;
-const inSmoke = 200;
+const inSmoke = { requests: 200, processes: [1, 2], partners: 4 } as const;
 const retryMs = 30;
 
-async function measureRound(contender: Contender, load: Load, count: number): Promise<Round> {
-  const { origins, tokenPath: path } = contender;
-  const requests = await contender.prepareExchanges(count, 'one');
+async function measureRound(
+  { contender }: Subject,
+  { database, load }: Pick<Context, 'database' | 'load'>,
+  { crowd, count }: { crowd: Wallets; count: number },
+): Promise<Round> {
+  const { origins, pids, tokenPath: path } = contender;
+  const databasePids = database.pid === undefined ? [] : [database.pid];
+  const requests = await contender.prepareExchanges(count, crowd);
+  const before = { server: cpuSeconds(pids), database: cpuSeconds(databasePids) };
   const { seconds, granted, statuses, p50, p99 } = await load.run({
     ...{ origins, path, requests, retryMs },
     callers: hotCallers,
   });
+  const perExchange = (cpu: number) => (cpu / count) * 1e6;
+  const serverCpu = perExchange(cpuSeconds(pids) - before.server);
+  const databaseCpu = perExchange(cpuSeconds(databasePids) - before.database);
   await contender.settle(count);
   const equal = count / origins.length;
   return {
-    rate: count / seconds,
-    p50,
-    p99,
+    ...{ rate: count / seconds, p50, p99, serverCpu, databaseCpu },
     shares: [Math.min(...granted) / equal, Math.max(...granted) / equal],
     repeated: statuses['503'] ?? 0,
   };
 }
 
-function rowOf(number: number, all: readonly Round[]): HotRow {
-  const of = (value: (round: Round) => number) => median(all.map(value));
+function rowOf(of: Pick<HotRow, 'wallets' | 'processes'>, all: readonly Round[]): HotRow {
+  const medianOf = (value: (round: Round) => number) => median(all.map(value));
   return {
-    processes: number,
-    rate: of(({ rate }) => rate),
-    p50: of(({ p50 }) => p50),
-    p99: of(({ p99 }) => p99),
-    shares: [of(({ shares }) => shares[0]), of(({ shares }) => shares[1])],
+    ...of,
+    rate: medianOf(({ rate }) => rate),
+    p50: medianOf(({ p50 }) => p50),
+    p99: medianOf(({ p99 }) => p99),
+    serverCpu: medianOf(({ serverCpu }) => serverCpu),
+    databaseCpu: medianOf(({ databaseCpu }) => databaseCpu),
+    shares: [medianOf(({ shares }) => shares[0]), medianOf(({ shares }) => shares[1])],
     repeated: all.reduce((sum, { repeated }) => sum + repeated, 0),
   };
 }
 
+interface Started extends Subject {
+  stop(): Promise<void>;
+}
+
+/** Processes that are not asked would write for wallets too, so that each number of them has a database of its own. */
+async function startSubjects({ database, load, smoke }: Context): Promise<Started[]> {
+  const crowd = smoke ? inSmoke.partners : partnersInCrowd;
+  const subjects: Started[] = [];
+  for (const number of smoke ? inSmoke.processes : processes) {
+    const ours = await startOurs({ database, load, name: `hot${number}`, processes: [number], crowd });
+    const [contender] = ours.contenders;
+    if (!contender) throw new Error('no servers');
+    const measured = { one: [], many: [] };
+    subjects.push({ processes: number, contender, rates: {}, measured, stop: () => ours.stop() });
+  }
+  return subjects;
+}
+
 /**
- * The same number of callers at one wallet, answered by one, two and four server processes on one database.
+ * The same number of callers at one wallet, and at 200, answered by one, two, four and eight server processes.
  * @throws where the ledger does not hold one charge for each answer
  */
 export async function measureHotWallet(context: Context): Promise<HotRow[]> {
-  const { database, load, rounds, seconds, smoke, progress } = context;
-  const ours = await startOurs({ database, load, name: 'hot', processes, crowd: 0 });
-  const measured = ours.contenders.map(() => [] as Round[]);
-  const rates = new Map<Contender, number>();
+  const { rounds, seconds, smoke, progress } = context;
+  const subjects = await startSubjects(context);
   for (let round = smoke ? 1 : 0; round <= rounds; round += 1) {
-    for (const [n, contender] of ours.contenders.entries()) {
-      const aimed = Math.round((rates.get(contender) ?? 0) * seconds) || toWarmUp;
-      const result = await measureRound(contender, load, smoke ? inSmoke : aimed);
-      rates.set(contender, result.rate);
-      const shares = result.shares.map((share) => share.toFixed(2)).join(' to ');
-      progress(
-        `${round === 0 ? 'warm-up' : `round ${round}`}  one wallet  ${contender.name}  ${Math.round(result.rate)}/s, shares ${shares}`,
-      );
-      if (round > 0) measured[n]?.push(result);
+    for (const crowd of wallets) {
+      for (const subject of subjects) {
+        const aimed = Math.round((subject.rates[crowd] ?? 0) * seconds) || toWarmUp;
+        const count = smoke ? inSmoke.requests : aimed;
+        const result = await measureRound(subject, context, { crowd, count });
+        subject.rates[crowd] = result.rate;
+        const shares = result.shares.map((share) => share.toFixed(2)).join(' to ');
+        const micros = Math.round(result.serverCpu + result.databaseCpu);
+        progress(
+          `${round === 0 ? 'warm-up' : `round ${round}`}  ${crowd} of the wallets  ${subject.processes} processes  ${Math.round(result.rate)}/s, ${micros} µs, shares ${shares}`,
+        );
+        if (round > 0) subject.measured[crowd].push(result);
+      }
     }
   }
-  await ours.stop();
-  return measured.map((all, n) => rowOf(processes[n] ?? 0, all));
+  await Promise.all(subjects.map((subject) => subject.stop()));
+  return wallets.flatMap((crowd) =>
+    subjects.map(({ processes: number, measured }) =>
+      rowOf({ wallets: crowd, processes: number }, measured[crowd]),
+    ),
+  );
 }

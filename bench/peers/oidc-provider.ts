@@ -12,11 +12,12 @@ import { createMemoryAdapter } from './oidc-memory-adapter.ts';
 import { createMongoAdapter, type OidcStorage } from './oidc-mongo-adapter.ts';
 
 /**
- * A program: oidc-provider, in memory or, where a connection string is given, on MongoDB. Exchanges are plain
- * OAuth 2.0: an opaque access token, and no ID token to be signed; clients come from its configuration. Users log in and
- * consent on two pages; who they are is what they enter, without a look-up.
+ * A program: oidc-provider, in memory or, where a connection string is given, on MongoDB. In memory an exchange signs an ID
+ * token, as it does by default. On MongoDB it is plain OAuth 2.0: an opaque access token, and nothing to be signed. Clients come
+ * from its configuration. Users log in and consent on two pages; who they are is what they enter, without a look-up.
  */
 const [uri] = process.argv.slice(2);
+const exchanged = uri ? scope : `openid ${scope}`;
 
 const hour = 3600;
 const claims = { age_18_plus: true, identity_verified: true };
@@ -95,7 +96,7 @@ answerCalls({
   start: async () => ({ origin: (await started).origin }),
 
   makeCodes: ({ count, crowd }: { count: number; crowd: Crowd }) =>
-    makeForUsers({ count, crowd, scopes: scope }, async ({ accountId, grantId, clientId }) => {
+    makeForUsers({ count, crowd, scopes: exchanged }, async ({ accountId, grantId, clientId }) => {
       const { provider } = await started;
       const code = new provider.AuthorizationCode({
         accountId,
@@ -103,7 +104,7 @@ answerCalls({
         client: await clientOf(clientId),
         gty: 'authorization_code',
         redirectUri,
-        scope,
+        scope: exchanged,
         codeChallenge,
         codeChallengeMethod: 'S256',
       });

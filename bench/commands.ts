@@ -1,4 +1,5 @@
 import type { Db, Document } from 'mongodb';
+import { pause } from './processes.ts';
 
 /** Commands that read or write data, as the server counts them. */
 const counted = [
@@ -15,6 +16,9 @@ const counted = [
   'update',
 ];
 
+/** Milliseconds. */
+const idleFor = 1_000;
+
 /**
  * How many commands the database server has executed so far, those of all its clients together. Its own counter costs
  * the measured processes nothing. NaN where the server does not tell.
@@ -24,4 +28,11 @@ export async function commandsSoFar(db: Db): Promise<number> {
   const totals = status['metrics']?.['commands'] as Record<string, { total?: unknown }> | undefined;
   if (!totals) return Number.NaN;
   return counted.reduce((sum, name) => sum + Number(totals[name]?.total ?? 0), 0);
+}
+
+/** Commands in a second without requests: heartbeats are not among them, but jobs of the servers are. */
+export async function idleCommands(db: Db): Promise<number> {
+  const before = await commandsSoFar(db);
+  await pause(idleFor);
+  return ((await commandsSoFar(db)) - before) / (idleFor / 1_000);
 }
