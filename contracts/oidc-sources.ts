@@ -103,6 +103,9 @@ export const OidcSource = z.strictObject({
     .default({})
     .refine((given) => !reserved.some((name) => Object.hasOwn(given, name)), {
       error: `must not hold ${reserved.join(', ')}`,
+    })
+    .refine(({ max_age: seconds = '0' }) => /^\d{1,9}$/.test(seconds), {
+      error: 'max_age must be a number of seconds',
     }),
   /** Whether claims are read from the userinfo endpoint as well. */
   userinfo: z.boolean().default(true),

@@ -55,6 +55,8 @@ describe('SVC_OIDC_SOURCES', () => {
     [[source, source], ': bank-id is there twice'],
     [[{ ...source, scope: 'profile' }], '0.scope: must hold openid'],
     [[{ ...source, parameters: { state: 'x' } }], '0.parameters: must not hold'],
+    [[{ ...source, parameters: { max_age: '1h' } }], '0.parameters: max_age must be a number of seconds'],
+    [[{ ...source, parameters: { max_age: '-1' } }], '0.parameters: max_age must be a number of seconds'],
     [
       [{ ...source, claims: { country: { birthdate: 'birthdate' } } }],
       'only an age can come from a birth date',
