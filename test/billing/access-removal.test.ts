@@ -55,3 +55,19 @@ describe('a grant', () => {
     expect(report).toMatchObject({ entries: 3, findings: [] });
   });
 });
+
+describe('a revocation', () => {
+  it('is kept for longer than the token that it ends', async () => {
+    const partner = await createPartner(server);
+    const answer = await exchangeCode(server, partner, await visit(server, partner));
+    const { access_token: token } = (await answer.json()) as TokenResponse;
+    const { clientId: client_id, clientSecret: client_secret } = partner;
+    const revoked = await post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret });
+    expect(revoked.status).toBe(200);
+    const { charges } = await soundLedger(server.db, `${partner.partnerId}:test`);
+    const { id = '', grant } = charges[0] ?? {};
+    const revocations = server.db.collection<{ _id: string; purgeAt: Date }>('revocations');
+    const purgeAt = (await revocations.findOne({ _id: id }))?.purgeAt.getTime() ?? 0;
+    expect(purgeAt).toBeGreaterThan(grant?.expiresAt.getTime() ?? Number.POSITIVE_INFINITY);
+  });
+});

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import { createLedgerStore } from '../../server/billing/ledger-store.ts';
+import { openingPage } from '../../server/billing/page-builder.ts';
 import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
@@ -197,6 +200,20 @@ describe('a refund', () => {
     const { partnerId } = partner;
     await server.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 400 });
     expect(await refund(entryId)).toMatchObject({ amount: 50, balanceAfter: 5_000 });
+  });
+
+  it('finds its charge where more than 1,000 wallets come before', async () => {
+    await newPartner(5_000);
+    const entryId = await charge();
+    const before = Array.from({ length: 1_001 }, (_, n) =>
+      openingPage(`ptr_${String(n).padStart(22, '0')}:test`, new Date()),
+    );
+    expect(new Set(await createLedgerStore(server.db).insert(before))).toEqual(new Set(['inserted']));
+    onTestFinished(async () => {
+      const _id = { $in: before.map((page) => page._id) };
+      await server.db.collection<LedgerPage>('ledger').deleteMany({ _id });
+    });
+    expect(await refund(entryId)).toMatchObject({ of: entryId, amount: 50, balanceAfter: 5_000 });
   });
 
   it('is refused for funding, a refund, an adjustment, and a charge that cost nothing', async () => {

@@ -7,6 +7,7 @@ import { loadKeyring } from '../../server/platform/keyring.ts';
 import { createSealing } from '../../server/platform/sealing.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { addFullPages } from '../wallets/long-wallet.ts';
 import { chargedEntry } from './charged-entry.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
@@ -51,6 +52,20 @@ describe('wallets statement', () => {
       /^2,\S+,txn_\w+,adjustment,-12\.50,87\.50,USD,[^,]*,"double, ""funding""",,,$/,
     );
     expect(closing).toBe(',,,closing,,87.50,USD,,,,,');
+  });
+});
+
+describe('a statement of more entries than one answer of the server has', () => {
+  it('is whole, from the first opening to the last closing', async () => {
+    const { id } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    await addFullPages(server.db, `${id}:test`, { pages: 9, at: Date.now() });
+    const { entries, ...edges } = await svcadmin.json<StatementView>('wallets', 'statement', id);
+    expect(edges).toMatchObject({ opening: 0, closing: 1_152 });
+    expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 1_152 }, (_, n) => n + 1));
+    const { stdout } = await svcadmin.run(['wallets', 'statement', id, '--csv']);
+    const lines = stdout.trim().split('\n');
+    expect(lines).toHaveLength(1 + 1 + 1_152 + 1);
+    expect(lines.at(-1)).toBe(',,,closing,,11.52,USD,,,,,');
   });
 });
 

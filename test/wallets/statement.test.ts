@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { addFullPages } from './long-wallet.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 31, 23, 59, 50));
 let server: TestServer;
@@ -66,6 +67,45 @@ describe('wallets statement', () => {
     await server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', perMinute: 1_000 });
     const { entries, closing } = await read();
     expect([entries.length, closing]).toEqual([5, 9_800]);
+  });
+});
+
+describe('a statement over several pages of the ledger', () => {
+  it('is read in parts of any size, each opening where the one before closed', async () => {
+    const { partnerId } = await createPartner(server, { funds: 5_000 });
+    await addFullPages(server.db, `${partnerId}:test`, { pages: 3, at: clock.now() });
+    const part = (page: { limit: number; afterSeq?: number; untilSeq?: number }) =>
+      server.admin.wallets.statement.query({ partnerId, ...page });
+    for (const limit of [100, 128, 129, 1_000]) {
+      const first = await part({ limit });
+      const parts = [first];
+      while (parts.at(-1)?.more) {
+        const { closing, entries } = parts.at(-1) ?? first;
+        const next = await part({ limit, afterSeq: entries.at(-1)?.seq ?? 0, untilSeq: first.untilSeq });
+        expect(next.opening).toBe(closing);
+        parts.push(next);
+      }
+      expect(parts).toHaveLength(Math.ceil(385 / limit));
+      const seqs = parts.flatMap(({ entries }) => entries.map(({ seq }) => seq));
+      expect(seqs).toEqual(Array.from({ length: 385 }, (_, n) => n + 1));
+      expect([first.opening, parts.at(-1)?.closing]).toEqual([0, 5_384]);
+    }
+  });
+
+  it('ends where it ended when it was begun, whatever is written since', async () => {
+    const { partnerId } = await createPartner(server, { funds: 5_000 });
+    await addFullPages(server.db, `${partnerId}:test`, { pages: 1, at: clock.now() });
+    const wanted = { partnerId, limit: 100 };
+    const first = await server.admin.wallets.statement.query(wanted);
+    await addFullPages(server.db, `${partnerId}:test`, { pages: 1, at: clock.now() });
+    const afterSeq = first.entries.at(-1)?.seq ?? 0;
+    const rest = await server.admin.wallets.statement.query({
+      ...wanted,
+      afterSeq,
+      untilSeq: first.untilSeq,
+    });
+    expect([rest.entries.length, rest.entries.at(-1)?.seq, rest.more]).toEqual([29, 129, false]);
+    expect(rest.closing).toBe(5_128);
   });
 });
 

@@ -152,6 +152,15 @@ describe('verifying on a phone', () => {
     expect((await session(sessionId)).status).toBe('pending');
   });
 
+  it('is not open to the page that the computer shows in the time until then', async () => {
+    const { computer, phone, sessionId } = await joined();
+    await computer.open(computer.at);
+    expect((await computer.press({ person: 'adult' })).body).toContain('Now continue on your phone');
+    expect(await session(sessionId)).not.toHaveProperty('userId');
+    expect((await events(sessionId)).at(-1)).toBe('handoff_taken');
+    expect((await phone.press({ person: 'teen' })).body).toContain('Is this your computer?');
+  });
+
   it('the computer is updated within a second', async () => {
     const { computer, phone, sessionId } = await joined();
     const at = `/verify/session/${sessionId}/state`;

@@ -1,13 +1,16 @@
+import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { auditEntry } from '../../../server/platform/audit-entry.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import { createUserStore, indexes, type UserStore } from '../../../server/verification/people/user-store.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
 
+let db: Db;
 let users: UserStore;
 let losses: ReturnType<typeof lossyDatabase>['losses'];
 beforeEach(async () => {
-  const { db } = await freshDatabase();
+  ({ db } = await freshDatabase());
   await ensureIndexes(db, indexes);
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
@@ -31,6 +34,25 @@ describe('a person who authenticates', () => {
     const { user, isNew } = await meet('ada');
     expect(isNew).toBe(true);
     expect((await meet('ada')).user._id).toBe(user._id);
+  });
+});
+
+describe('claims of a user who was erased while a session was under way', () => {
+  const found = { claims: { country: 'DE' }, duplicate: true };
+  const ada = { operatorId: 'opr_1', operatorName: 'Ada', action: 'users.erase', requestId: 'req_1' };
+
+  it.each(['keepFirstClaims', 'keepClaims'] as const)('are not written by %s', async (keep) => {
+    const { user } = await meet('ada');
+    const { user: other } = await meet('bob');
+    const entry = auditEntry({ ...ada, address: '::1' }, { id: user._id, at: at.getTime() }, {});
+    expect(await users.erase(user._id, at, entry)).toBe(true);
+    const record = () => db.collection<{ _id: string }>('users').findOne({ _id: user._id });
+    const emptied = await record();
+    expect(emptied).toMatchObject({ claims: {}, erasedAt: at });
+    expect(await users[keep](user._id, found, at)).not.toBe(true);
+    expect(await record()).toEqual(emptied);
+    await users[keep](other._id, found, at);
+    expect((await users.find(other._id))?.claims).toHaveProperty('country');
   });
 });
 

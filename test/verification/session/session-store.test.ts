@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import type { Forms } from '../../../server/platform/database/schema.ts';
+import type { EventDraft } from '../../../server/platform/event-draft.ts';
 import { bytesOfId, bytesOfSecret, randomId, secretOfBytes, sha256 } from '../../../server/platform/ids.ts';
 import { linkOf, presentedLink } from '../../../server/verification/handoff/link.ts';
 import { codeOf, presentedCode } from '../../../server/verification/session/code.ts';
@@ -181,6 +182,39 @@ describe('a group of moves', () => {
     losses.push('reply', 'reply');
     await expect(consent(session)).rejects.toThrow('the reply is lost');
     expect(await eventsOf(session)).toEqual(['started', 'consented']);
+  });
+});
+
+describe('the marks of what is due for a session', () => {
+  const failure: EventDraft = {
+    ...{ type: 'verification.session.failed', cause: ['ses_1'], partnerId: 'ptr_1', mode: 'test' },
+    ...{ keyId: 'key_1', about: {}, at, fields: {} },
+  };
+  const since = new Date(at.getTime() + 1_000);
+  const change = ({ _id }: Session, set: Partial<Session>) =>
+    db.collection<Session>('sessions').updateOne({ _id }, { $set: set });
+  const marksOf = async ({ _id }: Session) => {
+    const { outboxAt, enrollmentDueAt, outbox } = (await store.find(_id)) ?? expect.fail('no session');
+    return { outboxAt, enrollmentDueAt, events: outbox.length };
+  };
+
+  it.each([
+    ['outboxAt', { outboxAt: since, enrollmentDueAt: at }],
+    ['enrollmentDueAt', { outboxAt: at, enrollmentDueAt: since }],
+  ])('stay where %s is another one than was read', async (name, marks) => {
+    const read = await started({ outbox: [failure], outboxAt: at, enrollmentDueAt: at });
+    await change(read, { [name]: since });
+    await store.markPublished([read]);
+    expect(await marksOf(read)).toEqual({ ...marks, events: 1 });
+  });
+
+  it('go as they were read: an event that came since stays', async () => {
+    const read = await started({ enrollmentDueAt: at });
+    await change(read, { outbox: [failure], outboxAt: since });
+    await store.markPublished([read]);
+    expect(await marksOf(read)).toEqual({ outboxAt: since, enrollmentDueAt: undefined, events: 1 });
+    await store.markPublished([(await store.find(read._id)) ?? expect.fail('no session')]);
+    expect(await marksOf(read)).toEqual({ outboxAt: undefined, enrollmentDueAt: undefined, events: 0 });
   });
 });
 

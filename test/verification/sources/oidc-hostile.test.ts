@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
-import type { TestPartner } from '../../harness/partner.ts';
+import { exchangeCode, type TestPartner } from '../../harness/partner.ts';
 import type { TestServer } from '../../harness/server.ts';
 import { type Misdeed, startHostileProvider } from './hostile-provider.ts';
 import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
@@ -8,12 +8,16 @@ import { openPages, partnerOf, startWithSources } from './oidc-site.ts';
 let provider: Awaited<ReturnType<typeof startHostileProvider>>;
 let service: TestServer;
 let partner: TestPartner;
+/** Its source wants people who have signed in within the last minute. */
+let strict: TestPartner;
 beforeAll(async () => {
   provider = await startHostileProvider();
   const failures = { document_expired: 'document_rejected' };
   const source = { name: 'idp', issuer: provider.issuer, failures };
-  service = await startWithSources(await freePort(), [source]);
+  const recent = { ...source, name: 'recent', parameters: { max_age: '60' } };
+  service = await startWithSources(await freePort(), [source, recent]);
   partner = await partnerOf(service, 'idp');
+  strict = await partnerOf(service, 'recent');
 });
 afterAll(async () => {
   await service.stop();
@@ -24,16 +28,56 @@ async function follow(url: string): Promise<string> {
   return (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? '';
 }
 
-async function verify(misdeed: Misdeed) {
+async function verify(misdeed: Misdeed, at = partner) {
   provider.behave(misdeed);
   const pages = openPages(service);
-  const { page, sessionId } = await pages.start(partner);
+  const { page, sessionId, codeVerifier } = await pages.start(at);
   const back = await follow(page.provider);
   const end = await pages.open(back);
   provider.behave({});
   const { failure } = await service.admin.sessions.show.query({ sessionId });
-  return { pages, back, end, sessionId, reason: failure?.reason };
+  return { pages, page, back, end, sessionId, codeVerifier, reason: failure?.reason };
 }
+
+/** What the partner reads of the user of a visit. */
+async function claimsOf({ end, codeVerifier }: Awaited<ReturnType<typeof verify>>) {
+  const answer = await exchangeCode(service, partner, { code: end.returned?.['code'] ?? '', codeVerifier });
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  const headers = { authorization: `Bearer ${token}` };
+  const userinfo = await fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers });
+  return ((await userinfo.json()) as { claims: unknown }).claims;
+}
+
+describe('what a provider says at its userinfo endpoint', () => {
+  it('adds to the ID token, and replaces nothing in it', async () => {
+    const userinfo = { sub: 'said-twice', birthdate: '2020-01-01', address: { country: 'FR' } };
+    const idToken: Misdeed['idToken'] = (claims) => ({ ...claims, sub: 'said-twice' });
+    const visit = await verify({ idToken, userinfo });
+    expect(await claimsOf(visit)).toMatchObject({ age_18_plus: true, country: 'FR' });
+  });
+});
+
+describe('a source with max_age', () => {
+  const signedIn = (secondsAgo: number): Misdeed => ({
+    idToken: (claims) => ({ ...claims, auth_time: Math.floor(Date.now() / 1000) - secondsAgo }),
+  });
+
+  it('asks for it, and takes a user who has signed in lately', async () => {
+    const { page, end } = await verify(signedIn(0), strict);
+    expect(new URL(page.provider).searchParams.get('max_age')).toBe('60');
+    expect(end.returned).toHaveProperty('code');
+  });
+
+  it.each<[string, Misdeed]>([
+    ['an hour ago', signedIn(3_600)],
+    ['at a time that the provider does not tell', {}],
+  ])('takes no user who has signed in %s', async (_when, misdeed) => {
+    const { end, reason } = await verify(misdeed, strict);
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    expect(reason).toBe('source_error');
+    expect((await verify(misdeed)).end.returned).toHaveProperty('code');
+  });
+});
 
 describe('an answer of the provider', () => {
   it('that is right leads to a code', async () => {

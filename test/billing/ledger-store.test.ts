@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import type { LedgerPage } from '../../server/billing/ledger-page.ts';
+import { createLedgerStore, indexes } from '../../server/billing/ledger-store.ts';
+import { openingPage } from '../../server/billing/page-builder.ts';
+import { ensureIndexes } from '../../server/platform/database/indexes.ts';
+import { freshDatabase } from '../harness/database.ts';
+
+const at = new Date();
+const later = new Date(at.getTime() + 1);
+
+it('takes the mark of pages that were published, and of no other page', async () => {
+  const { db } = await freshDatabase();
+  await ensureIndexes(db, indexes);
+  const store = createLedgerStore(db);
+  const marked = (walletId: string): LedgerPage => ({ ...openingPage(walletId, at), unpublished: true });
+  const [one, two, three] = [marked('ptr_1:test'), marked('ptr_1:live'), marked('ptr_2:test')];
+  await store.insert([one, two, three]);
+  const left = async () => (await store.unpublished(later, 10)).map(({ _id }) => _id).sort();
+
+  await store.markPublished([]);
+  expect(await left()).toHaveLength(3);
+  await store.markPublished([one]);
+  expect(await left()).toEqual([two._id, three._id]);
+  await store.markPublished([one, two]);
+  expect(await left()).toEqual([three._id]);
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { loadKeyring } from '../../../server/platform/keyring.ts';
+import { createSealing } from '../../../server/platform/sealing.ts';
+import { createAuthorizationRequests } from '../../../server/verification/sources/authorization-request.ts';
+import { type Answer, openBrowser } from '../browser.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
+import { startHostileProvider } from '../sources/hostile-provider.ts';
+
+let provider: Awaited<ReturnType<typeof startHostileProvider>>;
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  provider = await startHostileProvider();
+  const source = { name: 'idp', label: 'The bank', issuer: provider.issuer, clientId: 'svc' };
+  hosted = await startHosted({ env: { SVC_OIDC_SOURCES: JSON.stringify([source]) } });
+  ({ clientId } = await onboard(hosted, { source: 'idp' }));
+});
+afterAll(async () => {
+  await hosted.close();
+  await provider.close();
+});
+
+const events = async (id: string) =>
+  (await hosted.stores.sessions.find(id))?.timeline.map(({ event }) => event) ?? expect.fail('no session');
+/** The page's link to the provider. */
+const linkOf = ({ body }: Answer) =>
+  /<a class="button primary" href="([^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+/** Where the provider sends a browser that comes by this link: back to us, with a code. */
+const throughProvider = async (link: string) =>
+  (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
+
+/** A computer whose session a phone has taken over, and the link that the computer showed before. */
+async function joined() {
+  const computer = openBrowser(hosted);
+  await computer.start(clientId);
+  const sessionId = computer.sessionId();
+  const before = linkOf(await computer.press({ decision: 'accept' }));
+  const { body } = await computer.press({ decision: 'phone' });
+  const phone = openBrowser(hosted);
+  await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
+  await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
+  expect((await events(sessionId)).at(-1)).toBe('handoff_taken');
+  return { computer, phone, sessionId, before };
+}
+
+/** The link as this service would make it for the computer's present cookie. */
+async function ownLink(sessionId: string, secret: string, like: string): Promise<string> {
+  const keyring = await loadKeyring(hosted.db, createSealing([new Uint8Array(32).fill(7)]));
+  const request = createAuthorizationRequests(keyring.id).begin({ sessionId, device: 'computer', secret });
+  const link = new URL(like);
+  link.searchParams.set('state', request.state);
+  link.searchParams.set('nonce', request.nonce);
+  return link.href;
+}
+
+it('a computer that left for the provider before a phone took over comes back to the page that waits', async () => {
+  const { computer, phone, sessionId, before } = await joined();
+  const exchanges = provider.exchanges();
+  const back = await computer.open(await throughProvider(before));
+  expect(back.body).toContain('Now continue on your phone');
+  expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_taken']);
+  expect((await phone.open(await throughProvider(linkOf(phone.page)))).body).toContain(
+    'Is this your computer?',
+  );
+});
+
+it("a computer's own request is not honoured once a phone has taken over", async () => {
+  const { computer, sessionId, before } = await joined();
+  const { value } = computer.jar.get(`svc_${sessionId}`) ?? expect.fail('no cookie');
+  const exchanges = provider.exchanges();
+  const back = await computer.open(await throughProvider(await ownLink(sessionId, value, before)));
+  expect(back.body).toContain('Now continue on your phone');
+  expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_taken']);
+});
