@@ -51,7 +51,8 @@ export function createMalformedAnswers(logger: Pick<Logger, 'debug'>) {
     await Promise.all(begun.filter(({ req }) => req.complete).map((whole) => once(whole, 'close')));
     // The request whose body is malformed may have been answered before its body came.
     const isAnswered = begun.some(({ req, headersSent }) => !req.complete && headersSent);
-    if (socket.writable && !isAnswered) {
+    const isOver = socket.destroyed || socket.writableEnded;
+    if (!isOver && !isAnswered) {
       const error = new ApiError(codes[fault.code ?? ''] ?? 'malformed_http');
       const requestId = randomRequestId();
       logger.debug({ requestId, status: error.status, fault: fault.code }, 'answered malformed HTTP');
