@@ -286,6 +286,7 @@ describe('keyring retire --compromised', () => {
 it('a process reads the keys many times between two heartbeats', async () => {
   const counts = { keys: 0, heartbeats: 0 };
   const server = await startTestServer({
+    env: { SVC_PEER_ADDRESS: 'off' },
     onCommand({ command }) {
       if (command['find'] === 'keys') counts.keys += 1;
       if (command['update'] === 'processes') counts.heartbeats += 1;

@@ -31,6 +31,7 @@ const declared = [
   'clients: keyId, createdAt desc, _id desc',
   'clients: partnerId, createdAt desc, _id desc',
   'clients: redirectUris',
+  'clients: secrets.hash',
   'deliveries: createdAt desc, _id desc',
   'deliveries: eventId',
   'deliveries: keyId, createdAt desc, _id desc',
