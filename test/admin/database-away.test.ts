@@ -6,6 +6,7 @@ import type { DatabaseFault } from '../../server/platform/database/availability.
 import { randomSecret } from '../../server/platform/ids.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { startTcpProxy } from '../platform/tcp-proxy.ts';
 
 interface Site {
@@ -55,88 +56,92 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
   });
   afterAll(() => site.stop());
 
-  it('status and /ops answer from memory with the reason and since when, then as before', async ({
-    expect,
-  }) => {
-    const { server, ops, late, proxy } = site;
-    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
-    await server.admin.wallets.adjust.mutate({
-      partnerId,
-      mode: 'live',
-      amount: 999,
-      reason: 'nearly empty',
-    });
-    await server.admin.wallets.list.query({ below: 1_000 });
-    const before = await ops.admin.status.query();
-    expect(before).toMatchObject({ database: 'up', away: null, processes: [{}], queue: { pending: 0 } });
-    expect(await (await page(site, ops.token)).text()).toContain('The live wallet of Acme has 9.99 USD left');
+  it(
+    'status and /ops answer from memory with the reason and since when, then as before',
+    async ({ expect }) => {
+      const { server, ops, late, proxy } = site;
+      const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+      await server.admin.wallets.adjust.mutate({
+        partnerId,
+        mode: 'live',
+        amount: 999,
+        reason: 'nearly empty',
+      });
+      await server.admin.wallets.list.query({ below: 1_000 });
+      const before = await ops.admin.status.query();
+      expect(before).toMatchObject({ database: 'up', away: null, processes: [{}], queue: { pending: 0 } });
+      expect(await (await page(site, ops.token)).text()).toContain(
+        'The live wallet of Acme has 9.99 USD left',
+      );
 
-    const cutAt = Date.now();
-    await proxy[how]();
-    // The connections notice within seconds. Until then a call takes as long as the database does.
-    await expect
-      .poll(async () => (await server.admin.status.query()).database, { timeout: 25_000 })
-      .toBe('down');
-    const first = await server.admin.status.query();
-    const { value: status, ms } = await timed(() => ops.admin.status.query());
-    expect(status).toMatchObject({
-      database: 'down',
-      processes: null,
-      queue: null,
-      version: before.version,
-      away: {
-        reason: expect.stringMatching(/\S/),
-        last: { at: expect.any(String), processes: before.processes, queue: before.queue },
-      },
-    });
-    const since = Date.parse(status.away?.since ?? '');
-    expect(since).toBeGreaterThan(cutAt - 2_000);
-    expect(since).toBeLessThan(Date.now() + 2_000);
-    expect(Date.parse(first.away?.since ?? '')).toBe(since);
+      const cutAt = Date.now();
+      await proxy[how]();
+      // The connections notice within seconds. Until then a call takes as long as the database does.
+      await expect
+        .poll(async () => (await server.admin.status.query()).database, { timeout: within(25_000) })
+        .toBe('down');
+      const first = await server.admin.status.query();
+      const { value: status, ms } = await timed(() => ops.admin.status.query());
+      expect(status).toMatchObject({
+        database: 'down',
+        processes: null,
+        queue: null,
+        version: before.version,
+        away: {
+          reason: expect.stringMatching(/\S/),
+          last: { at: expect.any(String), processes: before.processes, queue: before.queue },
+        },
+      });
+      const since = Date.parse(status.away?.since ?? '');
+      expect(since).toBeGreaterThan(cutAt - 2_000);
+      expect(since).toBeLessThan(Date.now() + 2_000);
+      expect(Date.parse(first.away?.since ?? '')).toBe(since);
 
-    const shown = await timed(async () => {
-      const answer = await page(site, ops.token);
-      return { status: answer.status, html: await answer.text() };
-    });
-    expect(shown.value.status).toBe(200);
-    expect(shown.value.html).toContain('The database is away since');
-    expect(shown.value.html).toContain('Database away');
-    expect(shown.value.html).toMatch(/What follows is of \d{4}-/);
-    expect(shown.value.html).toContain('The live wallet of Acme has 9.99 USD left');
+      const shown = await timed(async () => {
+        const answer = await page(site, ops.token);
+        return { status: answer.status, html: await answer.text() };
+      });
+      expect(shown.value.status).toBe(200);
+      expect(shown.value.html).toContain('The database is away since');
+      expect(shown.value.html).toContain('Database away');
+      expect(shown.value.html).toMatch(/What follows is of \d{4}-/);
+      expect(shown.value.html).toContain('The live wallet of Acme has 9.99 USD left');
 
-    // A call that needs the database waits for it.
-    const asked = await timed(() => refusal(ops.admin.partners.list.query({})));
-    expect(asked.value).toBe('service_unavailable');
-    expect(ms).toBeLessThan(asked.ms / 2);
-    expect(shown.ms).toBeLessThan(asked.ms / 2);
+      // A call that needs the database waits for it.
+      const asked = await timed(() => refusal(ops.admin.partners.list.query({})));
+      expect(asked.value).toBe('service_unavailable');
+      expect(ms).toBeLessThan(asked.ms / 2);
+      expect(shown.ms).toBeLessThan(asked.ms / 2);
 
-    expect(await ops.admin.operators.whoami.query()).toMatchObject({ name: 'ops', role: 'ops' });
-    expect((await ops.admin.sources.list.query()).length).toBeGreaterThan(0);
-    const unknown = await timed(() => late.admin.status.query().catch((error: Error) => error.message));
-    expect(unknown.value).toContain('this process has not met your token lately');
-    expect(unknown.ms).toBeLessThan(asked.ms / 2);
-    expect((await page(site, late.token)).status).toBe(503);
-    expect((await page(site, 'wrong')).status).toBe(401);
-    expect(
-      await server
-        .as('wrong')
-        .status.query()
-        .catch((error: Error) => error.message),
-    ).toContain('unknown');
+      expect(await ops.admin.operators.whoami.query()).toMatchObject({ name: 'ops', role: 'ops' });
+      expect((await ops.admin.sources.list.query()).length).toBeGreaterThan(0);
+      const unknown = await timed(() => late.admin.status.query().catch((error: Error) => error.message));
+      expect(unknown.value).toContain('this process has not met your token lately');
+      expect(unknown.ms).toBeLessThan(asked.ms / 2);
+      expect((await page(site, late.token)).status).toBe(503);
+      expect((await page(site, 'wrong')).status).toBe(401);
+      expect(
+        await server
+          .as('wrong')
+          .status.query()
+          .catch((error: Error) => error.message),
+      ).toContain('unknown');
 
-    await proxy.restore();
-    const again = async () => (await ops.admin.status.query()).database;
-    await expect.poll(again, { timeout: 25_000 }).toBe('up');
-    expect(await ops.admin.status.query()).toMatchObject({ away: null, queue: { pending: 0 } });
-    expect(await (await page(site, ops.token)).text()).not.toContain('The database is away');
-  }, 90_000);
+      await proxy.restore();
+      const again = async () => (await ops.admin.status.query()).database;
+      await expect.poll(again, { timeout: within(25_000) }).toBe('up');
+      expect(await ops.admin.status.query()).toMatchObject({ away: null, queue: { pending: 0 } });
+      expect(await (await page(site, ops.token)).text()).not.toContain('The database is away');
+    },
+    within(90_000),
+  );
 });
 
 it('/ops and status say so where nothing was read before', async () => {
   const site = await startBehindProxy();
   await site.proxy.cut();
   const status = async () => site.server.admin.status.query();
-  await expect.poll(async () => (await status()).database, { timeout: 25_000 }).toBe('down');
+  await expect.poll(async () => (await status()).database, { timeout: within(25_000) }).toBe('down');
   expect((await status()).away).toMatchObject({ last: null });
   const answer = await page(site, adminToken);
   expect(answer.status).toBe(200);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../server/platform/errors.ts';
+import { within } from '../harness/time-limits.ts';
 import { gate } from './faulty-server.ts';
 import { auditOf, type Fleet, type Member, orderOf, startFleet, walletId } from './fleet.ts';
 
@@ -140,7 +141,7 @@ describe('a hand-over whose answer is lost', () => {
     const seen = gate();
     writer.faults.before = () => seen.passed;
     const answer = codeOf(token(other, 'code'));
-    await expect.poll(() => other.ways['lost'], { timeout: 3_000 }).toBe(1);
+    await expect.poll(() => other.ways['lost'], { timeout: within(3_000) }).toBe(1);
     await writer.billing.manualEntries.fund(walletId, 5_000, { reference: 'late', audit: auditOf('late') });
     seen.open();
     expect(await answer).toBe('payment_required');

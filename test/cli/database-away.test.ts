@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { startTcpProxy } from '../platform/tcp-proxy.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
@@ -39,7 +40,7 @@ it('status and doctor say why the database is away, and since when, to an operat
 
   await proxy.cut();
   const isDown = async () => (await server.admin.status.query()).database;
-  await expect.poll(isDown, { timeout: 25_000 }).toBe('down');
+  await expect.poll(isDown, { timeout: within(25_000) }).toBe('down');
 
   const plain = await svcadmin.run(['status']);
   expect(plain.code).toBe(0);

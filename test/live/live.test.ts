@@ -189,7 +189,9 @@ describe('live mode', () => {
     const live = (await (await exchange(await verify())).json()) as { access_token: string };
     const subs = [(await userinfo(access_token)).sub, (await userinfo(live.access_token)).sub];
     expect(new Set(subs).size).toBe(2);
-    const users = await Promise.all(subs.map((user) => server.admin.users.show.query({ user, reason: 'a test' })));
+    const users = await Promise.all(
+      subs.map((user) => server.admin.users.show.query({ user, reason: 'a test' })),
+    );
     expect(users.map(({ mode }) => mode)).toEqual(['test', 'live']);
   });
 

@@ -4,6 +4,7 @@ import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, post, visit } from '../harness/partner.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { startRefusingProxy } from './refusing-proxy.ts';
 
 const databasePort = () => Number(new URL(inject('mongodbUri')).port);
@@ -56,7 +57,9 @@ it('a process whose indexes are being made lives, is not ready, refuses requests
   const server = await startOn(database, proxy.port);
   await build.met;
 
-  await expect.poll(server.ready, { timeout: 20_000 }).toEqual(notReady('the indexes are being made'));
+  await expect
+    .poll(server.ready, { timeout: within(20_000) })
+    .toEqual(notReady('the indexes are being made'));
   for (const base of [server.baseUrl, server.adminUrl])
     expect((await fetch(`${base}/healthz`)).status).toBe(200);
   const refused = await post(`${server.baseUrl}/api/oauth/token`, { grant_type: 'authorization_code' });
@@ -74,7 +77,7 @@ it('a process whose indexes are being made lives, is not ready, refuses requests
   expect(await server.ready()).toMatchObject({ status: 200 });
   const partner = await createPartner(running);
   expect((await exchangeCode(running, partner, await visit(running, partner))).status).toBe(200);
-}, 60_000);
+});
 
 it('an index that cannot be made now is tried again, and readiness names the reason', async () => {
   const database = await freshDatabase();
@@ -86,10 +89,10 @@ it('an index that cannot be made now is tried again, and readiness names the rea
   });
   const server = await startOn(database, proxy.port);
   await expect
-    .poll(server.ready, { timeout: 20_000 })
+    .poll(server.ready, { timeout: within(20_000) })
     .toEqual(notReady('the indexes are not made yet: Unauthorized (13)'));
   expect((await fetch(`${server.baseUrl}/healthz`)).status).toBe(200);
   expect(await written(database)).toEqual(['keys', 'meta']);
   proxy.refuse();
-  await expect.poll(server.ready, { timeout: 20_000 }).toMatchObject({ status: 200 });
-}, 60_000);
+  await expect.poll(server.ready, { timeout: within(20_000) }).toMatchObject({ status: 200 });
+});

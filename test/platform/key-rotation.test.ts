@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPair } from '../billing/pair.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 
 const minute = 60_000;
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
@@ -167,7 +168,7 @@ describe('keyring retire --compromised', () => {
   const kids = async (server: TestServer) => (await publishedAt(server)).join(' ');
   /** Waits until the other process has read the keys by itself. */
   const untilRead = async () =>
-    expect.poll(() => kids(pair.second), { timeout: 20_000 }).toBe(await kids(pair.first));
+    expect.poll(() => kids(pair.second), { timeout: within(20_000) }).toBe(await kids(pair.first));
 
   it('refuses every token of the key that signs at once, in every process, and signs with a new one', async () => {
     const { first, second } = pair;
@@ -292,7 +293,9 @@ it('a process reads the keys many times between two heartbeats', async () => {
       if (command['update'] === 'processes') counts.heartbeats += 1;
     },
   });
-  await expect.poll(() => counts.keys - 2 * counts.heartbeats, { timeout: 25_000 }).toBeGreaterThan(2);
+  await expect
+    .poll(() => counts.keys - 2 * counts.heartbeats, { timeout: within(25_000) })
+    .toBeGreaterThan(2);
   expect(counts.heartbeats).toBeGreaterThan(0);
   await server.stop();
 });

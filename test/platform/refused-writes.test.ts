@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vi
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { createPartner, exchangeCode, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
 import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { call, codeFor, createShop, fields, sign } from '../storefront/shop.ts';
 import { type Refusal, startRefusingProxy } from './refusing-proxy.ts';
 
@@ -176,10 +177,10 @@ describe('a database that refuses every write', () => {
       return { status: response.status, body: await response.json() };
     };
     await expect
-      .poll(ready, { timeout: 10_000 })
+      .poll(ready, { timeout: within(10_000) })
       .toEqual({ status: 200, body: { ready: true, reasons: [] } });
     proxy.refuse({ ...refused, by });
-    await expect.poll(ready, { timeout: 10_000 }).toEqual({
+    await expect.poll(ready, { timeout: within(10_000) }).toEqual({
       status: 503,
       body: { ready: false, reasons: ['the database takes no writes: Unauthorized (13)'] },
     });
@@ -190,7 +191,7 @@ describe('a database that refuses every write', () => {
     expect(metrics).toMatch(/^svc_ready\{reason="database"\} 1$/m);
     proxy.refuse();
     await expect
-      .poll(ready, { timeout: 10_000 })
+      .poll(ready, { timeout: within(10_000) })
       .toEqual({ status: 200, body: { ready: true, reasons: [] } });
   });
 });

@@ -11,6 +11,7 @@ import { freePort } from '../harness/free-port.ts';
 import { createPartner, visit } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 
 const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const nameOf = (byte: number) => createSealing([new Uint8Array(32).fill(byte)]).masterKeys[0];
@@ -42,34 +43,42 @@ const refused = (byte: number) => ({
   ],
 });
 
-it('a backup is restored only with the master key that opens it; else nothing is changed', async () => {
-  const from = await backupOf({ SVC_MASTER_KEY: keyOf(1) });
-  const parent = temporaryFolder('target');
-  const absent = join(parent, 'new', 'data');
-  const wrong = { SVC_MASTER_KEY: keyOf(2) };
-  await expect(restore(configOf(absent, wrong), from)).rejects.toMatchObject(refused(1));
-  expect(readdirSync(parent)).toEqual([]);
+it(
+  'a backup is restored only with the master key that opens it; else nothing is changed',
+  async () => {
+    const from = await backupOf({ SVC_MASTER_KEY: keyOf(1) });
+    const parent = temporaryFolder('target');
+    const absent = join(parent, 'new', 'data');
+    const wrong = { SVC_MASTER_KEY: keyOf(2) };
+    await expect(restore(configOf(absent, wrong), from)).rejects.toMatchObject(refused(1));
+    expect(readdirSync(parent)).toEqual([]);
 
-  const present = join(parent, 'present');
-  await expect(restore(configOf(present), from)).rejects.toMatchObject(refused(1));
-  const there = temporaryFolder('there');
-  writeFileSync(join(there, 'note'), 'mine');
-  await expect(restore(configOf(there, wrong), from)).rejects.toMatchObject(refused(1));
-  expect(readdirSync(there)).toEqual(['note']);
+    const present = join(parent, 'present');
+    await expect(restore(configOf(present), from)).rejects.toMatchObject(refused(1));
+    const there = temporaryFolder('there');
+    writeFileSync(join(there, 'note'), 'mine');
+    await expect(restore(configOf(there, wrong), from)).rejects.toMatchObject(refused(1));
+    expect(readdirSync(there)).toEqual(['note']);
 
-  const both = { SVC_MASTER_KEY: `${keyOf(2)},${keyOf(1)}` };
-  expect(await restore(configOf(there, both), from)).toMatchObject({ sessions: 0, codes: 0 });
-  expect(readdirSync(there).toSorted()).toEqual(['admin-token', 'db', 'note']);
-}, 120_000);
+    const both = { SVC_MASTER_KEY: `${keyOf(2)},${keyOf(1)}` };
+    expect(await restore(configOf(there, both), from)).toMatchObject({ sessions: 0, codes: 0 });
+    expect(readdirSync(there).toSorted()).toEqual(['admin-token', 'db', 'note']);
+  },
+  within(120_000),
+);
 
-it('a backup with a generated master key is restored with it, unless SVC_MASTER_KEY names another', async () => {
-  const from = await backupOf({});
-  const there = join(temporaryFolder('there'), 'data');
-  await expect(restore(configOf(there, { SVC_MASTER_KEY: keyOf(2) }), from)).rejects.toThrow(/lacks keys/);
-  expect(existsSync(there)).toBe(false);
-  await restore(configOf(there), from);
-  expect(readdirSync(there).toSorted()).toEqual(['admin-token', 'db', 'master-key']);
-}, 120_000);
+it(
+  'a backup with a generated master key is restored with it, unless SVC_MASTER_KEY names another',
+  async () => {
+    const from = await backupOf({});
+    const there = join(temporaryFolder('there'), 'data');
+    await expect(restore(configOf(there, { SVC_MASTER_KEY: keyOf(2) }), from)).rejects.toThrow(/lacks keys/);
+    expect(existsSync(there)).toBe(false);
+    await restore(configOf(there), from);
+    expect(readdirSync(there).toSorted()).toEqual(['admin-token', 'db', 'master-key']);
+  },
+  within(120_000),
+);
 
 it('another database is made safe to serve from only with the master key that opens it', async () => {
   const server = await startTestServer();
@@ -87,4 +96,4 @@ it('another database is made safe to serve from only with the master key that op
   const right = [new Uint8Array(32).fill(7)];
   expect(await closeRestored({ ...restored, masterKeys: right })).toMatchObject({ codes: 1 });
   await server.stop();
-}, 60_000);
+});

@@ -3,23 +3,28 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { adminToken, startTestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 
 const seed = fileURLToPath(new URL('../../dist/test/seed/main.js', import.meta.url));
 
-it('the seed leaves partners, sessions, entries and failing deliveries for svcadmin and /ops', async () => {
-  const server = await startTestServer({ env: { SVC_LOCALHOST_WEBHOOKS: 'on' } });
-  onTestFinished(() => server.stop());
-  const env = { ...process.env, SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
-  await promisify(execFile)(process.execPath, [seed], { env });
+it(
+  'the seed leaves partners, sessions, entries and failing deliveries for svcadmin and /ops',
+  async () => {
+    const server = await startTestServer({ env: { SVC_LOCALHOST_WEBHOOKS: 'on' } });
+    onTestFinished(() => server.stop());
+    const env = { ...process.env, SVCADMIN_URL: server.adminUrl, SVCADMIN_TOKEN: adminToken };
+    await promisify(execFile)(process.execPath, [seed], { env });
 
-  const { admin } = server;
-  const statuses = (await admin.partners.list.query({ limit: 50 })).map(({ status }) => status);
-  expect(new Set(statuses)).toEqual(new Set(['active', 'pending', 'suspended']));
-  const { rows: sessions } = await admin.sessions.list.query({ limit: 100 });
-  expect(new Set(sessions.map(({ reason }) => reason))).toEqual(
-    new Set([null, 'abandoned', 'consent_declined', 'document_rejected', 'source_error']),
-  );
-  const deliveries = await admin.deliveries.list.query({ limit: 100 });
-  const ends = new Set(deliveries.map(({ attempts }) => attempts[0]?.error ?? attempts[0]?.status));
-  expect([...ends]).toEqual(expect.arrayContaining(['refused', 204]));
-}, 120_000);
+    const { admin } = server;
+    const statuses = (await admin.partners.list.query({ limit: 50 })).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set(['active', 'pending', 'suspended']));
+    const { rows: sessions } = await admin.sessions.list.query({ limit: 100 });
+    expect(new Set(sessions.map(({ reason }) => reason))).toEqual(
+      new Set([null, 'abandoned', 'consent_declined', 'document_rejected', 'source_error']),
+    );
+    const deliveries = await admin.deliveries.list.query({ limit: 100 });
+    const ends = new Set(deliveries.map(({ attempts }) => attempts[0]?.error ?? attempts[0]?.status));
+    expect([...ends]).toEqual(expect.arrayContaining(['refused', 204]));
+  },
+  within(120_000),
+);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const env = { SVC_WALLET_SOURCES: JSON.stringify(walletSources) };
   service = await startTestServer({ clock, logger, env });
   partner = await createPartner(service, { client: { source: 'age' } });
-}, 60_000);
+});
 afterAll(() => service.stop());
 beforeEach(() => {
   lines = [];

@@ -34,7 +34,7 @@ import { ownAnchors } from './own-issuer.ts';
 let service: TestServer;
 beforeAll(async () => {
   service = await startWithWallets();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const names = [...walletSources, ...testWalletSources].map(({ name }) => name);

@@ -61,7 +61,7 @@ beforeAll(async () => {
     env: { SVC_WALLET_SOURCES: JSON.stringify(walletSources) },
   });
   partner = await createPartner(service, { client: { source: 'age' } });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const ask = () => askWallet(service, 'age', { partner });

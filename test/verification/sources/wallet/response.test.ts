@@ -11,7 +11,7 @@ let partner: TestPartner;
 beforeAll(async () => {
   service = await startWithWallets();
   partner = await createPartner(service, { client: { source: 'age' } });
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };

@@ -8,7 +8,7 @@ import { otherWallet } from './other-wallet.ts';
 let service: TestServer;
 beforeAll(async () => {
   service = await startWithWallets();
-}, 60_000);
+});
 afterAll(() => service.stop());
 
 /** Deep enough to overflow the stack of `JSON.stringify`, and short enough for a form. */
