@@ -130,10 +130,8 @@ export function createRequestCounters(db: Db) {
     );
     const left = await Promise.all([addWithin(known ?? []), insertNew(fresh ?? [], purgeAt).then(addWithin)]);
     const single = new Set([...left.flat(), ...groups.filter((group) => !fits.includes(group))]);
-    return Promise.all(
-      groups.map((group) =>
-        single.has(group) ? addOne(group, purgeAt).catch((error: Error) => error) : 'admitted',
-      ),
-    );
+    const settle = async (group: CountedGroup): Promise<Counted> =>
+      single.has(group) ? addOne(group, purgeAt).catch((error: Error) => error) : 'admitted';
+    return Promise.all(groups.map(settle));
   };
 }

@@ -1,8 +1,8 @@
-import type { Db } from 'mongodb';
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { FoundSecret } from '../admin/secrets.ts';
 import { type ApiKey, sealedFields as webhookSecrets } from '../partners/key-store.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Database } from '../platform/database/connect.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { findSealed, type SealedField } from '../platform/sealed-values.ts';
 import type { Sealing } from '../platform/sealing.ts';
@@ -10,7 +10,7 @@ import { sealedFields as integrationSecrets } from '../storefront/integration-st
 import type { Stores } from './stores.ts';
 
 interface Dependencies {
-  db: Db;
+  db: Database['db'];
   stores: Pick<Stores, 'partners' | 'storefront' | 'admin'>;
   sealing: Pick<Sealing, 'open'>;
   clock: Pick<Clock, 'now'>;

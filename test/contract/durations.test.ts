@@ -147,7 +147,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
     discoveryLifetimeSeconds * 1_000,
     ['may be kept for TIME', 'may keep the published keys for TIME'],
   ],
-  ['a new key waits', (defaultLeadSeconds.signing ?? 0) * 1_000, ['The lead is TIME', 'signs TIME later']],
+  ['a new key waits', defaultLeadSeconds.signing * 1_000, ['The lead is TIME', 'signs TIME later']],
   [
     'events are kept',
     eventsKept,

@@ -34,7 +34,7 @@ export const roles = [
     ],
   ),
   ...inFile(
-    'server/webhooks/operators/personal-data.ts',
+    'server/webhooks/operators/admin-personal-data.ts',
     ['admin/personal-data'],
     [
       ["if (name === 'user_id') return masked;", ''],

@@ -8,7 +8,7 @@ import { createDatabase, type StoredPage } from './database.ts';
 import { createFold } from './fold.ts';
 import { createNetwork } from './network.ts';
 import { createPeerLinks } from './peers.ts';
-import { drawPlan, type Plan } from './plan.ts';
+import { type CommandKind, drawPlan, type Plan } from './plan.ts';
 import { type Code, type Granted, type Process, startProcess } from './process.ts';
 import { createRandom } from './random.ts';
 import { type Actor, createActor, createSchedule } from './schedule.ts';
@@ -47,7 +47,7 @@ export interface Exchange {
 /** One command of an operator and its answer. */
 export interface Command {
   walletId: string;
-  kind: 'fund' | 'adjust' | 'refund' | 'caps';
+  kind: CommandKind;
   amount: number;
   askedAt: number;
   answeredAt?: number;

@@ -1,9 +1,11 @@
 import type { WalletState } from '../../server/billing/wallet-rules.ts';
 import { hour, minute, windowStart } from '../../server/platform/windows.ts';
 import type { Deployment } from './database.ts';
-import type { Command } from './harness.ts';
 import { type Conditions, type Fault, faults } from './network.ts';
 import type { Random } from './random.ts';
+
+/** What an operator moves money or caps with. */
+export type CommandKind = 'fund' | 'adjust' | 'refund' | 'caps';
 
 /** What one schedule consists of; times in milliseconds. */
 export interface Plan {
@@ -24,7 +26,7 @@ export interface Plan {
   /** Commands of operators. */
   commands: number;
   /** What each of them is drawn from. */
-  commandKinds: readonly [Command['kind'], ...Command['kind'][]];
+  commandKinds: readonly [CommandKind, ...CommandKind[]];
   conditions: Conditions;
   /** Largest difference of a process's clock, and how often a clock is set during the schedule. */
   skew: number;

@@ -1,13 +1,13 @@
 import type { DeliveryView, ListDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../../contracts/admin/events.ts';
-import type { Role } from '../../platform/admin-api/roles.ts';
+import type { OperatorRole } from '../../../contracts/admin/operators.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../delivery/concurrency-limits.ts';
 import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { EventStore } from '../delivery/event-store.ts';
+import { visibleDelivery, visibleEvent } from './admin-personal-data.ts';
 import { type DeliveryQueryStore, queryOf } from './delivery-query-store.ts';
-import { visibleDelivery, visibleEvent } from './personal-data.ts';
 import { type CommandAdvice, describeTimeline } from './timeline.ts';
 import { viewDelivery, viewEvent } from './views.ts';
 import { createWaiting } from './waiting.ts';
@@ -29,7 +29,7 @@ export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 export function createWebhookQueries({ events, history, clock, existing, limits, subjectOf }: Settings) {
   const waiting = createWaiting({ history, clock, limits });
 
-  async function view(deliveries: readonly Delivery[], role: Role): Promise<DeliveryView[]> {
+  async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
     const waits = await waiting.reasons(deliveries);
     return deliveries.map((delivery) =>
       viewDelivery(visibleDelivery(role, delivery), waits.get(delivery._id)),
@@ -37,7 +37,7 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
   }
 
   /** The deliveries of these events, as this role may see them. */
-  async function deliveriesOf(eventIds: readonly string[], role: Role): Promise<Delivery[]> {
+  async function deliveriesOf(eventIds: readonly string[], role: OperatorRole): Promise<Delivery[]> {
     return (await history.ofEvents(eventIds)).map((delivery) => visibleDelivery(role, delivery));
   }
 
@@ -49,7 +49,7 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
   }
 
   return {
-    async listEvents({ limit, after, ...narrowing }: ListEvents, role: Role): Promise<EventView[]> {
+    async listEvents({ limit, after, ...narrowing }: ListEvents, role: OperatorRole): Promise<EventView[]> {
       const last = after === undefined ? {} : { after: await existingEvent(after) };
       const { enrollmentId } = narrowing;
       const sub = narrowing.sub ?? (enrollmentId && (await subjectOf(enrollmentId)));
@@ -66,14 +66,14 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
       );
     },
 
-    async showEvent(id: string, role: Role): Promise<EventDetail> {
+    async showEvent(id: string, role: OperatorRole): Promise<EventDetail> {
       const event = visibleEvent(role, await existingEvent(id));
       return { ...viewEvent(event, await deliveriesOf([id], role)), body: event.body };
     },
 
     async why(
       id: string,
-      { role, adviseCommand }: { role: Role; adviseCommand: CommandAdvice },
+      { role, adviseCommand }: { role: OperatorRole; adviseCommand: CommandAdvice },
     ): Promise<EventTimeline> {
       const event = visibleEvent(role, await existingEvent(id));
       const deliveries = await deliveriesOf([id], role);
@@ -83,7 +83,7 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
 
     async listDeliveries(
       { limit, after, status, ...narrowing }: ListDeliveries,
-      role: Role,
+      role: OperatorRole,
     ): Promise<DeliveryView[]> {
       const due = { status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
       const byStatus =
@@ -92,7 +92,7 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
       return view(await history.list(byStatus, { limit, ...last }), role);
     },
 
-    async showDelivery(id: string, role: Role): Promise<DeliveryView> {
+    async showDelivery(id: string, role: OperatorRole): Promise<DeliveryView> {
       const delivery = await existing(id);
       const waits = await waiting.reasons([delivery]);
       return viewDelivery(visibleDelivery(role, delivery), waits.get(id));

@@ -141,7 +141,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
   /**
    * Writes the result of an answer into the session. Of answers at the same time, the one that claims the request is
    * judged.
-   * @returns the session after it, undefined where it has changed meanwhile; nothing where another answer came first
+   * @returns the session after it, undefined where it has changed since; nothing where another answer came first
    * @throws ApiError `invalid_request` for what is no answer to this request
    */
   async function take(open: Open, answer: WalletAnswer) {

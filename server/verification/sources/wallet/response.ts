@@ -17,7 +17,7 @@ const Fields = z.object({
   error: z.string().max(64).optional(),
 });
 
-/** Nothing is judged, and the request stays open: whoever knows its address could send such an answer. */
+/** Nothing is judged, and the request stays open: everyone who knows its address can send such an answer. */
 const unreadable = (why: string) =>
   new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
 

@@ -105,7 +105,7 @@ describe('a request whose answer is being judged', () => {
   });
 });
 
-describe('an answer of a stranger', () => {
+describe('an answer of another wallet', () => {
   it('that cannot be read does not keep the right one out', async () => {
     const { asked, link, pages } = await ask();
     const { response_uri: uri } = await asked();

@@ -27,7 +27,7 @@ describe('what a wallet request is made of', () => {
   const handles = createHandles(randomBytes(32));
   const publicKeyOf = (each: Handle) =>
     createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
-  /** The end of a token, which nobody can derive without the key. */
+  /** The end of a token, which cannot be derived without the key. */
   const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
 
   it('is always the same for the same request', () => {

@@ -21,7 +21,7 @@ import { cwtList, identifierList, jwtList, listed, seconds } from './status-list
 type Fetched = { type: string; body: Uint8Array };
 const trust = { anchors, now };
 const unlisted = new Uint8Array([1, 2, 3]);
-const stranger = ownSigner();
+const unknownIssuer = ownSigner();
 
 /** The outcome for an attestation at this place. */
 const byIndex = (fetch: () => Promise<Fetched>, index = 0) =>
@@ -76,8 +76,8 @@ describe('a status list', () => {
     ['is of another type', () => jwtList({ header: { typ: 'JWT' } })],
     ['as a CWT is of another type', async () => cwtList({ type: 'application/identifierlist+cwt' })],
     ['is signed by another key', () => jwtList({ signer: { ...issuer.signer, key: issuer.holderKey } })],
-    ['is by an unknown issuer', () => jwtList({ signer: stranger })],
-    ['as a CWT is by an unknown issuer', async () => cwtList({ signer: stranger })],
+    ['is by an unknown issuer', () => jwtList({ signer: unknownIssuer })],
+    ['as a CWT is by an unknown issuer', async () => cwtList({ signer: unknownIssuer })],
     ['is too large', () => jwtList({ claims: { status_list: huge } })],
     ['is no list', () => jwtList({ claims: { status_list: { bits: 3, lst: '' } } })],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
@@ -113,7 +113,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ['has expired', async () => identifierList({ claims: { 4: seconds } })],
     ['does not say when it was issued', async () => identifierList({ claims: { 6: undefined } })],
     ['is of another type', async () => identifierList({ type: 'application/statuslist+cwt' })],
-    ['is by an unknown issuer', async () => identifierList({ signer: stranger })],
+    ['is by an unknown issuer', async () => identifierList({ signer: unknownIssuer })],
     ['has a status list too', async () => identifierList({ claims: { 65533: { bits: 1, lst: listed } } })],
     ['has no list', async () => identifierList({ claims: { 65530: undefined } })],
     ['has no identifiers', async () => identifierList({ claims: { 65530: {} } })],
@@ -193,7 +193,7 @@ describe('the status of an mdoc', () => {
   it('is verified by the authority that the attestation names for its list', async () => {
     const [authority] = ownAnchors;
     const certificate = new Uint8Array(authority?.x509.raw ?? []);
-    const foreign = async () => identifierList({ signer: stranger });
+    const foreign = async () => identifierList({ signer: unknownIssuer });
     const named = { id: unlisted, uri, certificate };
     expect(await ofMdoc({ identifier_list: named }, foreign)).toMatchObject(accepted);
     expect(await refusalOf(ofMdoc({ identifier_list: { ...named, id: listed } }, foreign))).toBe(
