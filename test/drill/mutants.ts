@@ -73,7 +73,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'not-writable-forgotten',
     title: 'NotWritablePrimary is not known as an error of a database that is away',
-    edits: [{ file: failures, find: '    10107, // NotWritablePrimary\n', replace: '' }],
+    edits: [{ file: failures, find: "    [10_107, 'NotWritablePrimary'],\n", replace: '' }],
     plan: { kinds: ['step-down'], lag: [0, 0], longGaps: 1, longGap: [4_500, 7_000] },
   },
   {

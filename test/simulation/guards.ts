@@ -111,18 +111,6 @@ const lostHandOvers: Partial<Plan> = {
 
 export const guards: readonly Guard[] = [
   {
-    title: 'after a lost hand-over, a caller is refused only behind a fence',
-    edits: [edit(handOver, 'await writeFence(posting.walletId, lost);', '')],
-    plan: lostHandOvers,
-    budget: 300,
-  },
-  {
-    title: 'a fence stands only after the other process drops what it has',
-    edits: [edit(handOver, 'await pause(Math.max(0, until - uptime()));', '')],
-    plan: lostHandOvers,
-    budget: 300,
-  },
-  {
     title: 'a lost hand-over counts as lost, not as never sent',
     edits: [
       edit(handOver, 'return items.map(() => lost);', "return items.map(() => ({ outcome: 'not_sent' }));"),
