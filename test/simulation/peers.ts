@@ -34,6 +34,7 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
       /** After it gave up, a partition keeps the end of the connection from the other side. */
       const isPartition = random.chance(0.5);
       let open = true;
+      const sentAt = schedule.now();
       log(sender.name, () => `→ hand-over${fault ? ` (${fault})` : ''}`);
 
       function end(how: string, settle: () => void): void {
@@ -46,7 +47,7 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
       let timer = schedule.after(aliveWithin, sender, () => fail('no sign of life'));
       const confirm = () => {
         timer.cancelled = true;
-        timer = schedule.after(answerWithin - aliveWithin, sender, () => fail('no answer'));
+        timer = schedule.after(answerWithin - (schedule.now() - sentAt), sender, () => fail('no answer'));
       };
 
       async function arrive({ actor, receive }: Receiver): Promise<void> {

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
+import { monotonicTime } from '../clock.ts';
 
 /** Answers the body of a request, or with a status. `isClosed`: whether the connection has ended. */
 export type Receive = (body: string, isClosed: () => boolean) => Promise<string | 401 | 503>;
@@ -41,32 +42,59 @@ export function createPeerLink() {
     connections,
     keepAliveTimeout: keepAliveMs,
     maxResponseSize: longestBody,
+    connect: { timeout: probeWithinMs },
   };
   const dispose = (pool: Pool) => void pool.destroy();
   const pools = new LRUCache<string, Pool>({ max: mostPeers, dispose });
 
   return {
     /** @throws where the peer does not show that it lives within 1 s, or does not answer within 1.75 s; a probe: in 2.5 s */
-    async send({ address }: { address: string }, body: string, isProbe = false): Promise<string> {
+    send({ address }: { address: string }, body: string, isProbe = false): Promise<string> {
       const pool = pools.get(address) ?? new Pool(`http://${address}`, options);
       pools.set(address, pool);
-      const end = new AbortController();
-      const fault = new Error('another process does not answer');
-      // Where this process was the slow one, the answer is there, and is read before.
-      const abort = () => setImmediate(() => end.abort(fault));
-      let timer = setTimeout(abort, isProbe ? probeWithinMs : aliveWithinMs);
-      const onInfo = () => {
-        clearTimeout(timer);
-        timer = setTimeout(abort, answerWithinMs - aliveWithinMs);
-      };
-      try {
-        const answer = await pool.request({ method: 'POST', path, body, onInfo, signal: end.signal });
-        const text = await answer.body.text();
-        if (answer.statusCode === 200) return text;
-        throw new Error(`another process answers ${answer.statusCode}`);
-      } finally {
-        clearTimeout(timer);
-      }
+      return new Promise((resolve, reject) => {
+        let request: Dispatcher.DispatchController | undefined;
+        let gaveUp: Error | undefined;
+        let status = 0;
+        const sentAt = monotonicTime();
+        const chunks: Buffer[] = [];
+        const end = (settle: () => void) => {
+          clearTimeout(timer);
+          settle();
+        };
+        const fail = (error: Error) => end(() => reject(error));
+        // Where this process was the slow one, the answer is there, and is read before.
+        const giveUp = () =>
+          setImmediate(() => {
+            gaveUp = new Error('another process does not answer');
+            fail(gaveUp);
+            request?.abort(gaveUp);
+          });
+        let timer = setTimeout(giveUp, isProbe ? probeWithinMs : aliveWithinMs);
+        pool.dispatch(
+          { method: 'POST', path, body },
+          {
+            onRequestStart(controller) {
+              request = controller;
+              if (gaveUp) controller.abort(gaveUp);
+            },
+            onResponseStart(_controller, code) {
+              status = code;
+              if (code >= 200) return;
+              clearTimeout(timer);
+              timer = setTimeout(giveUp, answerWithinMs - (monotonicTime() - sentAt));
+            },
+            onResponseData(_controller, chunk) {
+              chunks.push(chunk);
+            },
+            onResponseEnd() {
+              if (status === 200) end(() => resolve(Buffer.concat(chunks).toString()));
+              else fail(new Error(`another process answers ${status}`));
+            },
+            onResponseError: (_controller, error) => fail(error),
+          },
+        );
+      });
     },
 
     close: (): void => pools.clear(),

@@ -1,0 +1,57 @@
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createPeerLink, peerRoutes, type Receive } from '../../server/platform/http/peer-link.ts';
+import { createHttpServer } from '../../server/platform/http/server.ts';
+import { createLogger } from '../../server/platform/logging.ts';
+
+const wait = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
+
+/** A private listener with this process at it, and a link to it. `hold`: what a message waits for before it is seen. */
+async function open(receive: Receive, hold?: () => Promise<unknown>) {
+  const app = createHttpServer({ logger: createLogger('silent'), trustProxy: false });
+  if (hold) app.addHook('preHandler', async () => void (await hold()));
+  await app.register(peerRoutes(receive));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const link = createPeerLink();
+  onTestFinished(async () => {
+    link.close();
+    app.server.closeAllConnections();
+    await app.close();
+  });
+  return { app, send: (body: string) => link.send({ address: `127.0.0.1:${port}` }, body) };
+}
+
+describe('a message to another process', () => {
+  it('is answered, one after another over the same connection and several at once', async () => {
+    const { send } = await open(async (body) => body.toUpperCase());
+    expect([await send('a'), await send('b')]).toEqual(['A', 'B']);
+    expect(await Promise.all(['c', 'd', 'e'].map(send))).toEqual(['C', 'D', 'E']);
+    expect(await send('ä'.repeat(500_000))).toBe('Ä'.repeat(500_000));
+  });
+
+  it('is waited for where the other process says in time that it lives', async () => {
+    const { send } = await open((body) => (body === 'late' ? wait(1_300, body) : Promise.resolve(body)));
+    await send('first');
+    expect(await send('late')).toBe('late');
+  });
+
+  it('fails where it shows no sign of life, and the other process sees that the connection has ended', async () => {
+    const closed: boolean[] = [];
+    const receive: Receive = async (_body, isClosed) => {
+      closed.push(isClosed());
+      return 'seen';
+    };
+    const { send } = await open(receive, () => wait(2_000, undefined));
+    await expect(send('a')).rejects.toThrow('another process does not answer');
+    await expect.poll(() => closed, { timeout: 5_000 }).toEqual([true]);
+  });
+
+  it('fails where it is refused, and where no process is there', async () => {
+    const { send, app } = await open(async () => 401);
+    await expect(send('a')).rejects.toThrow('another process answers 401');
+    app.server.closeAllConnections();
+    await app.close();
+    await expect(send('a')).rejects.toThrow();
+  });
+});
