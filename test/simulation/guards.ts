@@ -109,7 +109,30 @@ const lostHandOvers: Partial<Plan> = {
   conditions: { latency: 2, faults: 0, mostly: undefined, lateness: 1_500, crashRate: 0 },
 };
 
+/** The same, and the writer is busy: a posting that the other process has lost waits there until money has come. */
+const busyWriters: Partial<Plan> = {
+  ...lostHandOvers,
+  span: 1_500,
+  commands: 14,
+  funds: 0,
+  messageFaults: 0.8,
+  processPauses: 0,
+  conditions: { latency: 60, faults: 0.3, mostly: 'slow reply', lateness: 500, crashRate: 0 },
+};
+
 export const guards: readonly Guard[] = [
+  {
+    title: 'after a lost hand-over, a caller is refused only behind a fence',
+    edits: [edit(handOver, 'await writeFence(posting.walletId, lost);', '')],
+    plan: busyWriters,
+    budget: 300,
+  },
+  {
+    title: 'a fence stands only after the other process drops what it has',
+    edits: [edit(handOver, 'await pause(Math.max(0, until - uptime()));', '')],
+    plan: busyWriters,
+    budget: 300,
+  },
   {
     title: 'a lost hand-over counts as lost, not as never sent',
     edits: [

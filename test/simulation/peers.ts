@@ -2,7 +2,14 @@ import type { Random } from './random.ts';
 import type { Actor, Schedule } from './schedule.ts';
 
 /** What can happen to a message from one process to another. */
-const faults = ['request lost', 'reply lost', 'arrives late', 'arrives twice', 'slow reply'] as const;
+const faults = [
+  'request lost',
+  'reply lost',
+  'arrives late',
+  'arrives twice',
+  'slow reply',
+  'connection reset',
+] as const;
 
 /** As the private link of the product: how soon a process shows that it lives, and how soon it answers. Milliseconds. */
 const [aliveWithin, answerWithin, confirmAfter] = [1_000, 1_750, 100];
@@ -72,6 +79,9 @@ export function createPeerLinks({ schedule, random, conditions, log }: Settings)
 
       if (fault !== 'request lost') deliver(fault === 'arrives late' ? late() : delay());
       if (fault === 'arrives twice') deliver(late());
+      // The other process may have the message.
+      if (fault === 'connection reset')
+        schedule.after(random.between(0, 200), sender, () => fail('connection reset'));
     });
   };
 }
