@@ -140,6 +140,8 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
   const attempts = new Set<string>();
   /** Ids of the pages whose place a fence was sent to take. */
   const fenced = new Set<string>();
+  /** Wallets in which a process asked for a fence after a lost hand-over. */
+  const fencedWallets = new Set<string>();
   /** A page with a posting whose caller has its answer already must not set out. */
   function onSend(pages: readonly LedgerPage[]): void {
     for (const { attempt, entries, _id } of pages) {
@@ -184,7 +186,9 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
           databaseTime: () => schedule.now() + Math.max(-400, Math.min(400, clocks[n]?.offset ?? 0)),
         }
       : undefined;
-    const settings = { name, core, schedule, database, network, now, events, auditLog, onSend, peers, see };
+    const onFence = (walletId: string) => void fencedWallets.add(walletId);
+    const hooks = { onSend, onFence, see };
+    const settings = { name, core, schedule, database, network, now, events, auditLog, peers, ...hooks };
     const process = startProcess(settings);
     if (process.joined) schedule.after(0, process.actor, () => void process.joined?.refresh());
     return process;
@@ -239,6 +243,7 @@ export function createHarness(seed: number, { variant = {}, trace }: { variant?:
     exchanges,
     byRequest,
     fenced,
+    fencedWallets,
     commands: [] as Command[],
     outside,
     nextAudit: () => {

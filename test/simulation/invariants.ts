@@ -35,11 +35,11 @@ const uncharged: readonly Exchange['outcome'][] = ['over', 'used', 'insufficient
 const undecided: readonly Exchange['outcome'][] = ['unavailable', 'error'];
 
 /** Whether an answer denies a charge that its own request has made. */
-function deniesItsCharge({ fenced, plan }: Harness, outcome: Exchange['outcome'], pageId: string): boolean {
+function deniesItsCharge(harness: Harness, outcome: Exchange['outcome'], pageId: string): boolean {
   if (uncharged.includes(outcome)) return true;
   // A process does not know on which page another one has placed what it handed over.
-  const wallet = pageId.slice(0, pageId.lastIndexOf('/') + 1);
-  const isFenced = plan.handOvers > 0 ? [...fenced].some((id) => id.startsWith(wallet)) : fenced.has(pageId);
+  const walletId = pageId.slice(0, pageId.lastIndexOf('/'));
+  const isFenced = harness.fenced.has(pageId) || harness.fencedWallets.has(walletId);
   return undecided.includes(outcome) && !isFenced;
 }
 

@@ -68,6 +68,8 @@ interface Settings {
   events: Map<string, EventDraft>;
   auditLog: Map<string, AuditEntry>;
   onSend: (pages: readonly LedgerPage[]) => void;
+  /** Called where a fence is asked for after a lost hand-over. The database may be away before it is sent. */
+  onFence: (walletId: string) => void;
   /** The other processes; undefined for a process that writes everything itself. */
   peers?: Peers | undefined;
   see: (what: string) => void;
@@ -88,7 +90,8 @@ interface Peers {
  * memory; messages that it has sent still arrive.
  */
 export function startProcess(settings: Settings) {
-  const { name, core, schedule, database, network, now, events, auditLog, onSend, peers, see } = settings;
+  const { name, core, schedule, database, network, now, events, auditLog, onSend, onFence, peers, see } =
+    settings;
   const actor = createActor(name);
   const { ledger: store, revocations } = connect(actor, { network, database, onSend });
   const clock = { now: () => Math.round(now()), trusted: () => true };
@@ -133,8 +136,12 @@ export function startProcess(settings: Settings) {
 
   function createPeers({ send, list, find, databaseTime }: Peers) {
     const self = `${name} since ${startedAt}`;
+    const write: typeof local.write = (posting, options) => {
+      if (posting.kind === 'fence') onFence(posting.walletId);
+      return local.write(posting, options);
+    };
     const base = {
-      ...{ self, local, uptime, keys: core.keysOf(idKey) },
+      ...{ self, local: { write }, uptime, keys: core.keysOf(idKey) },
       clock: { now: databaseTime, trusted: () => true },
     };
     const writers = core.createWriters({
