@@ -41,6 +41,8 @@ function refuseWhereClosed(app: HttpServer, closed: () => string | undefined): v
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
   const { config, keyring, logger, readiness, isStopping, closed } = context;
   const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
+  // Before the first hook that refuses: the page of a refusal is in the language that the browser's cookie names.
+  await app.register(cookie);
   refuseWhereClosed(app, closed);
 
   services.tracing?.observeRequests(app);
@@ -67,7 +69,6 @@ export async function createPublicApp(services: Services, context: Context): Pro
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
   await app.register(
     async (scope) => {
-      await scope.register(cookie);
       acceptForms(scope);
       await scope.register(services.verification.routes);
     },

@@ -66,6 +66,11 @@ it('a process whose indexes are being made lives, is not ready, refuses requests
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
   expect(await refused.json()).toMatchObject({ error: 'service_unavailable' });
   expect((await fetch(`${server.adminUrl}/ops`)).status).toBe(503);
+  const page = await fetch(`${server.baseUrl}/verify/session/ses_unknown`, {
+    headers: { accept: 'text/html', cookie: 'svc_language=de' },
+  });
+  expect(page.status).toBe(503);
+  expect(await page.text()).toContain('<html lang="de"');
   const headers = { authorization: `Bearer ${adminToken}` };
   const metrics = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
   expect(metrics).toMatch(/^svc_ready\{reason="starting"\} 0$/m);

@@ -67,9 +67,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
 
   /** Session, device and cookie of the browser that sends this request. */
   function browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
-    // A request that is refused while the process starts is refused before its cookies are parsed.
-    const { cookies }: { cookies?: Partial<typeof request.cookies> } = request;
-    const secret = cookies?.[cookieNames[device](sessionId)];
+    const secret = request.cookies[cookieNames[device](sessionId)];
     return { device, sessionId, secret, language: languageChosen(request) };
   }
 
