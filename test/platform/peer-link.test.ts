@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPeerLink, peerRoutes, type Receive } from '../../server/platform/http/peer-link.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { createLogger } from '../../server/platform/logging.ts';
+import { within } from '../harness/time-limits.ts';
 
 const wait = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
 
@@ -44,7 +45,7 @@ describe('a message to another process', () => {
     };
     const { send } = await open(receive, () => wait(2_000, undefined));
     await expect(send('a')).rejects.toThrow('another process does not answer');
-    await expect.poll(() => closed, { timeout: 5_000 }).toEqual([true]);
+    await expect.poll(() => closed, { timeout: within(5_000) }).toEqual([true]);
   });
 
   it('fails where it is refused, and where no process is there', async () => {
