@@ -42,13 +42,31 @@ const flagsOfIds: Readonly<Record<string, string>> = {
   enr: 'enrollment',
 };
 
-/** A word after a command that takes none: oclif would look for a command of that name. */
-function unknownArgument(argv: readonly string[], config: Config): Failure | undefined {
+/** The longest run of first words that names a command, and that command. */
+function commandOf(argv: readonly string[], config: Config) {
   const words = commandWords(argv);
   const lengths = words.map((_, index) => words.length - index);
-  const length = lengths.find((count) => config.findCommand(words.slice(0, count).join(':')));
-  const command = length === undefined ? undefined : config.findCommand(words.slice(0, length).join(':'));
-  const extra = length === undefined ? undefined : words[length];
+  const length = lengths.find((count) => config.findCommand(words.slice(0, count).join(':'))) ?? 0;
+  return { words, length, command: config.findCommand(words.slice(0, length).join(':')) };
+}
+
+/** A subject that begins with a dash: 43 characters of base64url. */
+const dashedSubject = /^-[\w-]{42}$/;
+
+/** Puts subjects that begin with a dash after a `--`: oclif would take them for flags. */
+function withSubjectsLast(argv: readonly string[], config: Config): string[] {
+  const flags = commandOf(argv, config).command?.flags ?? {};
+  const isValue = (at: number) => flags[argv[at - 1]?.slice(2) ?? '']?.type === 'option';
+  const isSubject = (word: string, at: number) => dashedSubject.test(word) && !isValue(at);
+  if (argv.includes('--') || !argv.some(isSubject)) return [...argv];
+  const others = argv.filter((word, at) => !isSubject(word, at));
+  return [...others, '--', ...argv.filter(isSubject)];
+}
+
+/** A word after a command that takes none: oclif would look for a command of that name. */
+function unknownArgument(argv: readonly string[], config: Config): Failure | undefined {
+  const { words, length, command } = commandOf(argv, config);
+  const extra = words[length];
   if (!command || extra === undefined || Object.keys(command.args).length > 0) return undefined;
   const name = words.slice(0, length).join(' ');
   const flag = flagsOfIds[extra.slice(0, 3)];
@@ -70,8 +88,8 @@ function withLongNames(argv: readonly string[]): string[] {
 }
 
 async function runCommand(typed: readonly string[]): Promise<number> {
-  const argv = withLongNames(typed);
   const config = await loadConfig();
+  const argv = withSubjectsLast(withLongNames(typed), config);
   const failure = unknownCommand(argv, config) ?? unknownArgument(argv, config);
   if (failure) return report(failure, argv);
   try {

@@ -30,6 +30,20 @@ describe('a misspelt flag', () => {
   });
 });
 
+describe('a subject that begins with a dash', () => {
+  const subject = `-${'h'.repeat(42)}`;
+  it.each([
+    [['users', 'show', subject]],
+    [['users', 'show', '--json', subject]],
+    [['users', 'show', subject, '--reason', subject]],
+    [['users', 'show', '--', subject]],
+  ])('is no flag in %j', async (args) => {
+    const { code, stderr } = await run(...args);
+    expect(stderr).toContain('No user');
+    expect(code).toBe(4);
+  });
+});
+
 describe('the version', () => {
   it('is shown by -v, --version and version', async () => {
     for (const word of ['-v', '--version', 'version']) {
