@@ -75,7 +75,7 @@ module.exports = {
         path: '^server/|^contracts/|^cli/',
         pathNot: [
           '^server/demo/',
-          '^server/platform/(errors|logging)\\.ts$',
+          '^server/platform/(errors|telemetry/logging)\\.ts$',
           '^server/platform/http/',
           '^server/wiring/admin-router\\.ts$',
         ],

@@ -2,17 +2,17 @@ import cookie from '@fastify/cookie';
 import type { FastifyPluginAsync } from 'fastify';
 import { guideRoutes } from './guides/guides.ts';
 import { discoveryRoutes } from './oauth/routes.ts';
-import type { Config } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
 import { ApiError } from './platform/errors.ts';
-import { healthRoutes } from './platform/health.ts';
 import { asOAuth, renderErrors } from './platform/http/errors.ts';
+import { healthRoutes } from './platform/http/health.ts';
 import { boundInFlight } from './platform/http/in-flight.ts';
 import { describeApi } from './platform/http/openapi.ts';
 import { acceptForms } from './platform/http/parameters.ts';
+import type { Readiness } from './platform/http/readiness.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
-import type { Keyring } from './platform/keyring.ts';
-import type { Logger } from './platform/logging.ts';
-import type { Readiness } from './platform/readiness.ts';
+import type { Keyring } from './platform/keys/keyring.ts';
+import type { Logger } from './platform/telemetry/logging.ts';
 import type { Services } from './wiring/services.ts';
 
 interface Context {

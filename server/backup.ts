@@ -14,12 +14,12 @@ import {
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
-import type { Config } from './platform/config.ts';
-import { ConfigError } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
+import { ConfigError } from './platform/config/config.ts';
+import { generatedMasterKeys } from './platform/config/local-secrets.ts';
 import { connect } from './platform/database/connect.ts';
 import { requireSchema, schemaVersion } from './platform/database/schema.ts';
-import { generatedMasterKeys } from './platform/local-secrets.ts';
-import { createLogger } from './platform/logging.ts';
+import { createLogger } from './platform/telemetry/logging.ts';
 import { closeRestored } from './restored.ts';
 
 /** Files of a running engine. They are no part of the data. */

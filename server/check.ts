@@ -1,4 +1,4 @@
-import { readConfig } from './platform/config.ts';
+import { readConfig } from './platform/config/config.ts';
 
 const answerWithinMs = 4_000;
 

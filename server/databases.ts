@@ -1,9 +1,9 @@
 import type { EmbeddedDatabase } from '../embedded-database/embedded.ts';
-import type { Config } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
 import { connect, type Database, longestScanMs } from './platform/database/connect.ts';
-import type { Logger } from './platform/logging.ts';
-import type { ProcessMetrics } from './platform/process-metrics.ts';
-import type { Tracing } from './platform/tracing.ts';
+import type { Logger } from './platform/telemetry/logging.ts';
+import type { ProcessMetrics } from './platform/telemetry/process-metrics.ts';
+import type { Tracing } from './platform/telemetry/tracing.ts';
 
 /** Loaded only here: a process with MONGODB_URI has no engine. */
 async function startEmbedded(dataDir: string, logger: Logger): Promise<EmbeddedDatabase> {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { type Demo, startDemo } from './demo/demo.ts';
-import { type Config, ConfigError, readConfig } from './platform/config.ts';
+import { type Config, ConfigError, readConfig } from './platform/config/config.ts';
 import { StartFault } from './platform/http/listen.ts';
-import { createLogger } from './platform/logging.ts';
+import { createLogger } from './platform/telemetry/logging.ts';
 import { type RunningServer, startServer } from './start.ts';
 
 /** sysexits.h: the configuration is wrong. */

@@ -1,14 +1,14 @@
 import { createPeerApp } from './app.ts';
 import type { Billing } from './billing/feature.ts';
 import type { Clock } from './platform/clock.ts';
-import type { Config } from './platform/config.ts';
+import type { Config } from './platform/config/config.ts';
+import { addressTowards } from './platform/config/own-address.ts';
 import type { Database } from './platform/database/connect.ts';
 import type { Address } from './platform/http/listen.ts';
 import type { HttpServer } from './platform/http/server.ts';
-import type { Logger } from './platform/logging.ts';
-import { addressTowards } from './platform/own-address.ts';
-import { joinEvery, type Processes } from './platform/processes.ts';
-import { createSweeper } from './platform/sweeper.ts';
+import { joinEvery, type Processes } from './platform/jobs/processes.ts';
+import { createSweeper } from './platform/jobs/sweeper.ts';
+import type { Logger } from './platform/telemetry/logging.ts';
 
 interface Dependencies {
   config: Config;

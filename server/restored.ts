@@ -3,8 +3,8 @@ import { connect, longestScanMs } from './platform/database/connect.ts';
 import { requireSchema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
-import { requireMasterKeys } from './platform/sealed-values.ts';
-import { fingerprint } from './platform/sealing.ts';
+import { requireMasterKeys } from './platform/keys/sealed-values.ts';
+import { fingerprint } from './platform/keys/sealing.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 

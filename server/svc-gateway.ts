@@ -28,7 +28,7 @@ const number = (count: number, what: string) => `${count} ${what}${count === 1 ?
 
 async function copy(command: 'backup' | 'restore', directory: string): Promise<void> {
   const [{ readConfig }, { backup, restore }] = await Promise.all([
-    import('./platform/config.ts'),
+    import('./platform/config/config.ts'),
     import('./backup.ts'),
   ]);
   const config = readConfig(process.env);
@@ -43,11 +43,11 @@ async function copy(command: 'backup' | 'restore', directory: string): Promise<v
 }
 
 async function closeRestoredDatabase(): Promise<void> {
-  const { readConfig } = await import('./platform/config.ts');
+  const { readConfig } = await import('./platform/config/config.ts');
   const { mongodbUri: uri, masterKeys: given, dataDir } = readConfig(process.env);
   if (!uri) throw new Error('set MONGODB_URI; `svc-gateway restore` does this for the embedded database');
   const { closeRestored } = await import('./restored.ts');
-  const { generatedMasterKeys } = await import('./platform/local-secrets.ts');
+  const { generatedMasterKeys } = await import('./platform/config/local-secrets.ts');
   const masterKeys = given ?? generatedMasterKeys(dataDir);
   const { sessions, codes } = await closeRestored({
     ...{ uri, embedded: false, source: 'MONGODB_URI', masterKeys },

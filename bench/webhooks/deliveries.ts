@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import type { EventDraft } from '../../server/platform/event-draft.ts';
+import { defaultPace } from '../../server/platform/config/pace.ts';
+import type { EventDraft } from '../../server/platform/database/event-draft.ts';
 import { randomId } from '../../server/platform/ids.ts';
-import { createLogger } from '../../server/platform/logging.ts';
-import { defaultPace } from '../../server/platform/pace.ts';
-import { createScheduler } from '../../server/platform/scheduler.ts';
+import { createScheduler } from '../../server/platform/jobs/scheduler.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
 import { createWebhooks } from '../../server/webhooks/webhooks.ts';
 import type { Owner } from '../contenders/our-partners.ts';

@@ -3,12 +3,12 @@ import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts'
 import type { RecordRead } from '../platform/admin-api/personal-data.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
 import { scopeOf, whoMay } from '../platform/admin-api/roles.ts';
-import type { Actor, CallResult } from '../platform/audit-entry.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
+import type { Sweep } from '../platform/database/event-draft.ts';
 import { ApiError } from '../platform/errors.ts';
-import type { Sweep } from '../platform/event-draft.ts';
-import { createGroupCommit } from '../platform/group-commit.ts';
-import type { Logger } from '../platform/logging.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
 
 interface Dependencies {

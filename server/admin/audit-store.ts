@@ -2,7 +2,7 @@ import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../contracts/admin/audit-log.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
 import { ApiError } from '../platform/errors.ts';

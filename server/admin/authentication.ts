@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import type { Identity } from '../../contracts/admin/operators.ts';
 import type { Clock } from '../platform/clock.ts';
-import { wrongKind } from '../platform/credential-kinds.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
+import { minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
-import type { Logger } from '../platform/logging.ts';
-import { minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
+import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Operator, OperatorStore } from './operator-store.ts';
 
 interface Dependencies {

@@ -10,10 +10,10 @@ import {
 } from '../../contracts/admin/keyring.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import { activeFrom, type KeyRotation, retirableFrom } from '../platform/key-rotation.ts';
-import type { KeyDocument } from '../platform/keyring.ts';
-import type { SealedCounts } from '../platform/sealed-values.ts';
-import { sealedUnder } from '../platform/sealing.ts';
+import { activeFrom, type KeyRotation, retirableFrom } from '../platform/keys/key-rotation.ts';
+import type { KeyDocument } from '../platform/keys/keyring.ts';
+import type { SealedCounts } from '../platform/keys/sealed-values.ts';
+import { sealedUnder } from '../platform/keys/sealing.ts';
 
 function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView {
   const active = all.filter((each) => each.use === key.use && activeFrom(each).getTime() <= now);

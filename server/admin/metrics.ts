@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { CallerKind } from '../platform/http/in-flight.ts';
-import type { ProcessMetrics } from '../platform/process-metrics.ts';
+import type { ProcessMetrics } from '../platform/telemetry/process-metrics.ts';
 import { createBacklogMetrics, type SourceCertificate } from './backlog-metrics.ts';
 import type { Backlog } from './backlog-store.ts';
 

@@ -6,7 +6,7 @@ import {
   createRecordStore,
   type RecordStore,
   recordIndexes,
-} from '../platform/records.ts';
+} from '../platform/database/records.ts';
 
 /** A person or a script that may call the admin API. */
 export interface Operator extends AuditedRecord {

@@ -10,8 +10,8 @@ import {
 } from '../../contracts/admin/operators.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { permissions, type Role, scopeOf } from '../platform/admin-api/roles.ts';
-import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import { firstOperator } from './authentication.ts';

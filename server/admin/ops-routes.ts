@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { ApiError } from '../platform/errors.ts';
 import { asGeneral, renderErrors } from '../platform/http/errors.ts';
-import type { Logger } from '../platform/logging.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Authenticate } from './authentication.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { Metrics } from './metrics.ts';

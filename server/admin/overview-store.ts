@@ -1,6 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { minute } from '../platform/windows.ts';
+import { minute } from '../platform/http/windows.ts';
 import { type Backlog, type BacklogStore, lateAfterMs } from './backlog-store.ts';
 import { byFailure } from './request-store.ts';
 

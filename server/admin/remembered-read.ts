@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
 import type { DatabaseFault, ReadDatabaseFault } from '../platform/database/availability.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
-import type { Logger } from '../platform/logging.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 
 interface Dependencies<T> {
   read: () => Promise<T>;

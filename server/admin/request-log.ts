@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../platform/clock.ts';
 import { failureOf, routeOf } from '../platform/http/answer-log.ts';
 import { networkOf } from '../platform/http/client-network.ts';
-import type { Logger } from '../platform/logging.ts';
-import { maskSecrets } from '../platform/masking.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { maskSecrets } from '../platform/telemetry/masking.ts';
 import type { Metrics } from './metrics.ts';
 import {
   allOf,

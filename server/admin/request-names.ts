@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sha256 } from '../platform/ids.ts';
-import { maskSecrets } from '../platform/masking.ts';
+import { maskSecrets } from '../platform/telemetry/masking.ts';
 
 /** Identifiers in a request, as the caller wrote them. They may not exist. */
 export interface Names {

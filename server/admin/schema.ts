@@ -1,6 +1,6 @@
 import { FinishedSchema, SchemaView, ShardsView } from '../../contracts/admin/schema.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import type { Upgrade, UpgradeState } from '../platform/upgrade.ts';
+import type { Upgrade, UpgradeState } from '../platform/database/upgrade.ts';
 
 const viewState = <S extends UpgradeState>({ oldestBuild, bothUntil, ...state }: S) => ({
   ...state,

@@ -1,5 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
-import type { Sweep } from '../platform/event-draft.ts';
+import type { Sweep } from '../platform/database/event-draft.ts';
 import type { GrantStore, Traces } from './grant-store.ts';
 import type { RevocationStore } from './revocation-store.ts';
 

@@ -1,10 +1,10 @@
 import { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../platform/audit-entry.ts';
 import { type Clock, monotonicTime as uptime } from '../platform/clock.ts';
-import type { Publish } from '../platform/event-draft.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
+import type { Publish } from '../platform/database/event-draft.ts';
 import { createPeerLink, peerRoutes } from '../platform/http/peer-link.ts';
-import type { Logger } from '../platform/logging.ts';
-import type { Processes } from '../platform/processes.ts';
+import type { Processes } from '../platform/jobs/processes.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import { createAccessRemoval } from './access-removal.ts';
 import { createCharges } from './charge.ts';
 import { createHandOver, type HandOverSettings } from './hand-over/hand-over.ts';

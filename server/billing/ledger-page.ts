@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import type { AccessTerms, EntryKind } from '../../contracts/charge.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { WalletState } from './wallet-rules.ts';
 
 /** The layout of a page. A process never writes on top of a page of a newer version. */

@@ -1,10 +1,10 @@
 import { type Db, type Document, Long, MongoServerError } from 'mongodb';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { groupBy } from '../platform/batching/group-by.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { duplicateKey, leavesOpen } from '../platform/database/failures.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
-import { groupBy } from '../platform/group-by.ts';
-import { createGroupCommit } from '../platform/group-commit.ts';
 import { type LedgerEntry, type LedgerPage, pageIdOf } from './ledger-page.ts';
 
 const collection = 'ledger';

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../../contracts/charge.ts';
-import { createBatchWindow } from '../platform/batch-window.ts';
+import { createBatchWindow } from '../platform/batching/batch-window.ts';
+import { groupBy } from '../platform/batching/group-by.ts';
 import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { unavailable } from '../platform/errors.ts';
-import { groupBy } from '../platform/group-by.ts';
 import type { Head, Heads } from './heads.ts';
 import type { LedgerEntry, LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';

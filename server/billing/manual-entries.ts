@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { deriveId } from '../platform/ids.ts';
 import { type LedgerEntry, type Memo, opposite, refundIdOf } from './ledger-page.ts';

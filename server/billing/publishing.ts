@@ -1,8 +1,8 @@
-import type { AuditEntry } from '../platform/audit-entry.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
-import { createGroupCommit } from '../platform/group-commit.ts';
-import type { Logger } from '../platform/logging.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
+import type { EventDraft, Publish, Sweep } from '../platform/database/event-draft.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import { isVerifiedAccess, type LedgerEntry, type LedgerPage } from './ledger-page.ts';
 import type { LedgerStore } from './ledger-store.ts';
 

@@ -1,7 +1,7 @@
 import type { BillableKind } from '../../contracts/charge.ts';
 import type { Rehearsal } from '../../contracts/verification.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
-import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
+import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 import { defaultCaps, type Refusal } from './wallet-rules.ts';
 
 const length = { minute, hour };

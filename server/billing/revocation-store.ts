@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { updateEach } from '../platform/database/write-groups.ts';
-import { createGroupCommit } from '../platform/group-commit.ts';
 
 const collection = 'revocations';
 export const indexes: IndexDeclaration[] = [{ collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 }];

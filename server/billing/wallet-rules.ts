@@ -1,5 +1,5 @@
 import type { BillableKind, EntryKind } from '../../contracts/charge.ts';
-import { hour, minute, secondsUntilRollover, windowStart } from '../platform/windows.ts';
+import { hour, minute, secondsUntilRollover, windowStart } from '../platform/http/windows.ts';
 
 /** The rules of a wallet as pure functions. Amounts are signed integer cents: a charge is negative, funding positive. */
 

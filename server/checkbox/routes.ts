@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { CheckboxHeaders, CheckboxRequest, CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import type { Deadline } from '../platform/config/pace.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
-import type { Deadline } from '../platform/pace.ts';
 import type { Account } from './resolve.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../platform/errors.ts';
-import type { RequestLimit } from '../platform/request-limits.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
 
 /** Answers a minute of one API key that cost nothing: refusals, and stored answers sent again. */
 const unbilledPerMinute = 120;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createHttpServer } from '../platform/http/server.ts';
-import type { Logger } from '../platform/logging.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import { createAccount } from './account.ts';
 import { createAdminApi } from './admin-api.ts';
 import { createPublicApi } from './exchange.ts';

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { EntryId } from '../../contracts/identifiers.ts';
 import { sha256 } from '../platform/ids.ts';
-import { createSigner } from '../platform/jws.ts';
-import type { Keyring } from '../platform/keyring.ts';
+import { createSigner } from '../platform/keys/jws.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
 
 /** What we read back out of our own tokens. */
 const Payload = z.object({ jti: EntryId, client_id: z.string(), exp: z.number() });

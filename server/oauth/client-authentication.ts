@@ -1,9 +1,9 @@
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import { subscriberOf } from '../platform/http/client-network.ts';
-import type { RequestLimit } from '../platform/request-limits.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
+import { wrongKind } from '../platform/keys/credential-kinds.ts';
 
 /** What the OAuth endpoints need to know of a client. */
 export interface OAuthClient {

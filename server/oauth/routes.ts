@@ -10,14 +10,14 @@ import {
   TokenResponse,
   UserinfoResponse,
 } from '../../contracts/oauth.ts';
-import { nameKind } from '../platform/credential-kinds.ts';
+import type { Deadline } from '../platform/config/pace.ts';
 import { ApiError } from '../platform/errors.ts';
 import { bearerToken } from '../platform/http/bearer.ts';
 import { answerInTime, contextOf } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
-import type { Keyring } from '../platform/keyring.ts';
-import type { Deadline } from '../platform/pace.ts';
+import { nameKind } from '../platform/keys/credential-kinds.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
 import { type CredentialsPlace, presentCredentials } from './basic-credentials.ts';
 import { basicChallenge, type Credentials } from './client-authentication.ts';
 import { authorizationServerMetadata, discoveryLifetimeSeconds } from './metadata.ts';

@@ -1,9 +1,9 @@
 import type { Access } from '../../contracts/charge.ts';
 import type { UserinfoResponse } from '../../contracts/oauth.ts';
-import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import { bearerChallenge, bearerToken } from '../platform/http/bearer.ts';
-import type { RequestLimit } from '../platform/request-limits.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
+import { wrongKind } from '../platform/keys/credential-kinds.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { FindClient, OAuthClient } from './client-authentication.ts';
 

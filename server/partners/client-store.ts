@@ -8,7 +8,7 @@ import {
   createRecordStore,
   type RecordStore,
   recordIndexes,
-} from '../platform/records.ts';
+} from '../platform/database/records.ts';
 
 /** An application of a partner. Its sessions and events belong to the API key `keyId`. */
 export interface Client extends AuditedRecord {

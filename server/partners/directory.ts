@@ -1,4 +1,4 @@
-import { createGroupCommit } from '../platform/group-commit.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { Client, ClientStore } from './client-store.ts';
 import { createDirectoryCache } from './directory-cache.ts';

@@ -1,9 +1,9 @@
 import type { Mode } from '../../contracts/identifiers.ts';
-import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomSecret } from '../platform/ids.ts';
-import type { Sealing } from '../platform/sealing.ts';
+import type { Sealing } from '../platform/keys/sealing.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import { assertActive } from './keys.ts';
 

@@ -1,6 +1,6 @@
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Sealing } from '../platform/sealing.ts';
+import type { Sealing } from '../platform/keys/sealing.ts';
 import { createPartnersProcedures } from './admin.ts';
 import { createClients, type Source } from './clients.ts';
 import { createDirectory } from './directory.ts';

@@ -7,8 +7,8 @@ import {
   createRecordStore,
   type RecordStore,
   recordIndexes,
-} from '../platform/records.ts';
-import type { SealedField } from '../platform/sealed-values.ts';
+} from '../platform/database/records.ts';
+import type { SealedField } from '../platform/keys/sealed-values.ts';
 
 /** An API key: reads the sessions of its clients, and its webhook URL gets their events. */
 export interface ApiKey extends AuditedRecord {

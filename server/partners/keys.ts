@@ -1,7 +1,7 @@
 import type { CreateKey, ListKeys } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import type { Directory } from './directory.ts';
 import { remakeLogo } from './logo.ts';
 import type { LogoStore } from './logo-store.ts';

@@ -6,7 +6,7 @@ import {
   createRecordStore,
   type RecordStore,
   recordIndexes,
-} from '../platform/records.ts';
+} from '../platform/database/records.ts';
 
 /** A company that verifies its users with us. */
 export interface Partner extends AuditedRecord {

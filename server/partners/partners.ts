@@ -1,6 +1,6 @@
 import type { ListPartners, PartnerStatus } from '../../contracts/admin/partners.ts';
-import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
 import type { Directory } from './directory.ts';

@@ -4,11 +4,11 @@ import {
   SigningHeaders,
   timestampSkewSeconds,
 } from '../../contracts/storefront.ts';
-import { nameKind, wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
 import { randomSecret } from '../platform/ids.ts';
-import type { RequestLimit } from '../platform/request-limits.ts';
-import type { Sealing } from '../platform/sealing.ts';
+import { nameKind, wrongKind } from '../platform/keys/credential-kinds.ts';
+import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration } from './integration-store.ts';
 import { fingerprintOf, isSignedWith } from './request-signature.ts';
 

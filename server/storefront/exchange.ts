@@ -7,10 +7,10 @@ import {
   verificationLevelOf,
 } from '../../contracts/storefront.ts';
 import { codeLifetimeSeconds } from '../../contracts/verification.ts';
-import { wrongKind } from '../platform/credential-kinds.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
+import { wrongKind } from '../platform/keys/credential-kinds.ts';
 import type { Account, Caller } from './caller.ts';
 import { customerHash } from './customer-hash.ts';
 

@@ -1,8 +1,8 @@
 import type { IntegrationStatus } from '../../contracts/admin/integrations.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import type { SealedField } from '../platform/sealed-values.ts';
+import type { SealedField } from '../platform/keys/sealed-values.ts';
 
 /** Shops that exchange the codes of one storefront client by calls signed with one secret. */
 export interface Integration {

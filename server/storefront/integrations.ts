@@ -1,9 +1,9 @@
 import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
-import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
+import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
-import { createGroupCommit } from '../platform/group-commit.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
-import type { Sealing } from '../platform/sealing.ts';
+import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration, IntegrationStore } from './integration-store.ts';
 
 interface Dependencies {

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { SigningHeaders, StorefrontRequest, StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
+import type { Deadline } from '../platform/config/pace.ts';
 import { ApiError } from '../platform/errors.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
 import { parseJson } from '../platform/http/json.ts';
-import type { Deadline } from '../platform/pace.ts';
 import type { Caller } from './caller.ts';
 
 interface Dependencies {

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { createRecordStore, type RecordStore } from '../platform/records.ts';
+import { createRecordStore, type RecordStore } from '../platform/database/records.ts';
 import { type Integration, indexes, integrationCollection } from './integration-store.ts';
 
 /** What this feature keeps. */

@@ -9,7 +9,7 @@ import {
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
-import { type Actor, type AuditEntry, auditEntry } from '../platform/audit-entry.ts';
+import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { createSessionListProcedures } from './admin-session-list.ts';
 import { createSourceProcedures } from './admin-sources.ts';

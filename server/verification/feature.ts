@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { Imprint } from '../platform/config/imprint.ts';
+import type { Publish, Sweep } from '../platform/database/event-draft.ts';
 import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
-import type { Publish, Sweep } from '../platform/event-draft.ts';
-import type { Imprint } from '../platform/imprint.ts';
-import type { Keyring } from '../platform/keyring.ts';
-import type { Logger } from '../platform/logging.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import { createVerificationProcedures } from './admin.ts';
 import { createSessionAccess } from './browser/session-access.ts';
 import { createAuthentication } from './flow/authenticate.ts';

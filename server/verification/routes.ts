@@ -7,7 +7,7 @@ import { ApiError } from '../platform/errors.ts';
 import { notePartner } from '../platform/http/answer-log.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
-import { readTraceparent } from '../platform/trace-context.ts';
+import { readTraceparent } from '../platform/telemetry/trace-context.ts';
 import { isOwnOrigin } from './browser/csrf.ts';
 import type { SessionAccess } from './browser/session-access.ts';
 import type { createFlow } from './flow/flow.ts';

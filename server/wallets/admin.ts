@@ -30,8 +30,8 @@ import { type LedgerPage, refundIdOf, walletIdOf } from '../billing/ledger-page.
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { ManualEntries } from '../billing/manual-entries.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
-import { type Actor, auditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomRequestId } from '../platform/ids.ts';
 import type { WalletAudit } from './audit/audit-wallet.ts';

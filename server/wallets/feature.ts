@@ -1,7 +1,7 @@
 import type { Billing } from '../billing/feature.ts';
 import type { BillingStores } from '../billing/store.ts';
-import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';

@@ -1,7 +1,7 @@
 import { type SignedStatement, type StatementView, statementType } from '../../contracts/admin/wallets.ts';
 import type { Clock } from '../platform/clock.ts';
-import { createSigner } from '../platform/jws.ts';
-import type { Keyring } from '../platform/keyring.ts';
+import { createSigner } from '../platform/keys/jws.ts';
+import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Statement } from './statement.ts';
 
 /** Signs a whole statement: a compact JWS that partners verify with the published keys. */

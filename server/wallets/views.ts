@@ -16,7 +16,7 @@ import type { Head } from '../billing/heads.ts';
 import { type LedgerEntry, walletIdOf } from '../billing/ledger-page.ts';
 import type { Moved } from '../billing/manual-entries.ts';
 import { isBillable, windowAt } from '../billing/wallet-rules.ts';
-import { hour, minute } from '../platform/windows.ts';
+import { hour, minute } from '../platform/http/windows.ts';
 import type { Statement } from './statement.ts';
 
 /** An entry with the wallet whose ledger it is in. */

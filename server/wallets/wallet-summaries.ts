@@ -1,8 +1,8 @@
 import { Mode } from '../../contracts/identifiers.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Sweep } from '../platform/event-draft.ts';
-import { hour, minute, windowStart } from '../platform/windows.ts';
+import type { Sweep } from '../platform/database/event-draft.ts';
+import { hour, minute, windowStart } from '../platform/http/windows.ts';
 import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
 import { baselineOf, sampledPages, spentPerDay, usePeriod } from './wallet-use.ts';
 import type { WalletHead, WalletUseStore } from './wallet-use-store.ts';

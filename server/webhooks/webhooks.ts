@@ -1,10 +1,10 @@
 import type { SkipReason } from '../../contracts/webhooks.ts';
+import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
-import type { EventDraft, Publish, Sweep } from '../platform/event-draft.ts';
-import { createGroupCommit } from '../platform/group-commit.ts';
-import type { Logger } from '../platform/logging.ts';
-import type { Scheduler } from '../platform/scheduler.ts';
+import type { EventDraft, Publish, Sweep } from '../platform/database/event-draft.ts';
+import type { Scheduler } from '../platform/jobs/scheduler.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Limits } from './delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from './delivery/delivery.ts';
 import type { DeliveryStore } from './delivery/delivery-store.ts';

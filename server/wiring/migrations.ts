@@ -1,5 +1,5 @@
 import type { Migration } from '../platform/database/migrations.ts';
-import { keyCollection } from '../platform/keyring.ts';
+import { keyCollection } from '../platform/keys/keyring.ts';
 import { keepIdentities } from '../verification/people/identity-store.ts';
 import { retiredIndexes as ofUsers } from '../verification/people/user-store.ts';
 import { retiredIndexes as ofSessions } from '../verification/session/session-store.ts';

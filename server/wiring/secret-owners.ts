@@ -4,8 +4,8 @@ import { type ApiKey, sealedFields as webhookSecrets } from '../partners/key-sto
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
-import { findSealed, type SealedField } from '../platform/sealed-values.ts';
-import type { Sealing } from '../platform/sealing.ts';
+import { findSealed, type SealedField } from '../platform/keys/sealed-values.ts';
+import type { Sealing } from '../platform/keys/sealing.ts';
 import { sealedFields as integrationSecrets } from '../storefront/integration-store.ts';
 import type { Stores } from './stores.ts';
 

@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { LedgerStore } from '../billing/ledger-store.ts';
 import type { BillingStores } from '../billing/store.ts';
-import { type Tracing, traceparentOf } from '../platform/tracing.ts';
+import { type Tracing, traceparentOf } from '../platform/telemetry/tracing.ts';
 import type { Post } from '../webhooks/egress/post.ts';
 import type { Parts, WebhookSettings } from '../webhooks/webhooks.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../partners/key-store.ts';
 import type { Partner } from '../partners/partner-store.ts';
-import type { Sealing } from '../platform/sealing.ts';
+import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Endpoint } from '../webhooks/delivery/send-attempt.ts';
 import type { Recipient } from '../webhooks/webhooks.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuditLog } from '../../server/admin/audit-log.ts';
 import { createAuditStore } from '../../server/admin/audit-store.ts';
 import { createPartnerStore } from '../../server/partners/partner-store.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;

@@ -5,7 +5,7 @@ import { opsAnchors } from '../../server/admin/ops-page.ts';
 import { anchorOf } from '../../server/guides/markdown.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
 

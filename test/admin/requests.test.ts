@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maskSecrets } from '../../server/platform/masking.ts';
+import { maskSecrets } from '../../server/platform/telemetry/masking.ts';
 import { createPartner, post, type TestPartner, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OwnedSecretKind, SecretOwner } from '../../contracts/admin/secrets.ts';
 import { randomSecret, sha256 } from '../../server/platform/ids.ts';
-import { createSealing } from '../../server/platform/sealing.ts';
+import { createSealing } from '../../server/platform/keys/sealing.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { adminToken, refusal, shiftedClock, startTestServer, type TestServer } from '../harness/server.ts';
 

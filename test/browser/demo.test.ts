@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../server/demo/demo.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { accessibilityFaults } from './axe.ts';

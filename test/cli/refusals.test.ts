@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KeyDocument } from '../../server/platform/keyring.ts';
+import type { KeyDocument } from '../../server/platform/keys/keyring.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
 import type { Checkpoint } from '../../server/wallets/audit/checkpoint-store.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';

@@ -1,8 +1,8 @@
 import { Session } from 'node:inspector/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTRPCClient, httpLink } from '@trpc/client';
-import { readConfig } from '../../server/platform/config.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { readConfig } from '../../server/platform/config/config.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { freePort } from '../harness/free-port.ts';

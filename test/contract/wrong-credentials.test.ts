@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretPrefixes } from '../../contracts/identifiers.ts';
-import { nameKind, wrongKind } from '../../server/platform/credential-kinds.ts';
+import { nameKind, wrongKind } from '../../server/platform/keys/credential-kinds.ts';
 import { type TestPartner, tokenForm, type Visit } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { fields, type Shop } from '../storefront/shop.ts';

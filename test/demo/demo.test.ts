@@ -3,7 +3,7 @@ import { request as rawRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../../server/demo/demo.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { freePort } from '../harness/free-port.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';

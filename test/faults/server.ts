@@ -1,8 +1,8 @@
 // A program: the server of server/main.ts with its stores wrapped in kill points. SVC_FAULT names those that may be
 // armed, for instance `page:before,page:after`; the suite arms one of them. Loading and starting are two steps, so that
 // a restart is quick.
-import { readConfig } from '../../server/platform/config.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { readConfig } from '../../server/platform/config/config.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { type RunningServer, startServer } from '../../server/start.ts';
 import { createStores } from '../../server/wiring/stores.ts';
 import { createKillPoints } from './kill-points.ts';

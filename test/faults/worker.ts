@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { startEmbedded } from '../../embedded-database/embedded.ts';
 import { failCommandsOfEndedConnections } from '../../server/platform/database/ended-connections.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { freePort } from '../harness/free-port.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { startProxy } from './proxy.ts';

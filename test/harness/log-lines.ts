@@ -1,4 +1,4 @@
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
 export type LogLine = Record<string, unknown>;
 

@@ -1,8 +1,8 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import type { CommandStartedEvent } from 'mongodb';
 import type { DatabaseClock } from '../../server/platform/clock.ts';
-import { readConfig } from '../../server/platform/config.ts';
-import { createLogger, type Logger } from '../../server/platform/logging.ts';
+import { readConfig } from '../../server/platform/config/config.ts';
+import { createLogger, type Logger } from '../../server/platform/telemetry/logging.ts';
 import { type Replacements, startServer } from '../../server/start.ts';
 import type { AdminRouter } from '../../server/wiring/admin-router.ts';
 import { preparedDatabase } from './database.ts';

@@ -59,24 +59,24 @@ export const authentication = [
   ),
   ...inFile(
     'server/oauth/access-token.ts',
-    ['platform/key-rotation'],
+    ['platform/keys/key-rotation'],
     [['known && present().kids.has(known.kid)', 'known']],
   ),
   ...inFile(
-    'server/platform/key-rotation.ts',
-    ['platform/key-rotation'],
+    'server/platform/keys/key-rotation.ts',
+    ['platform/keys/key-rotation'],
     [
       ['isReplaced ? undefined : await make', 'isReplaced || now > 0 ? undefined : await make'],
       ['Math.max(now, activeFrom(key).getTime())', 'now'],
     ],
   ),
   ...inFile(
-    'server/platform/keyring.ts',
-    ['platform/key-rotation'],
+    'server/platform/keys/keyring.ts',
+    ['platform/keys/key-rotation'],
     [['const keyringReadEvery = 1_000;', 'const keyringReadEvery = 30_000;']],
   ),
   ...inFile(
-    'server/platform/sealed-values.ts',
+    'server/platform/keys/sealed-values.ts',
     ['admin/secrets'],
     [
       ['const document = batch[found.indexOf(true)];', 'const document = batch[0];'],

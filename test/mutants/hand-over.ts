@@ -43,7 +43,7 @@ export const handOver = [
     ],
   ),
   ...inFile(
-    'server/platform/processes.ts',
+    'server/platform/jobs/processes.ts',
     ['billing/private-listener'],
     [['clock.now() - silentAfterMs', 'clock.now() - 10 * silentAfterMs']],
   ),

@@ -17,7 +17,7 @@ export const running = [
     [['isTurnedAway(error) ? drafts.map(() => error as Error) : findOut(', 'findOut(']],
   ),
   ...inFile(
-    'server/platform/readiness.ts',
+    'server/platform/http/readiness.ts',
     ['platform/refused-writes', 'platform/index-builds'],
     [
       ['if (fault === undefined) return [];', 'return [];'],
@@ -25,8 +25,8 @@ export const running = [
     ],
   ),
   ...inFile(
-    'server/platform/write-probe.ts',
-    ['platform/write-probe'],
+    'server/platform/database/write-probe.ts',
+    ['platform/database/write-probe'],
     [
       ['if (last && uptime() < last.until) return last.fault;', ''],
       ['underway ??= tryWrite();', 'underway = tryWrite();'],

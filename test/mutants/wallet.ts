@@ -87,8 +87,8 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/access.ts`, tests('haip'), [['.filter((each) => !isSelfSigned(each))', '']]),
   ...inFile(
-    'server/platform/wallet-config.ts',
-    ['platform/wallet-config'],
+    'server/platform/config/wallet-config.ts',
+    ['platform/config/wallet-config'],
     [['if (own.verify(own.publicKey)) {', "if (pem === '') {"]],
   ),
   ...inFile(

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, importJWK, type JWTHeaderParameters, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Keyring, loadKeyring } from '../../server/platform/keyring.ts';
-import { createSealing } from '../../server/platform/sealing.ts';
+import { type Keyring, loadKeyring } from '../../server/platform/keys/keyring.ts';
+import { createSealing } from '../../server/platform/keys/sealing.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { bearer, type OAuthServer, startOAuth } from './oauth-server.ts';
 

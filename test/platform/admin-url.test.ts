@@ -2,7 +2,7 @@ import { chownSync, existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { rememberAdminAddress } from '../../server/platform/admin-address.ts';
+import { rememberAdminAddress } from '../../server/platform/config/admin-address.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createServerProcess } from './server-process.ts';
 

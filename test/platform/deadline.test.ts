@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { answerInTime, contextOf } from '../../server/platform/http/deadline.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
 let app: HttpServer;
 let url: string;

@@ -10,7 +10,7 @@ import {
   createHttpServer,
   type HttpServer,
 } from '../../server/platform/http/server.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { within } from '../harness/time-limits.ts';
 
 let app: HttpServer;

@@ -8,7 +8,7 @@ import {
   createCapacity,
 } from '../../server/platform/http/in-flight.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
 let app: HttpServer;
 let url: string;

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { acceptForms } from '../../server/platform/http/parameters.ts';
 import { createHttpServer, type HttpServer } from '../../server/platform/http/server.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { startTestServer } from '../harness/server.ts';
 
 let app: HttpServer;

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createPeerLink, peerRoutes, type Receive } from '../../server/platform/http/peer-link.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { within } from '../harness/time-limits.ts';
 
 const wait = <T>(ms: number, value: T) => new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));

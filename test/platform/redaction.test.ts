@@ -18,7 +18,7 @@ const secretNames = [
   'state',
 ];
 
-const logging = fileURLToPath(new URL('../../dist/server/platform/logging.js', import.meta.url));
+const logging = fileURLToPath(new URL('../../dist/server/platform/telemetry/logging.js', import.meta.url));
 
 /** What the process's log says of this, line by line. */
 function logged(lines: readonly object[]): Record<string, unknown>[] {

@@ -13,14 +13,14 @@ import type * as heads from '../../server/billing/heads.ts';
 import type * as ledgerWriter from '../../server/billing/ledger-writer.ts';
 import type * as manualEntries from '../../server/billing/manual-entries.ts';
 import type * as publishing from '../../server/billing/publishing.ts';
-import * as batchWindow from '../../server/platform/batch-window.ts';
+import * as batchWindow from '../../server/platform/batching/batch-window.ts';
+import * as grouping from '../../server/platform/batching/group-by.ts';
+import * as groupCommit from '../../server/platform/batching/group-commit.ts';
 import * as connect from '../../server/platform/database/connect.ts';
 import * as failures from '../../server/platform/database/failures.ts';
 import * as errors from '../../server/platform/errors.ts';
-import * as grouping from '../../server/platform/group-by.ts';
-import * as groupCommit from '../../server/platform/group-commit.ts';
+import * as windows from '../../server/platform/http/windows.ts';
 import * as ids from '../../server/platform/ids.ts';
-import * as windows from '../../server/platform/windows.ts';
 
 /** The constructors of the product that a simulated process runs. */
 export interface BillingCore
@@ -46,14 +46,14 @@ const others: Record<string, unknown> = {
   'lru-cache': lruCache,
   'node:crypto': crypto,
   '../contracts/charge.ts': chargeContract,
-  'platform/batch-window.ts': batchWindow,
+  'platform/batching/batch-window.ts': batchWindow,
   'platform/database/connect.ts': connect,
   'platform/database/failures.ts': failures,
   'platform/errors.ts': errors,
   'platform/ids.ts': ids,
-  'platform/group-by.ts': grouping,
-  'platform/group-commit.ts': groupCommit,
-  'platform/windows.ts': windows,
+  'platform/batching/group-by.ts': grouping,
+  'platform/batching/group-commit.ts': groupCommit,
+  'platform/http/windows.ts': windows,
 };
 
 function editedSource(file: string, edits: readonly Edit[]): string {

@@ -1,8 +1,8 @@
 import type { Access, BillableKind } from '../../contracts/charge.ts';
 import type { LedgerPage } from '../../server/billing/ledger-page.ts';
-import type { AuditEntry } from '../../server/platform/audit-entry.ts';
-import type { EventDraft } from '../../server/platform/event-draft.ts';
-import type { Peer } from '../../server/platform/processes.ts';
+import type { AuditEntry } from '../../server/platform/database/audit-entry.ts';
+import type { EventDraft } from '../../server/platform/database/event-draft.ts';
+import type { Peer } from '../../server/platform/jobs/processes.ts';
 import type { BillingCore } from './billing-core.ts';
 import type { SimulatedDatabase } from './database.ts';
 import type { Network } from './network.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { randomId } from '../../server/platform/ids.ts';
-import { createLogger } from '../../server/platform/logging.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import type { Delivery, Leased, StoredEvent } from '../../server/webhooks/delivery/delivery.ts';
 import { createDispatcher } from '../../server/webhooks/delivery/dispatcher.ts';
 import { createDueCache } from '../../server/webhooks/delivery/due-cache.ts';

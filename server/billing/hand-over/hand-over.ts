@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Waiting } from '../../../contracts/charge.ts';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
-import type { Peer } from '../../platform/processes.ts';
+import type { Peer } from '../../platform/jobs/processes.ts';
 import type { LedgerEntry } from '../ledger-page.ts';
 import type { LedgerStore } from '../ledger-store.ts';
 import type { LedgerWriter, Options, Written } from '../ledger-writer.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Logger } from '../../platform/logging.ts';
-import type { Peer } from '../../platform/processes.ts';
+import type { Peer } from '../../platform/jobs/processes.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
 
 export interface WriterSettings {
   /** Id of this process. */

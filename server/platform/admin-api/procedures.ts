@@ -1,7 +1,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import { type ErrorCode, errorTable } from '../../../contracts/errors.ts';
-import type { Actor, CallResult } from '../audit-entry.ts';
+import type { Actor, CallResult } from '../database/audit-entry.ts';
 import { isUnavailable } from '../database/connect.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import { noteRead, type PersonalRead, type RecordRead, seesPeople } from './personal-data.ts';

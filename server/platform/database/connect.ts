@@ -1,6 +1,6 @@
 import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
-import { ConfigError } from '../config.ts';
-import type { Logger } from '../logging.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Logger } from '../telemetry/logging.ts';
 import { failCommandsOfEndedConnections } from './ended-connections.ts';
 import { uriOption } from './uri-options.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, MongoServerError } from 'mongodb';
-import { ConfigError } from '../config.ts';
-import { groupBy } from '../group-by.ts';
-import type { Logger } from '../logging.ts';
+import { groupBy } from '../batching/group-by.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Logger } from '../telemetry/logging.ts';
 import { isUnavailable, nameOfFailure } from './failures.ts';
 
 /** An index that a store needs, in the order of its `key`'s fields. */

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { ConfigError } from '../config.ts';
-import { version as build } from '../version.ts';
+import { ConfigError } from '../config/config.ts';
+import { version as build } from '../config/version.ts';
 import { duplicateKey, isDuplicateKey, isUnavailable } from './failures.ts';
 
 /** The newest version of the documents that this build reads and writes; it reads the one before as well. */

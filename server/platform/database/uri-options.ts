@@ -1,4 +1,4 @@
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '../batching/group-by.ts';
 
 /** Options of a connection string that have their effect. All others are refused; docs/operations.md lists both. */
 export const honouredOptions = [

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors.ts';
-import { causeOf } from '../logging.ts';
-import { maskSecrets } from '../masking.ts';
+import { causeOf } from '../telemetry/logging.ts';
+import { maskSecrets } from '../telemetry/masking.ts';
 
 /** Facts about a request for its log line. */
 interface Noted {

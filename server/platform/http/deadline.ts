@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { monotonicTime } from '../clock.ts';
+import type { Deadline } from '../config/pace.ts';
 import { unavailable } from '../errors.ts';
-import type { Deadline } from '../pace.ts';
-import { readTraceparent } from '../trace-context.ts';
+import { readTraceparent } from '../telemetry/trace-context.ts';
 
 /** What work for a request has to know of it. */
 export interface RequestContext {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
-import type { Logger } from '../logging.ts';
+import type { Logger } from '../telemetry/logging.ts';
 import { notePartner } from './answer-log.ts';
 
 /** Whose requests a place is for: callers whose credentials are not judged yet, or callers with right ones. */

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError, generalBody } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
-import type { Logger } from '../logging.ts';
+import type { Logger } from '../telemetry/logging.ts';
 
 /** Faults of Node.js that have an answer of their own; any other is a 400. */
 const codes: Readonly<Record<string, ErrorCode>> = {

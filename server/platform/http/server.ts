@@ -11,8 +11,8 @@ import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fas
 import type { ErrorCode } from '../../../contracts/errors.ts';
 import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
-import type { Logger } from '../logging.ts';
-import { readTraceparent } from '../trace-context.ts';
+import type { Logger } from '../telemetry/logging.ts';
+import { readTraceparent } from '../telemetry/trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
 import { asGeneral, asOAuth, renderErrors } from './errors.ts';
 import { acceptJson } from './json.ts';

@@ -2,7 +2,7 @@ import { describeReason, type Reason, reasons } from '../../../contracts/reasons
 import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keyring.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
 import { codeAgain, codeOf } from '../session/code.ts';
 import type { CodeOfSession } from '../session/session-store.ts';

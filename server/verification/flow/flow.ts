@@ -1,6 +1,6 @@
 import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
-import type { Keyring } from '../../platform/keyring.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import { isOpen, linkAndCode } from '../handoff/handoff.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';

@@ -1,5 +1,5 @@
 import type { Grant } from '../../../contracts/grant.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import { claimsOf, type FindSnapshot } from '../people/claims-snapshot.ts';
 import { presentedCode } from '../session/code.ts';
 import type { CodeSession, SessionStore } from '../session/session-store.ts';

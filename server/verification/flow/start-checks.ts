@@ -1,7 +1,7 @@
 import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
-import { wrongKind } from '../../platform/credential-kinds.ts';
+import { wrongKind } from '../../platform/keys/credential-kinds.ts';
 
 /** What the checks need of a client; the directory's records have it. */
 export interface Client {

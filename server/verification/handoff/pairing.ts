@@ -1,6 +1,6 @@
 import { ApiError } from '../../platform/errors.ts';
 import { hmac, sha256 } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keyring.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Authentication } from '../flow/authenticate.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { stepOf } from '../session/steps.ts';

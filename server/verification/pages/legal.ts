@@ -1,4 +1,4 @@
-import type { Imprint } from '../../platform/imprint.ts';
+import type { Imprint } from '../../platform/config/imprint.ts';
 import { timeInWords } from './formatters.ts';
 import { isolated, withoutDirectionControls } from './languages.ts';
 import type { Messages } from './messages/messages.ts';

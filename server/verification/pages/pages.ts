@@ -1,6 +1,6 @@
 import { Eta } from 'eta';
+import type { Imprint } from '../../platform/config/imprint.ts';
 import type { ApiError } from '../../platform/errors.ts';
-import type { Imprint } from '../../platform/imprint.ts';
 import { issueToken } from '../browser/csrf.ts';
 import type { View } from '../flow/flow.ts';
 import type { ClientDirectory } from '../flow/start.ts';

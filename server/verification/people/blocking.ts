@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../platform/audit-entry.ts';
+import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import type { Enrollment, EnrollmentStore } from './enrollment-store.ts';
 import type { SnapshotInvalidation } from './snapshot-invalidation.ts';
 

@@ -1,7 +1,7 @@
 import type { Claims } from '../../../contracts/claims.ts';
-import type { EventDraft } from '../../platform/event-draft.ts';
+import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId, hmac } from '../../platform/ids.ts';
-import type { Keyring } from '../../platform/keyring.ts';
+import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { claimsAskedFor } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';

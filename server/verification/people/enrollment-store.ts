@@ -2,13 +2,13 @@ import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
-import type { AuditEntry } from '../../platform/audit-entry.ts';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
+import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
 import {
   type Invalidations,
   invalidationIndex,

@@ -1,5 +1,5 @@
-import { type Actor, auditEntry } from '../../platform/audit-entry.ts';
-import type { Sweep } from '../../platform/event-draft.ts';
+import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
+import type { Sweep } from '../../platform/database/event-draft.ts';
 import type { CodeOfSession, SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
 import { distinct } from './claims-snapshot.ts';

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { KnownForms } from '../../platform/database/schema.ts';
 import { insertInOrder, insertMissing } from '../../platform/database/write-groups.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { User } from './user.ts';
 
 /**

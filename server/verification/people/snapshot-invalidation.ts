@@ -1,4 +1,4 @@
-import type { Logger } from '../../platform/logging.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { EnrollmentStore } from './enrollment-store.ts';
 import type { SnapshotOwner } from './invalidation-store.ts';

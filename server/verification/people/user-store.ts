@@ -1,5 +1,5 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
-import type { AuditEntry } from '../../platform/audit-entry.ts';
+import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';

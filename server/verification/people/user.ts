@@ -1,6 +1,6 @@
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { AuditEntry } from '../../platform/audit-entry.ts';
+import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import type { KeptClaim } from './freshness.ts';
 import type { SnapshotOwner } from './invalidation-store.ts';
 

@@ -1,6 +1,6 @@
-import type { EventDraft, Publish } from '../../platform/event-draft.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
-import type { Logger } from '../../platform/logging.ts';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
+import type { EventDraft, Publish } from '../../platform/database/event-draft.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { SessionStore } from './session-store.ts';

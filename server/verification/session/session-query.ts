@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { errorTable } from '../../../contracts/errors.ts';
 import { GeneralError, SessionResponse } from '../../../contracts/verification.ts';
-import { wrongKind } from '../../platform/credential-kinds.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import { bearerChallenge } from '../../platform/http/bearer.ts';
 import { asGeneral, renderErrors } from '../../platform/http/errors.ts';
+import { wrongKind } from '../../platform/keys/credential-kinds.ts';
 import type { SessionStore } from './session-store.ts';
 import type { Session } from './transitions.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { Found } from '../../platform/database/look-through.ts';
 import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
 import { sameText } from '../../platform/ids.ts';
 import type { Presented } from './code.ts';
 import { listSessions, type SessionSearch } from './session-list-store.ts';

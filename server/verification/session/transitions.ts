@@ -6,7 +6,7 @@ import {
   type Rehearsal,
   type SessionStatus,
 } from '../../../contracts/verification.ts';
-import type { EventDraft } from '../../platform/event-draft.ts';
+import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
 import type { Device } from '../sources/authorization-request.ts';

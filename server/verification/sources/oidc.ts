@@ -2,7 +2,7 @@ import * as openid from 'openid-client';
 import type { Claims } from '../../../contracts/claims.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { sha256 } from '../../platform/ids.ts';
-import type { Logger } from '../../platform/logging.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { deriveClaims } from './oidc-claims.ts';
 import type { Authenticated, Failed, VerificationSource } from './source.ts';

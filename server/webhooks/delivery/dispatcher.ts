@@ -1,4 +1,4 @@
-import type { Logger } from '../../platform/logging.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
 import { type Capacity, createConcurrencyLimiter, defaultLimits, type Limits } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../platform/clock.ts';
-import type { Scheduler } from '../../platform/scheduler.ts';
+import type { Scheduler } from '../../platform/jobs/scheduler.ts';
 
 /** The job of this feature: dispatches deliveries that become due within one second. */
 export const attemptsJob = 'webhook.attempts';

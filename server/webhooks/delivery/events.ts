@@ -1,6 +1,6 @@
 import { eventSchemas } from '../../../contracts/events.ts';
 import { type AttemptTrigger, attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
-import type { EventDraft } from '../../platform/event-draft.ts';
+import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
 import type { Delivery, StoredEvent } from './delivery.ts';
 

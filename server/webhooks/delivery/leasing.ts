@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createGroupCommit } from '../../platform/group-commit.ts';
 import type { Capacity } from './concurrency-limits.ts';
 import type { Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';

@@ -1,6 +1,6 @@
 import type { EventName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
-import type { EventDraft } from '../../platform/event-draft.ts';
+import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { randomId } from '../../platform/ids.ts';
 
 export interface SampleOwner {

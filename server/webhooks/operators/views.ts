@@ -2,8 +2,8 @@ import type { AttemptView, DeliveryView } from '../../../contracts/admin/deliver
 import type { EventView } from '../../../contracts/admin/events.ts';
 import type { JobDetail, JobState, JobView } from '../../../contracts/admin/jobs.ts';
 import type { WaitReason } from '../../../contracts/wait-reasons.ts';
-import { lockLifetime } from '../../platform/scheduler.ts';
-import type { Job } from '../../platform/stored-job.ts';
+import { lockLifetime } from '../../platform/jobs/scheduler.ts';
+import type { Job } from '../../platform/jobs/stored-job.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 import { attemptsJob } from '../delivery/due-job.ts';
 

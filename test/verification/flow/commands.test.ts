@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { defaultPace } from '../../../server/platform/pace.ts';
+import { defaultPace } from '../../../server/platform/config/pace.ts';
 import { createPartner, type TestPartner, visit } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadKeyring } from '../../../server/platform/keyring.ts';
-import { createSealing } from '../../../server/platform/sealing.ts';
+import { loadKeyring } from '../../../server/platform/keys/keyring.ts';
+import { createSealing } from '../../../server/platform/keys/sealing.ts';
 import { createAuthorizationRequests } from '../../../server/verification/sources/authorization-request.ts';
 import { type Answer, openBrowser } from '../browser.ts';
 import { type Hosted, onboard, startHosted } from '../hosted.ts';

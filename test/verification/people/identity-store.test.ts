@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../server/platform/audit-entry.ts';
+import type { AuditEntry } from '../../../server/platform/database/audit-entry.ts';
 import type { Database } from '../../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import type { Forms } from '../../../server/platform/database/schema.ts';

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { auditEntry } from '../../../server/platform/audit-entry.ts';
+import { auditEntry } from '../../../server/platform/database/audit-entry.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import { createUserStore, indexes, type UserStore } from '../../../server/verification/people/user-store.ts';
 import { freshDatabase } from '../../harness/database.ts';

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { EventDraft } from '../../../server/platform/database/event-draft.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
 import type { Forms } from '../../../server/platform/database/schema.ts';
-import type { EventDraft } from '../../../server/platform/event-draft.ts';
 import { bytesOfId, bytesOfSecret, randomId, secretOfBytes, sha256 } from '../../../server/platform/ids.ts';
 import { linkOf, presentedLink } from '../../../server/verification/handoff/link.ts';
 import { codeOf, presentedCode } from '../../../server/verification/session/code.ts';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../server/platform/logging.ts';
+import { createLogger } from '../../../server/platform/telemetry/logging.ts';
 import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
 import { contractSignature } from '../../../server/webhooks/egress/signature.ts';
 import { createReceiver } from '../../harness/receiver.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Scheduler } from '../../../server/platform/scheduler.ts';
+import type { Scheduler } from '../../../server/platform/jobs/scheduler.ts';
 import { createDueJobs } from '../../../server/webhooks/delivery/due-job.ts';
 
 it('misses nothing that falls due while it looks for what is due', async () => {

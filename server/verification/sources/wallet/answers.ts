@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
 import { sameText, sha256 } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/logging.ts';
+import type { Logger } from '../../../platform/telemetry/logging.ts';
 import { isTokenOf } from '../../browser/csrf.ts';
 import type { BrowserContext, SessionAccess } from '../../browser/session-access.ts';
 import type { Authentication } from '../../flow/authenticate.ts';

@@ -1,6 +1,6 @@
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
 import { WalletSource as SourceSchema, testWalletSources } from '../../../../contracts/wallet-sources.ts';
-import type { Logger } from '../../../platform/logging.ts';
+import type { Logger } from '../../../platform/telemetry/logging.ts';
 import { accessCertificate, createTestIssuer, type TestIssuer } from '../../test-wallet/issuer.ts';
 import { testStatusList } from '../../test-wallet/status.ts';
 import { createTestWallet } from '../../test-wallet/wallet.ts';

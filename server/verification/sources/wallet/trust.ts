@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { Logger } from '../../../platform/logging.ts';
+import type { Logger } from '../../../platform/telemetry/logging.ts';
 import { authorityFault, type Certificate, parsePem } from './certificates.ts';
 
 /** Milliseconds between two checks of the file. */

@@ -2,7 +2,7 @@ import type { Claims } from '../../../../contracts/claims.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
 import { hmac } from '../../../platform/ids.ts';
-import type { Logger } from '../../../platform/logging.ts';
+import type { Logger } from '../../../platform/telemetry/logging.ts';
 import type { Authenticated, VerificationSource } from '../source.ts';
 import { accessOf } from './access.ts';
 import type { Certificate } from './certificates.ts';

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { DisplayName } from '../../../contracts/display-text.ts';
+import { WebAddress } from '../../../contracts/web-address.ts';
+
+/** Who runs this installation, as its hosted pages say it. All of it is set in production. */
+export interface Imprint {
+  legalName?: string | undefined;
+  privacyUrl?: string | undefined;
+  termsUrl?: string | undefined;
+  /** An e-mail address, or an https address. */
+  helpAddress?: string | undefined;
+}
+
+/** The variables of the imprint. */
+export const imprintVariables = {
+  SVC_LEGAL_NAME: DisplayName.optional(),
+  SVC_PRIVACY_URL: WebAddress.optional(),
+  SVC_TERMS_URL: WebAddress.optional(),
+  SVC_HELP_ADDRESS: z
+    .union([z.email(), WebAddress], { error: 'expected an e-mail address or an https:// address' })
+    .optional(),
+};
+type Variables = z.infer<z.ZodObject<typeof imprintVariables>>;
+
+export const readImprint = (env: Variables): Imprint => ({
+  legalName: env.SVC_LEGAL_NAME,
+  privacyUrl: env.SVC_PRIVACY_URL,
+  termsUrl: env.SVC_TERMS_URL,
+  helpAddress: env.SVC_HELP_ADDRESS,
+});
+
+/** Users have to know who asks and where to turn: without it the pages do not go into production. */
+export const missingImprint = (given: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.keys(imprintVariables)
+    .filter((name) => !given[name])
+    .map((name) => `${name}: required in production; the hosted pages show it`);

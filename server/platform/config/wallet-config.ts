@@ -1,0 +1,79 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type WalletSettings, WalletSources } from '../../../contracts/wallet-sources.ts';
+import { readSourceList, SourceFault } from './source-config.ts';
+
+const isPem = (text: string) => text.includes('-----BEGIN ');
+
+function pemOf(text: string, what: string): string {
+  if (isPem(text)) return text;
+  try {
+    return readFileSync(text, 'utf8');
+  } catch (error) {
+    throw new SourceFault(`${what} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function checkCertificates(pem: string, what: string): void {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) throw new SourceFault(`${what}: it contains no PEM certificate`);
+  try {
+    for (const block of blocks) new X509Certificate(block);
+  } catch {
+    throw new SourceFault(`${what}: a certificate in it is malformed`);
+  }
+}
+
+/** Wallets refuse requests that are signed with such a certificate (HAIP 1.0, 5). */
+function refuseSelfSigned(pem: string, what: string): void {
+  const own = new X509Certificate(pem);
+  if (own.verify(own.publicKey)) {
+    throw new SourceFault(`${what}: the first certificate is self-signed; wallets need one of an authority`);
+  }
+}
+
+function checkKey(pem: string, certificates: string, what: string): void {
+  try {
+    const key = createPrivateKey(pem);
+    if (!new X509Certificate(certificates).checkPrivateKey(key)) {
+      throw new SourceFault(`${what} does not belong to the certificate`);
+    }
+    if (key.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
+      throw new SourceFault(`${what} is not on P-256`);
+  } catch (error) {
+    if (error instanceof SourceFault) throw error;
+    throw new SourceFault(`${what} is not a private key in PEM`);
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Given = ReturnType<typeof WalletSources.parse>[number];
+
+function accessOf({ name, access }: Given, environment: Environment): WalletSettings['access'] {
+  if (!access) return undefined;
+  const { key: given, clientId } = access;
+  const certificates = pemOf(access.certificates, `${name}: access.certificates`);
+  checkCertificates(certificates, `${name}: access.certificates`);
+  refuseSelfSigned(certificates, `${name}: access.certificates`);
+  const text = typeof given === 'object' ? environment[given.env] : given;
+  if (!text) throw new SourceFault(`${name}: the variable of access.key is not set`);
+  const key = pemOf(text, `${name}: access.key`);
+  checkKey(key, certificates, `${name}: access.key`);
+  return { certificates, key, clientId };
+}
+
+/**
+ * The wallet sources of SVC_WALLET_SOURCES: a JSON list, or the path of a file with one. Certificates and keys are
+ * read and checked; a file of trust anchors is only checked, because it is read again while the server runs.
+ * @throws SourceFault with the fault, without any secret
+ */
+export function readWalletSources(
+  text: string | undefined,
+  environment: Environment,
+): readonly WalletSettings[] {
+  return readSourceList(text, WalletSources).map((source) => {
+    const what = `${source.name}: trustAnchors`;
+    checkCertificates(pemOf(source.trustAnchors, what), what);
+    return { ...source, access: accessOf(source, environment) };
+  });
+}

@@ -1,0 +1,126 @@
+import type { Db } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import type { Processes } from '../jobs/processes.ts';
+import type { Sweep } from './event-draft.ts';
+import { dropIndex } from './indexes.ts';
+import { createMigrator, isFinal, type Migration, type MigrationState } from './migrations.ts';
+import {
+  endUpgrade,
+  raiseSchema,
+  readSchema,
+  type SchemaState,
+  schemaVersion,
+  switchForms,
+} from './schema.ts';
+
+export interface UpgradeState extends Pick<SchemaState, 'forms'> {
+  /** Of the documents in the database. */
+  version: number;
+  /** The newest one that this build knows. */
+  known: number;
+  oldestBuild: string | undefined;
+  /** Until when documents of the version before are looked for, at least. */
+  bothUntil?: Date;
+  migrations: MigrationState[];
+}
+
+interface Settings {
+  db: Db;
+  /** The same database through connections that wait for long scans. */
+  maintenance: Db;
+  migrations: readonly Migration[];
+  processes: Pick<Processes, 'list'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Milliseconds after which every process has noticed that the schema's state has changed. */
+const versionReadDelayMs = 60_000;
+/** Milliseconds that codes of the version before are of use: 10 minutes, and an hour for the token of one that was used. */
+const oldFormLifetime = 75 * 60_000;
+
+export type Upgrade = ReturnType<typeof createUpgrade>;
+
+/**
+ * From one schema version to the next. A build that knows both is started everywhere. Migrations run in the background,
+ * and then an operator finishes the upgrade. Until then the version before can be started again. Afterwards the final
+ * migrations make what that version could not read, and remove what only it needed.
+ */
+export function createUpgrade({ db, maintenance, migrations, processes, clock }: Settings) {
+  const migrator = createMigrator({ db: maintenance, clock });
+  const online = migrations.filter((migration) => !isFinal(migration));
+  const final = migrations.filter(isFinal);
+  const retired = migrations.flatMap(({ retiredIndexes = [] }) => retiredIndexes);
+
+  /** Call this repeatedly after an upgrade was finished. Each call does the work that is due. */
+  async function contract(): Promise<void> {
+    const { raisedAt, switchedAt } = await readSchema(db);
+    const now = clock.now();
+    const since = (at: Date) => now - at.getTime();
+    if (!raisedAt || since(switchedAt ?? raisedAt) < versionReadDelayMs) return;
+    if (switchedAt) {
+      for (const { collection, name } of retired) await dropIndex(maintenance, collection, name);
+      return endUpgrade(db);
+    }
+    await migrator.work(final);
+    const isDone = (await migrator.states(final)).every(({ done }) => done);
+    if (isDone && since(raisedAt) >= oldFormLifetime) await switchForms(db, new Date(now));
+  }
+
+  const sweep: Sweep = {
+    name: 'migrations',
+    async sweep() {
+      await migrator.work(online);
+      await contract();
+    },
+  };
+
+  async function show(): Promise<UpgradeState> {
+    const [{ version, oldestBuild, raisedAt, forms }, states] = await Promise.all([
+      readSchema(db),
+      migrator.states(migrations),
+    ]);
+    const bothUntil = raisedAt && forms === 'both' && new Date(raisedAt.getTime() + oldFormLifetime);
+    const migrated = forms === 'new' ? states.map((state) => ({ ...state, done: true })) : states;
+    return {
+      version,
+      known: schemaVersion,
+      oldestBuild,
+      forms,
+      ...(bothUntil ? { bothUntil } : {}),
+      migrations: migrated,
+    };
+  }
+
+  async function requireNoOldProcess(): Promise<void> {
+    const old = (await processes.list()).filter(({ schema }) => schema < schemaVersion);
+    if (old.length === 0) return;
+    const names = old.map(({ host, pid, build }) => `${pid} on ${host} (${build})`).join(', ');
+    throw new ApiError('refused', {
+      description: `Replace the processes that know no schema version ${schemaVersion} first: ${names}`,
+    });
+  }
+
+  return {
+    sweep,
+    show,
+
+    /**
+     * Raises the schema version of the database to that of this build. Older builds cannot use it any more. To be repeated while
+     * migrations are under way; it says how many documents are left.
+     */
+    async finish(): Promise<UpgradeState & { left: number }> {
+      await requireNoOldProcess();
+      const { version } = await readSchema(db);
+      const steps = online.filter(({ to }) => to > version);
+      await migrator.restart(steps);
+      await migrator.work(steps);
+      const left = await migrator.countPending(steps);
+      if (left > 0) return { ...(await show()), left };
+      await raiseSchema(db, schemaVersion, new Date(clock.now()));
+      // What a process wrote in the old form between the count and the new version.
+      await migrator.restart(steps);
+      return { ...(await show()), left: 0 };
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { Db } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import type { WriteProbe } from '../database/write-probe.ts';
+import type { Logger } from '../telemetry/logging.ts';
+
+/** What can keep a process from serving, by the names that `svc_ready` gives them. */
+export const obstacles = [
+  'stopping',
+  'starting',
+  'outdated',
+  'database',
+  'writes',
+  'requests',
+  'clock',
+] as const;
+
+/** Why a process cannot serve: what keeps it from that, and a sentence for people. */
+interface Reason {
+  obstacle: (typeof obstacles)[number];
+  text: string;
+}
+
+export interface Readiness {
+  /** Reasons why this process cannot serve; none where it can. Asks the database, and logs a change. */
+  check(): Promise<readonly Reason[]>;
+  /** The same without asking the database: of it, what the last check has found. */
+  known(): readonly Reason[];
+}
+
+interface Dependencies {
+  db: Db;
+  clock: Pick<Clock, 'trusted'>;
+  tryWrite: WriteProbe;
+  /** True from the moment that the process was asked to end. */
+  isStopping: () => boolean;
+  /** What the process does before it serves; undefined when that is done. */
+  starting: () => string | undefined;
+  /** Why this build must not use the database; undefined where it may. */
+  outdated: () => string | undefined;
+  /** True where no request is admitted any more, and none ends. */
+  isStuck: () => boolean;
+  logger: Pick<Logger, 'info' | 'warn'>;
+}
+
+export function createReadiness(dependencies: Dependencies): Readiness {
+  const { db, clock, tryWrite, isStopping, starting, outdated, isStuck, logger } = dependencies;
+  let ofDatabase: Reason[] = [];
+  let logged = '';
+
+  async function askDatabase(): Promise<Reason[]> {
+    const reachable = await db.command({ ping: 1 }).then(
+      () => true,
+      () => false,
+    );
+    if (!reachable) return [{ obstacle: 'database', text: 'the database is away' }];
+    const fault = await tryWrite();
+    if (fault === undefined) return [];
+    return [{ obstacle: 'writes', text: `the database takes no writes: ${fault}` }];
+  }
+
+  /** A reason beside which no other counts. */
+  function foremost(): Reason | undefined {
+    if (isStopping()) return { obstacle: 'stopping', text: 'the process is stopping' };
+    const fault = outdated();
+    if (fault !== undefined)
+      return { obstacle: 'outdated', text: `the build is too old for the database: ${fault}` };
+    const step = starting();
+    return step === undefined ? undefined : { obstacle: 'starting', text: step };
+  }
+
+  function known(): Reason[] {
+    const first = foremost();
+    if (first) return [first];
+    const reasons = [...ofDatabase];
+    if (isStuck()) {
+      const text = 'all places for requests are taken, and none was given back for 10 s';
+      reasons.push({ obstacle: 'requests', text });
+    }
+    if (!clock.trusted()) {
+      const text = 'the clock is more than 2 s off the database, or was not measured lately';
+      reasons.push({ obstacle: 'clock', text });
+    }
+    return reasons;
+  }
+
+  function logChange(reasons: readonly string[]): void {
+    if (String(reasons) === logged) return;
+    logged = String(reasons);
+    const ready = reasons.length === 0;
+    // A start and a stop are wanted, so they are no warning.
+    logger[ready || isStopping() || starting() !== undefined ? 'info' : 'warn'](
+      { ready, reasons },
+      'readiness changed',
+    );
+  }
+
+  return {
+    known,
+
+    async check() {
+      if (!foremost()) ofDatabase = await askDatabase();
+      const reasons = known();
+      logChange(reasons.map(({ text }) => text));
+      return reasons;
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { hostname } from 'node:os';
+import type { Db } from 'mongodb';
+import type { Clock } from '../clock.ts';
+import { version } from '../config/version.ts';
+import type { IndexDeclaration } from '../database/indexes.ts';
+import { schemaVersion } from '../database/schema.ts';
+import { randomRequestId } from '../ids.ts';
+
+/** A process of the service as its heartbeats show it. */
+export interface ProcessRecord {
+  _id: string;
+  host: string;
+  pid: number;
+  build: string;
+  roles: string[];
+  /** The newest schema version that it can read. */
+  schema: number;
+  /** Names of its master keys; the first one seals. */
+  masterKeys: string[];
+  startedAt: Date;
+  lastSeenAt: Date;
+}
+
+/** A process that takes postings over, by the heartbeat of its private listener. */
+export interface Peer {
+  id: string;
+  host: string;
+  /** `host:port` of its private listener, as in a URL. */
+  address: string;
+}
+
+/**
+ * The heartbeat of a private listener: a document of its own in the same collection, because builds without one show all
+ * fields of a `ProcessRecord`, and refuse one that they do not know.
+ */
+interface PeerRecord extends Omit<Peer, 'id'> {
+  _id: string;
+  peer: string;
+  seenAt: Date;
+}
+
+interface Settings {
+  db: Db;
+  clock: Pick<Clock, 'now'>;
+  roles: readonly string[];
+  masterKeys: readonly string[];
+  /** The newest schema version that this process can read. */
+  schema?: number;
+}
+
+export interface Processes {
+  /** Of this process; another one after each start. */
+  readonly id: string;
+  /** Writes a heartbeat of this process. */
+  beat(): Promise<void>;
+  /** Writes a heartbeat of this process's private listener. */
+  join(address: string): Promise<void>;
+  /** Removes it: from now on, no process hands anything over to this one. */
+  resign(): Promise<void>;
+  /** Those whose private listener was seen within 10 s, by the database's clock. */
+  peers(): Promise<Peer[]>;
+  /** Removes this process from the list, for an orderly end. */
+  leave(): Promise<void>;
+  /** Those that were seen lately, oldest first. */
+  list(): Promise<ProcessRecord[]>;
+}
+
+const collection = 'processes';
+/** Milliseconds between two heartbeats. */
+export const heartbeatEvery = 10_000;
+/** Milliseconds without a heartbeat after which a process counts as ended. */
+const goneAfterMs = 45_000;
+/** Milliseconds between two heartbeats of a private listener. */
+export const joinEvery = 2_500;
+/** Milliseconds without one after which nothing is handed over to it. */
+const silentAfterMs = 10_000;
+
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { lastSeenAt: 1 }, expireAfterSeconds: 3_600 },
+  { collection, key: { seenAt: 1 }, expireAfterSeconds: 3_600 },
+];
+
+/** Which processes of the service use the database, by heartbeats that expire. */
+export function createProcesses({
+  db,
+  clock,
+  roles,
+  masterKeys,
+  schema = schemaVersion,
+}: Settings): Processes {
+  const processes = db.collection<ProcessRecord>(collection);
+  const listeners = db.collection<PeerRecord>(collection);
+  const host = hostname();
+  const _id = `${host}:${process.pid}:${randomRequestId().slice(-8)}`;
+  const listenerId = `listener of ${_id}`;
+  const startedAt = new Date(clock.now());
+  const about = { host, pid: process.pid, build: version, roles: [...roles], schema };
+
+  return {
+    id: _id,
+    async beat() {
+      const seen = { ...about, masterKeys: [...masterKeys], startedAt, lastSeenAt: new Date(clock.now()) };
+      await processes.updateOne({ _id }, { $set: seen }, { upsert: true });
+    },
+    async join(address) {
+      const seen = { peer: _id, host, address, seenAt: new Date(clock.now()) };
+      await listeners.updateOne({ _id: listenerId }, { $set: seen }, { upsert: true });
+    },
+    async resign() {
+      await listeners.deleteOne({ _id: listenerId });
+    },
+    async peers() {
+      const found = await listeners
+        .find({ seenAt: { $gt: new Date(clock.now() - silentAfterMs) } })
+        .toArray();
+      return found.map(({ peer: id, host: on, address }) => ({ id, host: on, address }));
+    },
+    async leave() {
+      await processes.deleteOne({ _id });
+    },
+    list: () =>
+      processes
+        .find({ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } })
+        .sort({ startedAt: 1, _id: 1 })
+        .toArray(),
+  };
+}

@@ -1,0 +1,189 @@
+import { hostname } from 'node:os';
+import { MongoJobRepository } from '@agendajs/mongo-backend';
+import { Agenda } from 'agenda';
+import { type Collection, type Db, type Filter, MinKey, ObjectId } from 'mongodb';
+import type { IndexDeclaration } from '../database/indexes.ts';
+import { ApiError } from '../errors.ts';
+import { randomRequestId } from '../ids.ts';
+import type { Logger } from '../telemetry/logging.ts';
+import { type Job, readJob } from './stored-job.ts';
+
+/** What the rest of the system sees of Agenda. Scheduling works in every process; running needs `start`. */
+export interface Scheduler {
+  /** Defines the handler of jobs of this name. A throw marks the job as failed. */
+  define(name: string, handler: (key: string) => Promise<void>): void;
+  /** Runs `name` at `when`. While a job with this name and key waits, no second one is created. */
+  at(name: string, when: Date, key: string): Promise<void>;
+  /** The next due first; `after` is the id of the last job of the page before. */
+  list(page: { name?: string; limit: number; after?: string }): Promise<Job[]>;
+  show(id: string): Promise<Job | undefined>;
+  /** Moves a job to another time and key; false where there is none that waits. */
+  move(id: string, when: Date, key: string): Promise<boolean>;
+  /** Removes a job that no living process runs; false where there is none. */
+  cancel(id: string): Promise<boolean>;
+  /** Deletes jobs that ran more than a day ago. */
+  sweep(): Promise<void>;
+  start(): Promise<void>;
+  /** Seconds since this process last looked for due jobs and got an answer; undefined where it runs none. */
+  tickAge(): number | undefined;
+  /**
+   * Starts no more jobs, unlocks those that wait, and waits at most 15 s for running ones. Agenda's own
+   * timers may hold the process for half a lock lifetime more: the caller ends it with `process.exit`.
+   */
+  stop(): Promise<void>;
+}
+
+interface Settings {
+  /** Already connected; Agenda opens no connection of its own. */
+  db: Db;
+  logger: Pick<Logger, 'warn'>;
+  /** How often to look for jobs, in milliseconds; within that time jobs start to the millisecond. */
+  processEvery: number;
+}
+
+type StoredJob = { _id: ObjectId } & Record<string, unknown>;
+
+const collection = 'jobs';
+
+/** A lock that outlives its process must end well before the shortest retry delay does twice. */
+export const lockLifetime = 60_000;
+const longestWaitAtStop = 15_000;
+export const keepFinished = 24 * 3_600_000;
+
+export const indexes: IndexDeclaration[] = [
+  {
+    collection,
+    key: { name: 1, nextRunAt: 1, priority: -1, lockedAt: 1, disabled: 1 },
+    name: 'findAndLockNextJobIndex',
+  },
+  { collection, key: { lastFinishedAt: 1 }, sparse: true },
+];
+
+/** The scheduler on Agenda, with its jobs in the collection `jobs` of `db`. */
+export function createScheduler({ db, logger, processEvery }: Settings): Scheduler {
+  const repository = new MongoJobRepository({ mongo: db, db: { collection }, ensureIndex: false });
+  let lookedAt: number | undefined;
+  const look = repository.getNextJobToRun.bind(repository);
+  repository.getNextJobToRun = async (...args) => {
+    const found = await look(...args);
+    lookedAt = performance.now();
+    return found;
+  };
+  const jobs: Collection<StoredJob> = db.collection(collection);
+  const agenda = new Agenda({
+    // The repository alone: Agenda's MongoDB backend would add collections and indexes for a log that we do not keep.
+    backend: {
+      name: 'MongoDB',
+      repository,
+      connect: () => repository.connect(),
+      disconnect: () => Promise.resolve(),
+    },
+    name: `${hostname()}:${process.pid}:${randomRequestId().slice(-8)}`,
+    processEvery,
+    defaultLockLifetime: lockLifetime,
+    removeOnComplete: true,
+  });
+
+  let running = 0;
+  let idle: (() => void) | undefined;
+  agenda.on('error', (error) => logger.warn({ err: error }, 'the scheduler reported an error'));
+  agenda.on('fail', (error, job) => logger.warn({ err: error, job: job.attrs.name }, 'a job failed'));
+  agenda.on('start', () => {
+    running += 1;
+  });
+  agenda.on('complete', () => {
+    running -= 1;
+    if (running === 0) idle?.();
+  });
+
+  async function beyond(id: string): Promise<Filter<StoredJob>> {
+    const last = await jobs.findOne(byId(id));
+    if (!last) throw new ApiError('not_found', { description: `The job ${id} has run; list from the start` });
+    // An expression compares values of any types, as the order of the list does: a malformed job hides none.
+    const [ofJob, ofLast] = [{ $ifNull: ['$nextRunAt', null] }, { $literal: last['nextRunAt'] ?? null }];
+    const isLater = { $gt: [ofJob, ofLast] };
+    const isNext = { $and: [{ $eq: [ofJob, ofLast] }, { $gt: ['$_id', last._id] }] };
+    return { $expr: { $or: [isLater, isNext] } };
+  }
+
+  return {
+    define(name, handler) {
+      // One parameter: to Agenda, a function of two is one that calls back, and it would never end.
+      agenda.define<{ key: string }>(name, async (job) => handler(job.attrs.data.key));
+    },
+
+    async at(name, when, key) {
+      // A job that a process has locked may have begun, or died with it: beside such a one, another is made.
+      await agenda
+        .create(name, { key })
+        .unique({ 'data.key': key, lockedAt: null, nextRunAt: { $ne: null } }, { insertOnly: true })
+        .schedule(when)
+        .save();
+    },
+
+    async list({ name, limit, after }) {
+      const found = await jobs
+        .find({
+          // Every name, none and other values included: this one condition makes it a read of the index.
+          name: name ?? { $gte: new MinKey() },
+          ...(after === undefined ? {} : await beyond(after)),
+        })
+        .sort({ nextRunAt: 1, _id: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(readJob);
+    },
+
+    async show(id) {
+      const found = await jobs.findOne(byId(id));
+      return found ? readJob(found) : undefined;
+    },
+
+    async move(id, when, key) {
+      const waiting = { ...byId(id), lockedAt: null, nextRunAt: { $ne: null } };
+      const { matchedCount } = await jobs.updateOne(waiting, {
+        $set: { nextRunAt: when, 'data.key': key },
+      });
+      return matchedCount === 1;
+    },
+
+    async cancel(id) {
+      const heldSince = new Date(Date.now() - lockLifetime);
+      const { deletedCount } = await jobs.deleteOne({ ...byId(id), lockedAt: { $not: { $gte: heldSince } } });
+      return deletedCount === 1;
+    },
+
+    async sweep() {
+      const finished = {
+        nextRunAt: null,
+        lockedAt: null,
+        lastFinishedAt: { $lt: new Date(Date.now() - keepFinished) },
+      };
+      await jobs.deleteMany(finished);
+    },
+
+    async start() {
+      lookedAt = performance.now();
+      await agenda.start();
+    },
+
+    tickAge: () => (lookedAt === undefined ? undefined : (performance.now() - lookedAt) / 1000),
+
+    async stop() {
+      await agenda.stop(false);
+      if (running === 0) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, longestWaitAtStop);
+        idle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    },
+  };
+}
+
+/** Matches nothing where `id` is not one of Agenda's. */
+function byId(id: string): Filter<StoredJob> {
+  return { _id: /^[0-9a-f]{24}$/.test(id) ? ObjectId.createFromHexString(id) : new ObjectId() };
+}

@@ -1,0 +1,43 @@
+import type { Sweep } from '../database/event-draft.ts';
+import type { Logger } from '../telemetry/logging.ts';
+
+/** Milliseconds between sweeps. */
+export const usual = 15_000;
+
+/**
+ * Runs all sweeps one after another, at start and every 15 s; a failed one is tried again with the next round.
+ * @param every milliseconds between the end of a round and the next one
+ */
+export function createSweeper(sweeps: readonly Sweep[], logger: Pick<Logger, 'warn'>, every = usual) {
+  let timer: NodeJS.Timeout | undefined;
+  let round: Promise<void> = Promise.resolve();
+  let lastRoundAt: number | undefined;
+
+  async function sweepAll(): Promise<void> {
+    for (const { name, sweep } of sweeps) {
+      await sweep().catch((error: unknown) => logger.warn({ err: error, sweep: name }, 'a sweep failed'));
+    }
+    lastRoundAt = Date.now();
+  }
+
+  function next(): void {
+    round = sweepAll().finally(() => {
+      if (timer) timer = setTimeout(next, every).unref();
+    });
+  }
+
+  return {
+    start(): void {
+      timer = setTimeout(next, 0).unref();
+    },
+    /** One round now; for tests and for tools. */
+    sweep: sweepAll,
+    /** When the last round ended, milliseconds since the epoch. */
+    lastRoundAt: () => lastRoundAt,
+    async stop(): Promise<void> {
+      clearTimeout(timer);
+      timer = undefined;
+      await round;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { identifierPrefixes, secretPrefixes } from '../../../contracts/identifiers.ts';
+
+/** What a caller may send in the place of something else, by the beginning of its text. */
+const kinds = {
+  clientSecret: { name: 'a client secret', prefixes: [secretPrefixes.clientSecret] },
+  apiKey: { name: 'an API key', prefixes: [secretPrefixes.testKey, secretPrefixes.liveKey] },
+  code: { name: 'an authorization code', prefixes: [secretPrefixes.code] },
+  // Of a JSON Web Token: the base64url of `{"`.
+  accessToken: { name: 'an access token', prefixes: ['eyJ'] },
+  webhookSecret: { name: 'a webhook signing secret', prefixes: [secretPrefixes.webhookSecret] },
+  integrationSecret: { name: 'an integration secret', prefixes: [secretPrefixes.integrationSecret] },
+  operatorToken: { name: 'an operator token', prefixes: [secretPrefixes.operatorToken] },
+  clientId: { name: 'a client id', prefixes: [identifierPrefixes.client] },
+  keyId: { name: 'the id of an API key', prefixes: [identifierPrefixes.apiKey] },
+  partnerId: { name: 'a partner id', prefixes: [identifierPrefixes.partner] },
+  integrationId: { name: 'an integration id', prefixes: [identifierPrefixes.integration] },
+  sessionId: { name: 'a session id', prefixes: [identifierPrefixes.session] },
+  enrollmentId: { name: 'an enrollment id', prefixes: [identifierPrefixes.enrollment] },
+} as const satisfies Record<string, { name: string; prefixes: readonly string[] }>;
+
+export type CredentialKind = keyof typeof kinds;
+
+const shown = (prefixes: readonly string[]) => prefixes.map((prefix) => `${prefix}...`).join(' or ');
+
+/** `an API key (svc_test_...)`: what `text` is by its prefix, which alone is repeated. Undefined for any other text. */
+export function nameKind(text: string): string | undefined {
+  for (const { name, prefixes } of Object.values(kinds)) {
+    const prefix = prefixes.find((one) => text.startsWith(one));
+    if (prefix !== undefined) return `${name} (${shown([prefix])})`;
+  }
+  return undefined;
+}
+
+/**
+ * `client_secret is an API key (svc_test_...), not a client secret (svc_secret_...)`: for refusals, in printable ASCII.
+ * Says nothing about who owns the text, or whether it exists. Undefined where its prefix is not that of another kind.
+ */
+export function wrongKind(field: string, text: string, expected: CredentialKind): string | undefined {
+  const { name, prefixes } = kinds[expected];
+  if (prefixes.some((prefix) => text.startsWith(prefix))) return undefined;
+  const kind = nameKind(text);
+  return kind && `${field} is ${kind}, not ${name} (${shown(prefixes)})`;
+}

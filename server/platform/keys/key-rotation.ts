@@ -1,0 +1,170 @@
+import type { Db } from 'mongodb';
+import { accessTokenLifetimeSeconds } from '../../../contracts/oauth.ts';
+import type { Clock } from '../clock.ts';
+import { isDuplicateKey } from '../database/failures.ts';
+import { readSchema } from '../database/schema.ts';
+import { ApiError } from '../errors.ts';
+import type { Processes } from '../jobs/processes.ts';
+import { inOrder, type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
+import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
+import type { Sealing } from './sealing.ts';
+
+/** Builds that know this schema version read the keys while they run. */
+const rotatingSchema = 2;
+
+/** Milliseconds in which every process has noticed that a newer key signs. */
+const keyReadDelayMs = 60_000;
+
+export const activeFrom = ({ activeAt, createdAt }: KeyDocument): Date => activeAt ?? createdAt;
+
+/**
+ * From when on an old signing key is needed by no token: a newer one has signed for as long as a token lives.
+ * @param all every key, in order
+ * @returns undefined for a key of another use, and for one that no newer key has replaced by `now`
+ */
+export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
+  if (key.use !== 'signing') return undefined;
+  const later = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
+  const replaced = later.filter(({ use }) => use === 'signing').map((each) => activeFrom(each).getTime());
+  const since = Math.min(...replaced);
+  return since <= now ? new Date(since + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs) : undefined;
+}
+
+interface Settings {
+  db: Db;
+  sealing: Sealing;
+  keyring: Pick<Keyring, 'refresh'>;
+  fields: readonly SealedField[];
+  processes: Pick<Processes, 'list'>;
+  clock: Pick<Clock, 'now'>;
+}
+
+export type KeyRotation = ReturnType<typeof createKeyRotation>;
+
+/** Makes keys, and reseals stored secrets under another master key. All methods throw ApiError. */
+export function createKeyRotation({ db, sealing, keyring, fields, processes, clock }: Settings) {
+  const keys = db.collection<KeyDocument>(keyCollection);
+  const list = () => keys.find().sort(inOrder).toArray();
+  const [current] = sealing.masterKeys;
+  const conflict = (description: string) => new ApiError('conflict', { description });
+  const refuse = (description: string) => new ApiError('refused', { description });
+
+  /** A process that seals under another master key would go on making values for it. */
+  async function requireOneMasterKey(): Promise<void> {
+    const others = (await processes.list()).filter(({ masterKeys: [first] }) => first !== current);
+    if (others.length === 0) return;
+    const names = others.map(({ host, pid }) => `${pid} on ${host}`).join(', ');
+    throw new ApiError('refused', {
+      description: `Put the new key first in SVC_MASTER_KEY of every process. These seal under another key: process ${names}`,
+    });
+  }
+
+  /**
+   * Makes the next key of a use. Its number follows from the keys that the decision was made on: of two decisions at the same
+   * time, one is a conflict. No number is given twice, because the newest key is never removed before it has a successor.
+   */
+  async function make(
+    use: 'signing' | 'code',
+    { all, activeAt }: { all: readonly KeyDocument[]; activeAt: Date },
+  ): Promise<KeyDocument> {
+    const ofUse = all.filter((key) => key.use === use);
+    const last = Math.max(...ofUse.map(({ _id }) => Number(_id.slice(use.length + 1))));
+    const key: KeyDocument = {
+      _id: `${use}-${last + 1}`,
+      use,
+      sealed: await sealing.seal(await newKey(use)),
+      createdAt: new Date(clock.now()),
+      activeAt,
+    };
+    await keys.insertOne(key).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? conflict('Another rotation came between; list the keys') : error;
+    });
+    return key;
+  }
+
+  /** The signing key with this id, among all keys. @throws ApiError `not_found`; `refused` for a key of another use */
+  async function signingKey(id: string): Promise<{ key: KeyDocument; all: KeyDocument[] }> {
+    const all = await list();
+    const key = all.find(({ _id }) => _id === id);
+    if (!key) throw new ApiError('not_found', { description: `No key ${id}` });
+    if (key.use === 'signing') return { key, all };
+    throw refuse(`${id} is no signing key: what was made with it could not be recognised any more`);
+  }
+
+  async function remove(id: string): Promise<void> {
+    await keys.deleteOne({ _id: id, use: 'signing' });
+    await keyring.refresh();
+  }
+
+  return {
+    list,
+    masterKeys: sealing.masterKeys,
+    counts: (): Promise<SealedCounts> => countSealed(db, fields),
+
+    /** @param lead milliseconds until the new key is used; it is published from this moment on */
+    async rotate(use: 'signing' | 'code', lead: number): Promise<KeyDocument> {
+      const { version } = await readSchema(db);
+      if (version < rotatingSchema)
+        throw new ApiError('refused', {
+          description:
+            'Older builds do not follow a rotation: finish the upgrade first, with `svcadmin schema finish`',
+        });
+      const now = clock.now();
+      const all = await list();
+      const pending = all.find((key) => key.use === use && activeFrom(key).getTime() > now);
+      if (pending?.activeAt)
+        throw conflict(
+          `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
+        );
+      const key = await make(use, { all, activeAt: new Date(now + lead) });
+      await keyring.refresh();
+      return key;
+    },
+
+    /**
+     * Takes an old signing key out of the published keys, for good.
+     * @returns the key as it was
+     */
+    async retire(id: string): Promise<KeyDocument> {
+      const { key, all } = await signingKey(id);
+      const now = clock.now();
+      const at = retirableFrom(key, all, now);
+      if (!at)
+        throw refuse(`${id} signs, or is going to; only a key that a newer one has replaced can be retired`);
+      if (at.getTime() > now)
+        throw refuse(`Tokens that ${id} has signed may live until ${at.toISOString()}; retire it then`);
+      await remove(id);
+      return key;
+    },
+
+    /**
+     * Takes a signing key out at once, with everything that it has signed. Where it signs, or is going to, another key takes
+     * its place first. May be repeated after an interruption.
+     * @returns the key as it was, and the one that takes its place
+     */
+    async retireCompromised(id: string): Promise<{ key: KeyDocument; replacedBy: string | null }> {
+      const { key, all } = await signingKey(id);
+      const now = clock.now();
+      const isReplaced = retirableFrom(key, all, now) !== undefined;
+      const activeAt = new Date(Math.max(now, activeFrom(key).getTime()));
+      const successor = isReplaced ? undefined : await make('signing', { all, activeAt });
+      await remove(id);
+      return { key, replacedBy: successor?._id ?? null };
+    },
+
+    /** Seals at most `limit` values under the first master key. To be repeated until none is left. */
+    async reseal(limit: number): Promise<{ masterKey: string; resealed: number; left: number }> {
+      await requireOneMasterKey();
+      const counts = await countSealed(db, fields);
+      const missing = [...counts.keys()].filter((name) => !sealing.masterKeys.includes(name));
+      if (missing.length > 0)
+        throw new ApiError('refused', {
+          description: `Values are sealed under ${missing.join(', ')}, which SVC_MASTER_KEY of this process lacks`,
+        });
+      const resealed = await resealSome(db, fields, { sealing, limit });
+      const after = await countSealed(db, fields);
+      const left = [...after].reduce((sum, [name, count]) => (name === current ? sum : sum + count), 0);
+      return { masterKey: current, resealed, left };
+    },
+  };
+}

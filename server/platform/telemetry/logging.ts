@@ -1,0 +1,61 @@
+import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
+import { version } from '../config/version.ts';
+import { isUnavailable } from '../database/failures.ts';
+
+export type { Logger };
+
+/** Paths whose values never reach a log line, wherever a caller puts them by mistake. */
+const secretPaths = [
+  'authorization',
+  'cookie',
+  'code',
+  'client_secret',
+  'clientSecret',
+  'code_verifier',
+  'token',
+  'access_token',
+  'apiKey',
+  'secret',
+  'signingSecret',
+  'state',
+];
+
+/** One level down too; but the `code` of an error (ECONNREFUSED, 11000) is what operators need. */
+const nestedPaths = [
+  ...secretPaths.filter((path) => path !== 'code').map((path) => `*.${path}`),
+  'body.code',
+  'query.code',
+];
+
+/** An error in one line, with the errors that caused it. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = `${error.name}: ${error.message}`;
+  return error.cause === undefined ? own : `${own} ← ${causeOf(error.cause)}`;
+}
+
+/** Failures of the database are expected: they are logged without a stack. */
+const describeError = (error: Error) =>
+  isUnavailable(error) ? { type: error.name, message: causeOf(error) } : stdSerializers.err(error);
+
+/**
+ * The process's log: JSON lines on stdout, or on stderr when stdout belongs to a person (`pretty` start-up lines).
+ * @param level pino level name; `silent` for none
+ * @param roles what this process does
+ * @param destination default: stdout
+ */
+export function createLogger(
+  level: string,
+  roles: Iterable<string> = [],
+  destination?: DestinationStream,
+): Logger {
+  const role = [...roles].join(',');
+  const options = {
+    level,
+    base: { service: 'svc-gateway', version, ...(role && { role }), pid: process.pid },
+    timestamp: stdTimeFunctions.isoTime,
+    serializers: { err: describeError },
+    redact: { paths: [...secretPaths, ...nestedPaths], censor: '[redacted]' },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}

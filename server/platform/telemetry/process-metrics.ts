@@ -1,0 +1,162 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { MongoClient } from 'mongodb';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { DatabaseClock } from '../clock.ts';
+import { version } from '../config/version.ts';
+import { routeOf } from '../http/answer-log.ts';
+import { obstacles, type Readiness } from '../http/readiness.ts';
+
+/** Metrics of every process, in all roles. */
+export interface ProcessMetrics {
+  registry: Registry;
+  /** Call this before the routes of a listener are registered: counts and times its answers. */
+  observeAnswers(app: FastifyInstance): void;
+  /** Call this before the client connects: its pool, and how long the database takes. */
+  observeDatabase(client: MongoClient): void;
+  /** Call this once: what keeps this process from serving, and how far its clock is off. */
+  observeReadiness(readiness: Pick<Readiness, 'known'>, clock: Pick<DatabaseClock, 'offset'>): void;
+}
+
+/** Gauges of prom-client with the suffix that Prometheus keeps for counters. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** Seconds. An exchange takes some milliseconds; after 4.5 s it is answered with 503. */
+const answerBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const databaseBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2];
+
+/** Probes are frequent and would distort the metrics of callers. */
+const isProbe = ({ routeOptions }: FastifyRequest) => routeOptions.logLevel === 'silent';
+
+export function createProcessMetrics({ roles }: { roles: Iterable<string> }): ProcessMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
+
+  new Gauge({
+    name: 'svc_build_info',
+    help: 'Always 1; the labels say which version runs here, on which Node.js, in which roles',
+    labelNames: ['version', 'node', 'role'],
+    registers,
+  }).set({ version, node: process.versions.node, role: [...roles].join(',') }, 1);
+
+  const requests = new Counter({
+    name: 'svc_http_requests_total',
+    help: 'Requests that were answered, by route template and status; probes are not counted',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'svc_http_request_duration_seconds',
+    help: 'From the head of a request to the end of its answer, by route template',
+    labelNames: ['method', 'route'],
+    buckets: answerBuckets,
+    registers,
+  });
+  const databaseDurations = new Histogram({
+    name: 'svc_database_operation_seconds',
+    help: 'How long an operation held a connection to the database: sending it, and waiting for its answer',
+    buckets: databaseBuckets,
+    registers,
+  });
+  const poolWaits = new Histogram({
+    name: 'svc_database_pool_wait_seconds',
+    help: 'How long an operation waited for a connection of the pool',
+    buckets: databaseBuckets,
+    registers,
+  });
+  const poolFailures = new Counter({
+    name: 'svc_database_pool_failures_total',
+    help: 'Operations that got no connection to the database',
+    registers,
+  });
+  const databaseUp = new Gauge({
+    name: 'svc_database_up',
+    help: 'Whether this process knows a member of the database that takes writes',
+    registers,
+  });
+  const connections = new Gauge({
+    name: 'svc_database_connections',
+    help: 'Connections to the database: open ones, and those of them in use',
+    labelNames: ['state'],
+    registers,
+  });
+
+  function count(request: FastifyRequest, reply: FastifyReply): void {
+    const { method } = request;
+    const route = routeOf(request);
+    requests.inc({ method, route, status: reply.statusCode });
+    durations.observe({ method, route }, reply.elapsedTime / 1000);
+  }
+
+  return {
+    registry,
+
+    observeAnswers(app) {
+      app.addHook('onResponse', (request, reply, done) => {
+        if (!isProbe(request)) count(request, reply);
+        done();
+      });
+    },
+
+    observeDatabase(client) {
+      /** Since when each connection has been in use, on the clock of `performance`. */
+      const inUse = new Map<number | '<monitor>', number>();
+      let open = 0;
+      const show = () => {
+        connections.set({ state: 'open' }, open);
+        connections.set({ state: 'in_use' }, inUse.size);
+      };
+      show();
+      client.on('connectionCreated', () => {
+        open += 1;
+        show();
+      });
+      client.on('connectionClosed', ({ connectionId }) => {
+        open -= 1;
+        inUse.delete(connectionId);
+        show();
+      });
+      client.on('connectionCheckedOut', ({ connectionId, durationMS }) => {
+        poolWaits.observe(durationMS / 1000);
+        inUse.set(connectionId, performance.now());
+        show();
+      });
+      client.on('connectionCheckedIn', ({ connectionId }) => {
+        const since = inUse.get(connectionId);
+        inUse.delete(connectionId);
+        if (since !== undefined) databaseDurations.observe((performance.now() - since) / 1000);
+        show();
+      });
+      client.on('connectionCheckOutFailed', () => poolFailures.inc());
+      client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
+        databaseUp.set([...servers.values()].some(({ isWritable }) => isWritable) ? 1 : 0);
+      });
+    },
+
+    observeReadiness(readiness, clock) {
+      new Gauge({
+        name: 'svc_ready',
+        help: 'Whether this process can serve as far as this reason goes: 0 where it is a reason against',
+        labelNames: ['reason'],
+        registers,
+        collect() {
+          const against = new Set(readiness.known().map(({ obstacle }) => obstacle));
+          for (const reason of obstacles) this.set({ reason }, against.has(reason) ? 0 : 1);
+        },
+      });
+      new Gauge({
+        name: 'svc_clock_offset_seconds',
+        help: "The database's time minus that of this machine, when it was last measured",
+        registers,
+        collect() {
+          this.set(clock.offset() / 1000);
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { failureOf } from '../http/answer-log.ts';
+
+/** Methods that the stable semantic conventions of OpenTelemetry know; every other one is `_OTHER`. */
+const knownMethods = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+]);
+
+/** A part of a path that cannot be an identifier or a secret. */
+const plainWord = /^\.?[a-z][a-z-]{0,31}$/;
+
+/** Identifiers of people and codes are in paths: a route's template takes their place, or `*` where there is no route. */
+function pathOf({ url, routeOptions }: FastifyRequest): string {
+  if (routeOptions.url !== undefined) return routeOptions.url;
+  const [path = '/'] = url.split('?', 1);
+  const parts = path.split('/').slice(0, 8);
+  return parts.map((part) => (part === '' || plainWord.test(part) ? part : '*')).join('/');
+}
+
+/** Name and attributes of the span of a request, as they are known at its start. */
+export function requestSpan(request: FastifyRequest): { name: string; attributes: Attributes } {
+  const { method, routeOptions, protocol, raw, id } = request;
+  const isKnown = knownMethods.has(method);
+  const route = routeOptions.url;
+  return {
+    name: [isKnown ? method : 'HTTP', route].filter(Boolean).join(' '),
+    attributes: {
+      'http.request.method': isKnown ? method : '_OTHER',
+      ...(!isKnown && { 'http.request.method_original': method }),
+      ...(route !== undefined && { 'http.route': route }),
+      'url.scheme': protocol === 'https' ? 'https' : 'http',
+      'url.path': pathOf(request),
+      'network.protocol.version': raw.httpVersion,
+      'svc.request_id': id,
+    },
+  };
+}
+
+/**
+ * What the answer adds. A 4xx is no error of a server, so `svc.error` alone names its code; `error.type` is on a 5xx, and
+ * on a request whose caller disconnected before the answer.
+ */
+export function answerAttributes(request: FastifyRequest, { raw, statusCode }: FastifyReply): Attributes {
+  const failure = failureOf(request)?.code;
+  const named = failure === undefined ? {} : { 'svc.error': failure };
+  if (!raw.headersSent) return { ...named, 'error.type': 'client_disconnected' };
+  return {
+    ...named,
+    'http.response.status_code': statusCode,
+    ...(statusCode >= 500 && { 'error.type': failure ?? String(statusCode) }),
+  };
+}

@@ -1,0 +1,167 @@
+import {
+  type Attributes,
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { CommandStartedEvent, MongoClient } from 'mongodb';
+import { version } from '../config/version.ts';
+import { failureOf } from '../http/answer-log.ts';
+import { answerAttributes, requestSpan } from './request-span.ts';
+import { readTraceparent } from './trace-context.ts';
+
+/** Traces of this process. Where there is no collector there is no such object, and nothing is installed. */
+export interface Tracing {
+  /** Call this before the routes of a listener are registered: a span for each request. */
+  observeRequests(app: FastifyInstance): void;
+  /** Call this with a client that monitors its commands: a span for each batch that a traced request causes. */
+  observeDatabase(client: MongoClient): void;
+  /** Runs `work` as a span. `causes`: the `traceparent` of what it is done for; the first is the parent. */
+  span<T>(of: SpanOf, work: (span: Span) => Promise<T>): Promise<T>;
+  /** Sends the remaining spans. */
+  stop(): Promise<void>;
+}
+
+interface SpanOf {
+  name: string;
+  kind?: SpanKind;
+  causes: readonly (string | undefined)[];
+  attributes?: Attributes;
+}
+
+/** The header for what a span causes. */
+export function traceparentOf(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+function remoteContext(traceparent: string | undefined): Context | undefined {
+  const valid = readTraceparent(traceparent)?.traceparent;
+  if (!valid) return undefined;
+  const [, traceId = '', spanId = '', flags = '00'] = valid.split('-');
+  const spanContext = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+  return trace.setSpanContext(ROOT_CONTEXT, spanContext);
+}
+
+function end(span: Span, failure?: { code?: string; message: string }): void {
+  if (failure) span.setStatus({ code: SpanStatusCode.ERROR, message: failure.message });
+  span.end();
+}
+
+/** Spans of requests. A span ends when the response or its connection ends. */
+function observeRequestsWith(tracer: Tracer, app: FastifyInstance): void {
+  const contexts = new WeakMap<FastifyRequest, Context>();
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const parent = remoteContext(request.raw.headers['traceparent'] as string | undefined);
+    const { name, attributes } = requestSpan(request);
+    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent ?? ROOT_CONTEXT);
+    // From here on the request is part of this span: for the log, and for what it causes.
+    request.raw.headers['traceparent'] = traceparentOf(span);
+    if (!parent) request.log = request.log.child({ traceId: span.spanContext().traceId });
+    reply.raw.once('close', () => {
+      span.setAttributes(answerAttributes(request, reply));
+      const failure = failureOf(request) ?? { message: 'answered with 5xx' };
+      end(span, reply.statusCode >= 500 ? failure : undefined);
+    });
+    const current = trace.setSpan(ROOT_CONTEXT, span);
+    contexts.set(request, current);
+    context.with(current, done);
+  });
+  // The events of the body come in the context of the connection.
+  app.addHook('preValidation', (request, _reply, done) => {
+    context.with(contexts.get(request) ?? ROOT_CONTEXT, done);
+  });
+}
+
+/** How many documents or statements a command carries. */
+const sizeOf = ({ command }: CommandStartedEvent): number =>
+  ['documents', 'updates', 'deletes'].map((name) => command[name]).find(Array.isArray)?.length ?? 1;
+
+function observeDatabaseWith(tracer: Tracer, client: MongoClient): void {
+  const spans = new Map<number, Span>();
+  client.on('commandStarted', (event) => {
+    // Commands without a request, such as those of a sweep, are not traced.
+    if (!trace.getSpan(context.active())) return;
+    const { commandName, command, requestId } = event;
+    const collection = String(command[commandName]);
+    const attributes = {
+      'db.system.name': 'mongodb',
+      'db.operation.name': commandName,
+      'db.collection.name': collection,
+      'db.operation.batch.size': sizeOf(event),
+    };
+    spans.set(
+      requestId,
+      tracer.startSpan(`${commandName} ${collection}`, { kind: SpanKind.CLIENT, attributes }),
+    );
+  });
+  const finish = (requestId: number, failure?: Error) => {
+    const span = spans.get(requestId);
+    spans.delete(requestId);
+    if (span) end(span, failure);
+  };
+  client.on('commandSucceeded', ({ requestId }) => finish(requestId));
+  client.on('commandFailed', ({ requestId, failure }) => finish(requestId, failure));
+}
+
+/** Loads the SDK, which is not loaded anywhere else, and sends spans to `endpoint` by OTLP over HTTP. */
+export async function startTracing({
+  endpoint,
+  roles,
+}: {
+  endpoint: string;
+  roles: Iterable<string>;
+}): Promise<Tracing> {
+  const [{ BasicTracerProvider, BatchSpanProcessor }, exporter, { resourceFromAttributes }, hooks] =
+    await Promise.all([
+      import('@opentelemetry/sdk-trace-base'),
+      import('@opentelemetry/exporter-trace-otlp-http'),
+      import('@opentelemetry/resources'),
+      import('@opentelemetry/context-async-hooks'),
+    ]);
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`;
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': 'svc-gateway',
+      'service.version': version,
+      'svc.role': [...roles].join(','),
+    }),
+    spanProcessors: [new BatchSpanProcessor(new exporter.OTLPTraceExporter({ url }))],
+  });
+  context.setGlobalContextManager(new hooks.AsyncLocalStorageContextManager().enable());
+  const tracer = provider.getTracer('svc-gateway', version);
+
+  return {
+    observeRequests: (app) => observeRequestsWith(tracer, app),
+    observeDatabase: (client) => observeDatabaseWith(tracer, client),
+
+    async span({ name, kind = SpanKind.INTERNAL, causes, attributes = {} }, work) {
+      const [parent = ROOT_CONTEXT, ...others] = causes.flatMap((cause) => remoteContext(cause) ?? []);
+      const links = others.flatMap((other) => {
+        const linked = trace.getSpanContext(other);
+        return linked ? [{ context: linked }] : [];
+      });
+      const span = tracer.startSpan(name, { kind, attributes, links }, parent);
+      try {
+        return await context.with(trace.setSpan(ROOT_CONTEXT, span), work, undefined, span);
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR, message: String(error) });
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+
+    async stop() {
+      await provider.shutdown();
+      context.disable();
+    },
+  };
+}

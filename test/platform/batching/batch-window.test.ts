@@ -1,0 +1,93 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createBatchWindow } from '../../../server/platform/batching/batch-window.ts';
+
+/** A window over a batch that the test fills; says when it was closed. */
+function opened(fixed?: { ms: number; items: number }) {
+  let size = 0;
+  let closed = false;
+  const window = createBatchWindow(() => size, fixed);
+  return {
+    isClosed: () => closed,
+    add(items: number) {
+      size += items;
+      window.itemAdded();
+    },
+    begin(items: number) {
+      size = items;
+      closed = false;
+      void window.wait().then(() => {
+        closed = true;
+      });
+    },
+  };
+}
+
+/** Lets so many milliseconds pass, then two turns of the event loop. */
+async function pass(ms: number): Promise<void> {
+  vi.advanceTimersByTime(ms);
+  for (let n = 0; n < 2; n += 1) await nextTurn();
+}
+
+/** A batch of `items` that was sent, so that the next one expects as many. */
+async function sent(items: number) {
+  const batch = opened();
+  batch.begin(items);
+  await pass(2);
+  expect(batch.isClosed()).toBe(true);
+  return batch;
+}
+
+describe('a batch', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([1, 2, 3])('goes without a wait after one of %i', async (items) => {
+    const batch = await sent(items);
+    batch.begin(1);
+    await pass(0);
+    expect(batch.isClosed()).toBe(true);
+  });
+
+  it('goes as soon as it is as large as the last one', async () => {
+    const batch = await sent(4);
+    batch.begin(1);
+    batch.add(2);
+    await pass(0);
+    expect(batch.isClosed()).toBe(false);
+    batch.add(1);
+    await pass(0);
+    expect(batch.isClosed()).toBe(true);
+  });
+
+  it('goes after 2 ms where it stays smaller, and the next one expects fewer', async () => {
+    const batch = await sent(50);
+    batch.begin(1);
+    await pass(1);
+    expect(batch.isClosed()).toBe(false);
+    await pass(1);
+    expect(batch.isClosed()).toBe(true);
+    batch.begin(1);
+    await pass(0);
+    expect(batch.isClosed()).toBe(true);
+  });
+
+  it('waits for fixed numbers each time, where there are any', async () => {
+    const batch = opened({ ms: 10, items: 2 });
+    for (const _time of ['first', 'second']) {
+      batch.begin(1);
+      await pass(9);
+      expect(batch.isClosed()).toBe(false);
+      await pass(1);
+      expect(batch.isClosed()).toBe(true);
+    }
+    batch.begin(1);
+    batch.add(1);
+    await pass(0);
+    expect(batch.isClosed()).toBe(true);
+  });
+});

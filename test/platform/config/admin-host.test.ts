@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { adminHostFault } from '../../../server/platform/config/admin-host.ts';
+
+describe('adminHostFault', () => {
+  it.each([
+    '127.0.0.1',
+    '127.9.9.9',
+    '::1',
+    'localhost',
+    '10.1.2.3',
+    '172.31.0.1',
+    '192.168.1.1',
+    'fd00::1',
+    'fe80::1',
+  ])('lets %s pass', (host) => {
+    expect(adminHostFault(host)).toBeUndefined();
+  });
+  it.each(['0.0.0.0', '::', '8.8.8.8', '172.32.0.1', '2001:db8::1', '::ffff:8.8.8.8', 'admin.example'])(
+    'refuses %s',
+    (host) => {
+      expect(adminHostFault(host)).toContain(host);
+    },
+  );
+});

@@ -1,0 +1,365 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../../../server/platform/config/config.ts';
+import { honouredOptions } from '../../../server/platform/database/uri-options.ts';
+
+const key = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const production = {
+  SVC_ENVIRONMENT: 'production',
+  SVC_MASTER_KEY: key(1),
+  SVC_ADMIN_TOKEN: 'x'.repeat(32),
+  MONGODB_URI: 'mongodb://db.example/svc',
+  SVC_BASE_URL: 'https://verify.example',
+  SVC_LEGAL_NAME: 'SVC Identity Ltd',
+  SVC_PRIVACY_URL: 'https://svc.example/privacy',
+  SVC_TERMS_URL: 'https://svc.example/terms',
+  SVC_HELP_ADDRESS: 'help@svc.example',
+};
+
+function faultsOf(environment: Record<string, string>): readonly string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('defaults', () => {
+  it('are those of a trial on one machine', () => {
+    expect(readConfig({})).toMatchObject({
+      environment: 'development',
+      public: { host: '127.0.0.1', port: 8080 },
+      admin: { host: '127.0.0.1', port: 8081 },
+      baseUrl: 'http://localhost:8080',
+      roles: new Set(['api', 'admin', 'worker']),
+      mongodbUri: undefined,
+      dataDir: resolve('.svc'),
+      masterKeys: undefined,
+      adminToken: undefined,
+      webhooks: { retryDelays: [60_000, 300_000], localhost: true },
+      priceCents: 50,
+      startsPerMinute: 300,
+      logLevel: 'info',
+      trustProxy: false,
+    });
+  });
+
+  it('hold for an empty variable as for a missing one', () => {
+    const names = ['SVC_PORT', 'SVC_BASE_URL', 'MONGODB_URI', 'SVC_MASTER_KEY', 'SVC_PRICE_CENTS'];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
+  });
+
+  it('deliver to localhost in development only', () => {
+    expect(readConfig(production).webhooks.localhost).toBe(false);
+    expect(readConfig({ ...production, SVC_LOCALHOST_WEBHOOKS: 'on' }).webhooks.localhost).toBe(true);
+    expect(readConfig({ SVC_LOCALHOST_WEBHOOKS: 'off' }).webhooks.localhost).toBe(false);
+  });
+});
+
+describe('the listener for probes and metrics', () => {
+  const healthOf = (env: Record<string, string>) => readConfig(env).health;
+
+  it('is there for every process without the admin role', () => {
+    for (const role of ['worker', 'api']) {
+      expect(healthOf({ SVC_ROLES: role })).toEqual({ host: '127.0.0.1', port: 8083, byDefault: true });
+    }
+    expect(healthOf({})).toBeUndefined();
+    expect(healthOf({ SVC_ROLES: 'worker', SVC_HEALTH_PORT: 'off' })).toBeUndefined();
+  });
+
+  it('is where SVC_HEALTH_PORT says, whatever the roles', () => {
+    expect(healthOf({ SVC_HEALTH_PORT: '9100' })).toEqual({
+      host: '127.0.0.1',
+      port: 9100,
+      byDefault: false,
+    });
+  });
+});
+
+describe('the private address for other processes', () => {
+  const peerOf = (text: string) => readConfig({ SVC_PEER_ADDRESS: text }).peer;
+
+  it('is that of the machine, at a free port, unless another is set', () => {
+    expect(readConfig({}).peer).toEqual({ port: 0 });
+    expect(peerOf('off')).toBeUndefined();
+    expect(peerOf('10.0.0.5')).toEqual({ host: '10.0.0.5', port: 0 });
+    expect(peerOf('10.0.0.5:9000')).toEqual({ host: '10.0.0.5', port: 9_000 });
+    expect(peerOf('pod-1.svc:9000')).toEqual({ host: 'pod-1.svc', port: 9_000 });
+    expect(peerOf('fd00::5')).toEqual({ host: 'fd00::5', port: 0 });
+    expect(peerOf('[fd00::5]:9000')).toEqual({ host: 'fd00::5', port: 9_000 });
+  });
+
+  it.each(['10.0.0.5:', ':9000', '10.0.0.5:65536', '[10.0.0.5]:1', '[fd00::5', 'http://a', 'a b', 'a:1:2'])(
+    'is not %s',
+    (text) => {
+      expect(() => peerOf(text)).toThrow(/SVC_PEER_ADDRESS: expected off/);
+    },
+  );
+});
+
+describe('values', () => {
+  it('are read into what they mean', () => {
+    const config = readConfig({
+      SVC_PORT: '9000',
+      SVC_BASE_URL: 'https://verify.example/svc//',
+      SVC_ROLES: 'api, worker',
+      SVC_WEBHOOK_RETRY_DELAYS: '500ms,1.5h',
+      SVC_MASTER_KEY: `${key(1)},${key(2)}`,
+      SVC_PRICE_CENTS: '0',
+      SVC_TRUST_PROXY: '10.0.0.0/8',
+    });
+    expect(config).toMatchObject({
+      public: { port: 9000 },
+      baseUrl: 'https://verify.example/svc',
+      roles: new Set(['api', 'worker']),
+      webhooks: { retryDelays: [500, 5_400_000] },
+      masterKeys: [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)],
+      priceCents: 0,
+      trustProxy: '10.0.0.0/8',
+    });
+  });
+
+  it('may lift the limit of starts', () => {
+    expect(readConfig({ SVC_STARTS_PER_MINUTE: '20' }).startsPerMinute).toBe(20);
+    expect(readConfig({ SVC_STARTS_PER_MINUTE: 'off' }).startsPerMinute).toBeUndefined();
+  });
+
+  it('wait 5 s between the end of readiness and of the listeners, outside development', () => {
+    expect(readConfig({}).drainDelay).toBe(0);
+    expect(readConfig(production).drainDelay).toBe(5_000);
+    expect(readConfig({ ...production, SVC_DRAIN_DELAY: '20s' }).drainDelay).toBe(20_000);
+  });
+
+  it('follow the port in the base URL where none is given', () => {
+    expect(readConfig({ SVC_PORT: '9000' }).baseUrl).toBe('http://localhost:9000');
+  });
+
+  it('are frozen', () => {
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+});
+
+describe('faults', () => {
+  it('are all named at once, one line each', () => {
+    const wrong = {
+      SVC_PORT: '65536',
+      SVC_ADMIN_PORT: 'http',
+      SVC_BASE_URL: 'ftp://x',
+      SVC_ENVIRONMENT: 'prod',
+      SVC_ROLES: 'api,web',
+      MONGODB_URI: 'postgres://x',
+      SVC_MASTER_KEY: 'short',
+      SVC_ADMIN_TOKEN: 'short',
+      SVC_WEBHOOK_RETRY_DELAYS: '60s',
+      SVC_LOCALHOST_WEBHOOKS: 'maybe',
+      SVC_PRICE_CENTS: '0.5',
+      SVC_STARTS_PER_MINUTE: '0',
+      SVC_LOG_LEVEL: 'loud',
+      SVC_TRUST_PROXY: '10.0.0.0/33',
+      SVC_LEGAL_NAME: 'SVC\u202E Ltd',
+      SVC_PRIVACY_URL: 'http://svc.example/privacy',
+      SVC_TERMS_URL: 'https://svc.example@evil.example/',
+      SVC_HELP_ADDRESS: 'ask us',
+    };
+    const faults = faultsOf(wrong);
+    for (const name of Object.keys(wrong)) expect(faults.join('\n')).toMatch(new RegExp(`^${name}: `, 'm'));
+    expect(new ConfigError(faults).message.split('\n')).toHaveLength(faults.length + 1);
+  });
+
+  it('name what is missing beside what is malformed', () => {
+    const faults = faultsOf({
+      SVC_ENVIRONMENT: 'production',
+      SVC_PORT: 'http',
+      SVC_ADMIN_HOST: '0.0.0.0',
+      SVC_OIDC_SOURCES: 'nowhere.json',
+    });
+    expect(faults.map((fault) => fault.split(':', 1)[0])).toEqual([
+      ...[
+        'SVC_PORT',
+        'SVC_MASTER_KEY',
+        'SVC_ADMIN_TOKEN',
+        'SVC_BASE_URL',
+        'MONGODB_URI',
+        'SVC_LEGAL_NAME',
+        'SVC_PRIVACY_URL',
+        'SVC_TERMS_URL',
+        'SVC_HELP_ADDRESS',
+        'SVC_ADMIN_HOST',
+        'SVC_OIDC_SOURCES',
+      ],
+    ]);
+  });
+
+  it('are none for a public admin listener that a proxy gives TLS', () => {
+    expect(faultsOf({ SVC_ADMIN_HOST: '0.0.0.0', SVC_ADMIN_ALLOW_PUBLIC: 'on' })).toEqual([]);
+  });
+
+  it('never repeat a secret that is malformed', () => {
+    const environment = { SVC_MASTER_KEY: 'c2VjcmV0LXRoYXQtaXMtc2hvcnQ', SVC_ADMIN_TOKEN: 'hunter2' };
+    expect(faultsOf(environment).join()).not.toMatch(/c2VjcmV0|hunter2/);
+  });
+
+  it.each(Object.keys(production).slice(1))('name %s where production lacks it', (name) => {
+    const { [name as keyof typeof production]: _missing, ...rest } = production;
+    expect(faultsOf(rest)).toEqual([expect.stringMatching(new RegExp(`^${name}: required`))]);
+    const inStaging = faultsOf({ ...rest, SVC_ENVIRONMENT: 'staging' });
+    expect(inStaging).toHaveLength(
+      ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'SVC_BASE_URL'].includes(name) ? 1 : 0,
+    );
+  });
+
+  it.each(['staging', 'production'])('name a base URL that is not https in %s', (environment) => {
+    const given = { ...production, SVC_ENVIRONMENT: environment, SVC_BASE_URL: 'http://verify.example' };
+    expect(faultsOf(given)).toEqual(['SVC_BASE_URL: must be https outside development']);
+  });
+
+  it.each([
+    'https://verify.example/?tenant=1',
+    'https://verify.example/svc?',
+    'https://verify.example/#top',
+    'https://verify.example/svc#',
+    'https://user:secret@verify.example',
+    'https://verify.example/:id',
+    'https://verify.example/*',
+    'https://verify.example/%7Esvc',
+    'HTTPS://verify.example',
+  ])('SVC_BASE_URL is refused where it is %s, which no issuer is (RFC 8414 2)', (address) => {
+    expect(faultsOf({ ...production, SVC_BASE_URL: address })).toEqual([
+      expect.stringMatching(/^SVC_BASE_URL: must have no query, fragment or user name/),
+    ]);
+  });
+
+  it.each(['https://verify.example:8443/', 'http://[::1]:8080', 'https://verify.example/a/b-c_d.e~f'])(
+    'SVC_BASE_URL may be %s',
+    (address) => {
+      expect(readConfig({ SVC_BASE_URL: address }).baseUrl).toBe(address.replace(/\/$/, ''));
+    },
+  );
+
+  it.each([
+    'w=1',
+    'w=majority',
+    'journal=false',
+    'j=false',
+    'readConcernLevel=local',
+    'READCONCERNLEVEL=local',
+    'wtimeoutMS=1',
+    'readPreference=secondary',
+  ])('name an option of MONGODB_URI that would override the durability: %s', (option) => {
+    const uri = `mongodb://user:pass@db.example/svc?tls=true&${option}&retryWrites=true`;
+    const [name] = option.split('=');
+    expect(faultsOf({ MONGODB_URI: uri })).toEqual([
+      `MONGODB_URI: must not set ${name}: this service decides how durable writes are`,
+    ]);
+  });
+
+  it.each([
+    'socketTimeoutMS=60000',
+    'serverSelectionTimeoutMS=1',
+    'connectTimeoutMS=1',
+    'WAITQUEUETIMEOUTMS=1',
+    'timeoutMS=100',
+    'heartbeatFrequencyMS=60000',
+  ])('name an option of MONGODB_URI that would change how long an answer takes: %s', (option) => {
+    const [name] = option.split('=');
+    expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?maxPoolSize=50&${option}` })).toEqual([
+      `MONGODB_URI: must not set ${name}: this service decides how long it waits, so that it answers a billable request within 5 s`,
+    ]);
+  });
+
+  it.each(['loadBalanced=true', 'useBigInt64=true', 'raw=true', 'promoteLongs=false', 'misspelt=1'])(
+    'name any other option of MONGODB_URI that is not honoured: %s',
+    (option) => {
+      const [name] = option.split('=');
+      expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${option}` })).toEqual([
+        `MONGODB_URI: must not set ${name}: this service does not honour it`,
+      ]);
+    },
+  );
+
+  it('name each option of MONGODB_URI that is not honoured, by its kind', () => {
+    const uri = 'mongodb://db.example/svc?w=1&socketTimeoutMS=1&j=true&raw=true';
+    expect(faultsOf({ MONGODB_URI: uri })).toEqual([
+      expect.stringMatching(/^MONGODB_URI: must not set w, j: /),
+      expect.stringMatching(/^MONGODB_URI: must not set socketTimeoutMS: /),
+      expect.stringMatching(/^MONGODB_URI: must not set raw: /),
+    ]);
+  });
+
+  it('are none for an option of MONGODB_URI that is honoured, and each of those is documented', async () => {
+    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const [, table = ''] = /\n\| options of `MONGODB_URI`[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/.exec(page) ?? [];
+    const cell = (row: string, n: number) =>
+      [...(row.split('|')[n] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    const rows = table.trim().split('\n');
+    const documented = rows.filter((row) => row.includes('| yes')).flatMap((row) => cell(row, 1));
+    expect(documented.toSorted()).toEqual([...honouredOptions].toSorted());
+    const given = honouredOptions.map((name) => `${name}=x`).join('&');
+    expect(faultsOf({ MONGODB_URI: `mongodb+srv://db.example/svc?${given}` })).toEqual([]);
+    const refused = rows.filter((row) => row.includes('| no')).flatMap((row) => cell(row, 1));
+    expect(refused.length).toBeGreaterThan(10);
+    for (const name of refused)
+      expect(faultsOf({ MONGODB_URI: `mongodb://db.example/svc?${name}=x` })).toHaveLength(1);
+  });
+
+  it.each([
+    ['off', false],
+    ['on', true],
+    ['2', 2],
+    ['10.0.0.0/8, 2001:db8::/32,192.0.2.1', '10.0.0.0/8,2001:db8::/32,192.0.2.1'],
+    ['loopback', 'loopback'],
+  ])('are none for SVC_TRUST_PROXY=%s', (text, trusted) => {
+    expect(readConfig({ SVC_TRUST_PROXY: text }).trustProxy).toBe(trusted);
+  });
+
+  it.each(['yes', '0', '-1', '10.0.0.0/33', 'proxy.example', '10.0.0.0/8,'])(
+    'name SVC_TRUST_PROXY=%s',
+    (text) => {
+      expect(faultsOf({ SVC_TRUST_PROXY: text })).toEqual([
+        expect.stringMatching(/^SVC_TRUST_PROXY: expected/),
+      ]);
+    },
+  );
+
+  it.each([
+    ['api', 'off'],
+    ['worker', 'off'],
+    ['api,worker', 'off'],
+  ])(
+    'are none for a process of the roles %s without SVC_ADMIN_TOKEN, which it does not need',
+    (roles, token) => {
+      const { SVC_ADMIN_TOKEN: _, ...others } = production;
+      expect(readConfig({ ...others, SVC_ROLES: roles }).adminToken).toBe(token);
+      expect(readConfig({ SVC_ROLES: roles }).adminToken).toBeUndefined();
+    },
+  );
+
+  it.each(['admin', 'api,admin'])(
+    'name a missing SVC_ADMIN_TOKEN of a process with the roles %s',
+    (roles) => {
+      const { SVC_ADMIN_TOKEN: _, ...others } = production;
+      expect(faultsOf({ ...others, SVC_ROLES: roles })).toEqual([
+        'SVC_ADMIN_TOKEN: required outside development',
+      ]);
+    },
+  );
+
+  it('are none for a complete production', () => {
+    const { environment, imprint } = readConfig(production);
+    expect(environment).toBe('production');
+    expect(imprint).toEqual({
+      legalName: 'SVC Identity Ltd',
+      privacyUrl: 'https://svc.example/privacy',
+      termsUrl: 'https://svc.example/terms',
+      helpAddress: 'help@svc.example',
+    });
+  });
+
+  it('are none for help at a web address', () => {
+    const SVC_HELP_ADDRESS = 'https://svc.example/help';
+    expect(readConfig({ SVC_HELP_ADDRESS }).imprint.helpAddress).toBe(SVC_HELP_ADDRESS);
+  });
+});

@@ -1,0 +1,109 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../server/platform/config/config.ts';
+import { createTrust } from '../../../server/verification/sources/wallet/trust.ts';
+import { buildCertificate, toPem } from '../../../server/verification/test-wallet/certificate-builder.ts';
+import { accessCertificate, createTestIssuer } from '../../../server/verification/test-wallet/issuer.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+
+const now = Date.now();
+const issuerOf = () => createTestIssuer({ key: randomBytes(32), statusUri: 'https://x.test/s', now });
+const anchor = issuerOf().anchorPem;
+const directory = temporaryFolder('wallets');
+
+const age = { name: 'age-app', label: 'Age app', profile: 'eu-age-verification', trustAnchors: anchor };
+const { certificates, key } = accessCertificate(randomBytes(32), now);
+const person = {
+  ...age,
+  name: 'eudi',
+  profile: 'eudi-pid',
+  access: { certificates, key: { env: 'EUDI_KEY' } },
+};
+
+const read = (list: object[], more: Record<string, string> = {}) =>
+  readConfig({ SVC_WALLET_SOURCES: JSON.stringify(list), ...more }).walletSources;
+
+describe('SVC_WALLET_SOURCES', () => {
+  it('is a list of sources, each with what its profile has', () => {
+    expect(readConfig({}).walletSources).toEqual([]);
+    const [first, second] = read([age, person], { EUDI_KEY: key });
+    expect(first).toMatchObject({ docType: 'eu.europa.ec.av.1', scheme: 'av', modes: ['test', 'live'] });
+    expect(second).toMatchObject({
+      scheme: 'openid4vp',
+      access: { certificates, key, clientId: 'x509_hash' },
+    });
+  });
+
+  it.each<[string, object[], string]>([
+    ['a name twice', [age, age], 'age-app is there twice'],
+    ['the name of a source that is always there', [{ ...age, name: 'test-wallet-age' }], 'always there'],
+    ['no trust anchor', [{ ...age, trustAnchors: '/nowhere.pem' }], 'trustAnchors cannot be read (ENOENT)'],
+    ['trust anchors that are none', [{ ...age, trustAnchors: '-----BEGIN nothing' }], 'no PEM certificate'],
+    ['a PID without access certificate', [{ ...person, access: undefined }], 'is required for eudi-pid'],
+    ['a key that is not there', [person], 'the variable of access.key is not set'],
+    ['a scheme of the web', [{ ...age, scheme: 'javascript' }], 'scheme'],
+    ['a stable identifier in a proof of age', [{ ...age, stableIdentifier: true }], 'is not part of'],
+  ])('is refused with %s', (_what, list, fault) => {
+    expect(() => read(list)).toThrow(fault);
+  });
+
+  it('is refused with a key of another certificate, and never shows it', () => {
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const pem = other.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    const attempt = () => read([person], { EUDI_KEY: pem });
+    expect(attempt).toThrow('does not belong to the certificate');
+    expect(attempt).not.toThrow('PRIVATE KEY');
+  });
+
+  it('is refused with an access certificate that is self-signed', () => {
+    const own = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const subject = { country: 'EU', name: 'relying party' };
+    const self = buildCertificate({ subject, key: own, notBefore: now - 1000, notAfter: now + 1000 });
+    const access = { certificates: toPem(self), key: { env: 'EUDI_KEY' } };
+    const pem = own.export({ format: 'pem', type: 'pkcs8' }).toString();
+    expect(() => read([{ ...person, access }], { EUDI_KEY: pem })).toThrow(
+      'eudi: access.certificates: the first certificate is self-signed',
+    );
+  });
+
+  it('shares no name with an OpenID provider', () => {
+    const oidc = [{ name: 'age-app', label: 'x', issuer: 'https://id.test', clientId: 'x' }];
+    expect(() => read([age], { SVC_OIDC_SOURCES: JSON.stringify(oidc) })).toThrow('name of another source');
+  });
+});
+
+describe('a file of trust anchors', () => {
+  it('is read again when it changes, and keeps the last ones while it cannot be used', () => {
+    const file = join(directory, 'anchors.pem');
+    const lines: object[] = [];
+    const logger = { info: (line: object) => lines.push(line), error: (line: object) => lines.push(line) };
+    let uptime = 0;
+    const write = (text: string, at: number) => {
+      writeFileSync(file, text);
+      utimesSync(file, at, at);
+      uptime += 5_000;
+    };
+    write(anchor, 1_000);
+    const trust = createTrust({
+      given: file,
+      source: 'age-app',
+      logger: logger as never,
+      uptime: () => uptime,
+    });
+    const first = trust.anchors()[0]?.x509.fingerprint256;
+    write(issuerOf().anchorPem, 2_000);
+    const second = trust.anchors()[0]?.x509.fingerprint256;
+    expect(second).not.toBe(first);
+    expect(trust.fault(now)).toBeUndefined();
+    write('not PEM', 3_000);
+    expect(trust.anchors()[0]?.x509.fingerprint256).toBe(second);
+    expect(trust.fault(now)).toBe('it contains no PEM certificate');
+    write(anchor, 4_000);
+    expect(trust.anchors()[0]?.x509.fingerprint256).toBe(first);
+    expect(trust.fault(now)).toBeUndefined();
+    expect(lines).toHaveLength(3);
+    expect(trust.fault(now + 900 * 86_400_000)).toBe('no trust anchor is a valid certificate authority');
+  });
+});

@@ -1,0 +1,261 @@
+import { BSON, type Db } from 'mongodb';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../../server/platform/database/connect.ts';
+import { type Allowance, createRequestLimits } from '../../../server/platform/http/request-limits.ts';
+import { freshDatabase } from '../../harness/database.ts';
+import { manualClock } from '../../harness/server.ts';
+import { momentAt } from '../../oauth/oauth-server.ts';
+
+const key = Buffer.alloc(32, 7);
+
+/** Two processes on one database, 10 s into a minute. */
+async function twoProcesses() {
+  const { db } = await freshDatabase();
+  const clock = manualClock(momentAt(30, 10));
+  return {
+    db,
+    clock,
+    limits: [createRequestLimits({ db, clock, key }), createRequestLimits({ db, clock, key })] as const,
+  };
+}
+
+/** One process, and the commands that it has sent since they were last asked for. */
+async function watched() {
+  const { uri } = await freshDatabase();
+  const { client, db } = await connect({ uri, embedded: false, appName: 'test', monitorCommands: true });
+  onTestFinished(() => client.close());
+  const names: string[] = [];
+  client.on('commandStarted', ({ commandName }) => names.push(commandName));
+  const limit = createRequestLimits({ db, clock: manualClock(momentAt(30, 10)), key });
+  return { limit, commands: () => names.splice(0) };
+}
+
+const documents = (db: Db) => db.collection<{ _id: string; used: number }>('requestWindows').find().toArray();
+
+describe('request limits', () => {
+  it('are exact over two processes, whatever arrives at once', async () => {
+    const { limits } = await twoProcesses();
+    const requests = Array.from({ length: 100 }, (_, n) =>
+      (limits[n % 2] ?? limits[0])('token', 'cli_1', 30),
+    );
+    const answers = await Promise.all(requests);
+    expect(answers.filter(({ allowed }) => allowed)).toHaveLength(30);
+    const again = await Promise.all(limits.map((limit) => limit('token', 'cli_1', 30)));
+    expect(again.map(({ allowed }) => allowed)).toEqual([false, false]);
+  });
+
+  it('are exact for several ids that share their batches', async () => {
+    const { limits } = await twoProcesses();
+    const ids = ['a', 'b', 'c'];
+    const answers = await Promise.all(
+      Array.from({ length: 180 }, async (_, n) => {
+        const id = ids[n % 3] ?? '';
+        const { allowed } = await (limits[n % 2] ?? limits[0])('token', id, 20);
+        return allowed ? [id] : [];
+      }),
+    );
+    for (const id of ids) expect(answers.flat().filter((each) => each === id)).toHaveLength(20);
+  });
+
+  it('are exact where requests come in many batches', async () => {
+    const { limits } = await twoProcesses();
+    let allowed = 0;
+    for (let n = 0; n < 40; n += 1) {
+      const answers = await Promise.all(limits.map((limit) => limit('token', 'cli_1', 30)));
+      allowed += answers.filter((answer) => answer.allowed).length;
+    }
+    expect(allowed).toBe(30);
+  });
+
+  it('say when the minute is over', async () => {
+    const { clock, limits } = await twoProcesses();
+    const [limit] = limits;
+    for (let n = 0; n < 3; n += 1)
+      expect(await limit('token', 'a', 3)).toEqual({ allowed: true, retryAfter: 50 });
+    clock.advance(49_500);
+    expect(await limit('token', 'a', 3)).toEqual({ allowed: false, retryAfter: 1 });
+  });
+
+  it('begin again with each minute of the wall clock', async () => {
+    const { clock, limits } = await twoProcesses();
+    const [limit] = limits;
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: false });
+    clock.advance(49_999);
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: false });
+    clock.advance(1);
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true, retryAfter: 60 });
+  });
+
+  it('count each name and each id by itself, also in one batch', async () => {
+    const { limits } = await twoProcesses();
+    const [limit] = limits;
+    const calls = ['token', 'userinfo'].flatMap((name) =>
+      ['a', 'b', 'a', 'b'].map(async (id) => (await limit(name, id, 1)).allowed),
+    );
+    expect(await Promise.all(calls)).toEqual([true, true, false, false, true, true, false, false]);
+  });
+
+  it('take a limit that was raised in the same minute', async () => {
+    const { limits } = await twoProcesses();
+    const [limit] = limits;
+    await limit('token', 'a', 1);
+    for (let n = 0; n < 100; n += 1) expect((await limit('token', 'a', 1)).allowed).toBe(false);
+    expect(await limit('token', 'a', 10)).toMatchObject({ allowed: true });
+  });
+
+  it('ask the database no more once a minute is known to be full', async () => {
+    const { db, limits } = await twoProcesses();
+    const [limit] = limits;
+    for (let n = 0; n < 50; n += 1) await limit('token', 'a', 2);
+    // The one above the limit has shown that it is full.
+    expect(await documents(db)).toMatchObject([{ used: 3 }]);
+  });
+
+  it('are exact where one batch holds more requests than the limit allows', async () => {
+    const { limits } = await twoProcesses();
+    for (const id of ['a', 'b']) {
+      const answers = await Promise.all(
+        limits.flatMap((limit) => Array.from({ length: 20 }, () => limit('token', id, 7))),
+      );
+      expect(answers.filter(({ allowed }) => allowed)).toHaveLength(7);
+    }
+  });
+
+  it('are exact where some ids of a batch are at their limits and others are not', async () => {
+    const { limits } = await twoProcesses();
+    const ids = Array.from({ length: 12 }, (_, n) => `id-${n}`);
+    const granted = new Map(ids.map((id) => [id, 0]));
+    for (let round = 0; round < 8; round += 1) {
+      // Odd ids are asked for twice as often, so that each batch has groups of two sizes.
+      const asked = ids.flatMap((id, n) => (n % 2 ? [id, id] : [id]));
+      const answers = limits.flatMap((limit) =>
+        asked.map(async (id) => {
+          const { allowed } = await limit('token', id, 5 + (ids.indexOf(id) % 3) * 4);
+          if (allowed) granted.set(id, (granted.get(id) ?? 0) + 1);
+        }),
+      );
+      await Promise.all(answers);
+    }
+    expect([...granted.values()]).toEqual(ids.map((_, n) => 5 + (n % 3) * 4));
+  });
+
+  it('judge each request by its own limit, also in one batch', async () => {
+    const { limits } = await twoProcesses();
+    const [limit] = limits;
+    const maxima = [2, 2, 5, 5, 5, 2];
+    const answers = await Promise.all(maxima.map((max) => limit('token', 'a', max)));
+    expect(answers.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true, false]);
+  });
+
+  it.each([499, 1_000, 5_000])(
+    'of %i requests are used up by two processes, and never exceeded',
+    async (max) => {
+      const { limits } = await twoProcesses();
+      let allowed = 0;
+      for (let sent = 0; sent < max * 1.2; sent += 100) {
+        const requests: Promise<Allowance>[] = [];
+        for (let n = 0; n < 10; n += 1) {
+          for (const limit of limits)
+            requests.push(...Array.from({ length: 5 }, () => limit('token', 'cli_1', max)));
+          // What comes while a batch is under way goes with the next.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        allowed += (await Promise.all(requests)).filter((answer) => answer.allowed).length;
+        expect(allowed).toBeLessThanOrEqual(max);
+      }
+      expect(allowed).toBe(max);
+    },
+  );
+
+  it('below 500 are counted one by one', async () => {
+    const { db, limits } = await twoProcesses();
+    await limits[0]('token', 'a', 499);
+    expect(await documents(db)).toMatchObject([{ used: 1 }]);
+  });
+
+  it('are asked of the database once for a five-hundredth of a large limit', async () => {
+    const { limit, commands } = await watched();
+    for (let n = 0; n < 101; n += 1) await limit('token', 'a', 50_000);
+    expect(commands()).toEqual(['insert']);
+    await limit('token', 'a', 50_000);
+    expect(commands()).toEqual(['update']);
+  });
+
+  it('go on where the database has lost its counters', async () => {
+    const { db, limits } = await twoProcesses();
+    const [limit] = limits;
+    await limit('token', 'a', 3);
+    await db.collection('requestWindows').deleteMany({});
+    const answers: boolean[] = [];
+    for (let n = 0; n < 5; n += 1) answers.push((await limit('token', 'a', 3)).allowed);
+    expect(answers).toEqual([true, true, true, false, false]);
+  });
+
+  it('forget a minute that is over by the time it is counted', async () => {
+    const { clock, limits } = await twoProcesses();
+    const [limit] = limits;
+    const late = limit('token', 'a', 1);
+    clock.advance(50_000);
+    expect(await late).toMatchObject({ allowed: true });
+    expect(await limit('token', 'a', 1)).toMatchObject({ allowed: true });
+  });
+
+  it('fail by themselves: what cannot be counted holds up nothing else', async () => {
+    const { db, limits } = await twoProcesses();
+    const [limit] = limits;
+    const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
+    const countAll = () => Promise.allSettled(ids.map((id) => limit('token', id, 5)));
+    await countAll();
+    const broken = (await documents(db)).slice(0, 30).map(({ _id }) => _id);
+    await db
+      .collection<{ _id: string }>('requestWindows')
+      .updateMany({ _id: { $in: broken } }, { $set: { used: 'not a number' } });
+    const answers = await countAll();
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(30);
+    expect(answers.filter((each) => each.status === 'fulfilled' && each.value.allowed)).toHaveLength(70);
+  });
+
+  it.each(['a.b.c', '$inc', '', '0', '__proto__', 'é\0'])('take %j for an id', async (id) => {
+    const { limits } = await twoProcesses();
+    const answers: boolean[] = [];
+    for (const limit of [...limits, ...limits]) answers.push((await limit('token', id, 3)).allowed);
+    expect(answers).toEqual([true, true, true, false]);
+  });
+
+  it('keep a small document for each counter, however many ids come in a minute', async () => {
+    const { db, limits } = await twoProcesses();
+    const ids = Array.from({ length: 500 }, (_, n) => `id-${n}`);
+    for (const limit of [...limits, ...limits])
+      await Promise.all(ids.flatMap((id) => [limit('token', id, 3), limit('wrong-secret', id, 3)]));
+    const found = await documents(db);
+    expect(found).toHaveLength(1000);
+    expect(Math.max(...found.map((each) => BSON.calculateObjectSize(each)))).toBeLessThan(160);
+  });
+
+  it('send two commands for a batch at most, however many ids it has', async () => {
+    const { limit, commands } = await watched();
+    const some = Array.from({ length: 100 }, (_, n) => `id-${n}`);
+    await Promise.all(some.map((id) => limit('token', id, 30)));
+    expect(commands()).toEqual(['insert']);
+    await Promise.all([...some, 'new'].map((id) => limit('token', id, 30)));
+    expect(commands().toSorted()).toEqual(['insert', 'update']);
+  });
+
+  it('name ids by a digest that differs with the key', async () => {
+    const { db, clock } = await twoProcesses();
+    const ip = '203.0.113.7';
+    for (const secret of [key, Buffer.alloc(32, 8)])
+      await createRequestLimits({ db, clock, key: secret })('start', ip, 3);
+    const ids = (await documents(db)).map(({ _id }) => _id);
+    expect(ids).toHaveLength(2);
+    for (const id of ids) expect(id).toMatch(/^[\w-]{22}:\d+$/);
+  });
+
+  it('leave nothing behind: counters can be purged two minutes later', async () => {
+    const { db, clock, limits } = await twoProcesses();
+    await limits[0]('token', 'a', 2);
+    const [counter] = await db.collection('requestWindows').find().toArray();
+    expect(counter?.['purgeAt']).toEqual(new Date(clock.now() + 120_000));
+  });
+});

@@ -1,0 +1,157 @@
+import type { Db } from 'mongodb';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
+import { createScheduler, indexes, type Scheduler } from '../../../server/platform/jobs/scheduler.ts';
+import { freshDatabase } from '../../harness/database.ts';
+
+const logger = { warn: () => undefined };
+
+async function setUp(): Promise<{ db: Db; scheduler: Scheduler }> {
+  const { db } = await freshDatabase();
+  await ensureIndexes(db, indexes);
+  const scheduler = createScheduler({ db, logger, processEvery: 50 });
+  onTestFinished(() => scheduler.stop());
+  return { db, scheduler };
+}
+
+/** Resolves with the key of each run, in order, once there are `count`. */
+function recorder(scheduler: Scheduler, name: string, count: number): Promise<string[]> {
+  const keys: string[] = [];
+  return new Promise((done) => {
+    scheduler.define(name, async (key) => {
+      keys.push(key);
+      if (keys.length === count) done(keys);
+    });
+  });
+}
+
+const soon = (ms: number) => new Date(Date.now() + ms);
+const far = () => soon(3_600_000);
+
+describe('the scheduler', () => {
+  it('knows how long ago it looked for work, once it runs', async () => {
+    const { scheduler } = await setUp();
+    scheduler.define('greet', async () => undefined);
+    expect(scheduler.tickAge()).toBeUndefined();
+    await scheduler.start();
+    let last = 0;
+    const looked = () => {
+      const age = scheduler.tickAge() ?? Number.NaN;
+      const fell = age < last;
+      last = age;
+      return fell;
+    };
+    await expect.poll(looked, { interval: 5 }).toBe(true);
+  });
+
+  it('runs a job when it is due, once, and removes it', async () => {
+    const { db, scheduler } = await setUp();
+    const ran = recorder(scheduler, 'greet', 2);
+    const due = soon(200);
+    let startedAt = 0;
+    scheduler.define('other', async () => {
+      startedAt = Date.now();
+    });
+    await scheduler.start();
+    await scheduler.at('other', due, 'x');
+    await scheduler.at('greet', soon(300), 'b');
+    await scheduler.at('greet', soon(100), 'a');
+    await scheduler.at('greet', soon(100), 'a');
+    expect([...(await ran)].sort()).toEqual(['a', 'b']);
+    await expect.poll(() => startedAt).toBeGreaterThanOrEqual(due.getTime());
+    await scheduler.stop();
+    await expect.poll(() => db.collection('jobs').countDocuments()).toBe(0);
+  });
+
+  it('schedules without being started', async () => {
+    const { scheduler } = await setUp();
+    await scheduler.at('greet', far(), 'a');
+    expect(await scheduler.list({ limit: 10 })).toMatchObject([
+      { name: 'greet', key: 'a', lockedAt: undefined, lockedBy: undefined },
+    ]);
+  });
+
+  it('makes a new job beside one that has been taken up', async () => {
+    const { db, scheduler } = await setUp();
+    await scheduler.at('greet', far(), 'a');
+    await db.collection('jobs').updateOne({}, { $set: { lockedAt: new Date() } });
+    await scheduler.at('greet', far(), 'a');
+    expect(await scheduler.list({ limit: 10 })).toHaveLength(2);
+  });
+
+  it('runs a job again whose process died', async () => {
+    const { db, scheduler } = await setUp();
+    await scheduler.at('greet', soon(-120_000), 'a');
+    await db.collection('jobs').updateOne({}, { $set: { lockedAt: soon(-61_000), nextRunAt: null } });
+    const ran = recorder(scheduler, 'greet', 1);
+    await scheduler.start();
+    expect(await ran).toEqual(['a']);
+  });
+
+  it('keeps a job that failed, with the reason', async () => {
+    const { scheduler } = await setUp();
+    scheduler.define('greet', () => Promise.reject(new Error('no voice')));
+    await scheduler.at('greet', soon(0), 'a');
+    await scheduler.start();
+    await expect.poll(async () => (await scheduler.list({ limit: 1 }))[0]?.failReason).toBe('no voice');
+  });
+
+  it('waits for what runs when it is stopped, and gives back the rest', async () => {
+    const { scheduler } = await setUp();
+    let finish: (() => void) | undefined;
+    let finished = false;
+    scheduler.define('slow', async () => {
+      await new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      finished = true;
+    });
+    await scheduler.start();
+    await scheduler.at('slow', soon(0), 'a');
+    await expect.poll(() => finish).toBeDefined();
+    const stopped = scheduler.stop();
+    finish?.();
+    await stopped;
+    expect(finished).toBe(true);
+  });
+});
+
+describe('for operators', () => {
+  it('lists by due time and in pages, shows, moves and cancels', async () => {
+    const { scheduler } = await setUp();
+    for (const [key, ms] of [
+      ['c', 3000],
+      ['a', 1000],
+      ['b', 2000],
+    ] as const)
+      await scheduler.at('greet', soon(3_600_000 + ms), key);
+    const [first] = await scheduler.list({ name: 'greet', limit: 1 });
+    const rest = await scheduler.list({ name: 'greet', limit: 10, after: first?.id ?? '' });
+    expect([first, ...rest].map((job) => job?.key)).toEqual(['a', 'b', 'c']);
+    expect(await scheduler.list({ name: 'none', limit: 10 })).toEqual([]);
+    expect(await scheduler.show(first?.id ?? '')).toEqual(first);
+
+    expect(await scheduler.cancel(first?.id ?? '')).toBe(true);
+    expect(await scheduler.cancel(first?.id ?? '')).toBe(false);
+    expect(await scheduler.show(first?.id ?? '')).toBeUndefined();
+    await expect(scheduler.list({ limit: 10, after: first?.id ?? '' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+
+    const ran = recorder(scheduler, 'greet', 1);
+    await scheduler.start();
+    expect(await scheduler.move(rest[1]?.id ?? '', soon(0), 'moved')).toBe(true);
+    expect(await ran).toEqual(['moved']);
+    expect(await scheduler.move('not an id', soon(0), 'moved')).toBe(false);
+  });
+
+  it('sweeps what is left of old jobs, and nothing else', async () => {
+    const { db, scheduler } = await setUp();
+    await scheduler.at('greet', far(), 'waits');
+    await scheduler.at('greet', far(), 'ran');
+    const old = { nextRunAt: null, lastFinishedAt: soon(-25 * 3_600_000) };
+    await db.collection('jobs').updateOne({ 'data.key': 'ran' }, { $set: old });
+    await scheduler.sweep();
+    expect((await scheduler.list({ limit: 10 })).map(({ key }) => key)).toEqual(['waits']);
+  });
+});

@@ -1,0 +1,301 @@
+import { decodeProtectedHeader } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPair } from '../../billing/pair.ts';
+import type { TestPartner } from '../../harness/partner.ts';
+import { refusal, startTestServer, type TestServer } from '../../harness/server.ts';
+import { within } from '../../harness/time-limits.ts';
+
+const minute = 60_000;
+const keyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+
+let pair: Awaited<ReturnType<typeof startPair>>;
+let partner: TestPartner;
+beforeAll(async () => {
+  pair = await startPair();
+  partner = await pair.partner();
+});
+afterAll(() => pair.stop());
+
+const kidOf = (token = '') => decodeProtectedHeader(token).kid;
+const portOf = ({ config }: TestServer) => config.public.port;
+const get = (server: TestServer, path: string, token = '') =>
+  fetch(`http://127.0.0.1:${portOf(server)}${path}`, { headers: { authorization: `Bearer ${token}` } });
+
+async function publishedAt(server: TestServer): Promise<string[]> {
+  const { keys } = (await (await get(server, '/.well-known/jwks.json')).json()) as {
+    keys: { kid: string }[];
+  };
+  return keys.map(({ kid }) => kid);
+}
+
+/** One exchange at each server: the key ids that they sign with, and the tokens. */
+async function tokens(): Promise<{ kids: (string | undefined)[]; tokens: (string | undefined)[] }> {
+  const made = await Promise.all(
+    [pair.first, pair.second].map(async (server) =>
+      pair.exchangeAt(server, partner, await pair.visit(partner)),
+    ),
+  );
+  return { kids: made.map(({ token }) => kidOf(token)), tokens: made.map(({ token }) => token) };
+}
+
+describe('keyring rotate', () => {
+  it('publishes a signing key in every process before any signs with it; older tokens verify', async () => {
+    const { first, second } = pair;
+    const [oldKid = ''] = await publishedAt(first);
+    const before = await tokens();
+    const { jws } = await first.admin.wallets.signedStatement.query({
+      partnerId: partner.partnerId,
+      mode: 'test',
+    });
+    const made = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 10 * 60 });
+    expect(made).toMatchObject({ id: 'signing-2', state: 'pending' });
+    await second.sweep();
+    for (const server of [first, second]) {
+      expect(await publishedAt(server)).toHaveLength(2);
+      expect((await publishedAt(server))[0]).toBe(oldKid);
+    }
+    const [, newKid] = await publishedAt(first);
+    pair.clock.advance(9 * minute);
+    expect((await tokens()).kids).toEqual([oldKid, oldKid]);
+    pair.clock.advance(2 * minute);
+    const after = await tokens();
+    expect(after.kids).toEqual([newKid, newKid]);
+
+    for (const [n, server] of [second, first].entries()) {
+      // A process verifies what the other one has signed: it does not know those tokens.
+      expect((await get(server, '/api/oauth/userinfo', before.tokens[n])).status).toBe(200);
+      expect((await get(server, '/api/oauth/userinfo', after.tokens[n])).status).toBe(200);
+    }
+    expect(await publishedAt(first)).toContain(kidOf(jws));
+    expect(await first.admin.keyring.list.query()).toMatchObject([
+      ...['signing', 'code', 'id', 'pairwise'].map((use) => ({ use })),
+      { id: 'signing-2', state: 'current' },
+      { use: 'master', state: 'current', values: 5 },
+    ]);
+    const entries = await first.admin.auditLog.list.query({});
+    expect(entries.find(({ action }) => action === 'keyring.rotate')).toMatchObject({
+      input: { use: 'signing', lead: 600 },
+      outcome: 'changed',
+    });
+  });
+
+  it('derives new codes under a new key, and codes that were issued before stay usable', async () => {
+    const { first, second } = pair;
+    const early = await pair.visit(partner);
+    await first.admin.keyring.rotate.mutate({ use: 'code' });
+    expect(await refusal(first.admin.keyring.rotate.mutate({ use: 'code' }))).toBe('conflict');
+    await second.sweep();
+    pair.clock.advance(2 * minute);
+    const late = await pair.visit(partner);
+    const sessions = await pair.db
+      .collection('sessions')
+      .find({ 'code.keyId': 'code-2' })
+      .project({ _id: 1 })
+      .toArray();
+    expect(sessions).toHaveLength(1);
+    for (const visit of [early, late])
+      expect((await pair.exchangeAt(second, partner, visit)).status).toBe(200);
+  });
+});
+
+describe('keyring retire', () => {
+  it('is refused until no token of the key lives; then no process publishes or accepts it', async () => {
+    const { first, second, clock } = pair;
+    const retire = (id: string) => first.admin.keyring.retire.mutate({ id });
+    const told = (key: string) => retire(key).catch((error: Error) => error.message);
+    const keyNamed = async (id: string) =>
+      (await first.admin.keyring.list.query()).find((key) => key.id === id);
+    await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 10 * 60 });
+    await second.sweep();
+    const [current] = await tokens().then((made) => made.tokens);
+    expect(await keyNamed('signing-2')).toMatchObject({ state: 'current', retirableAt: null });
+    for (const key of ['signing-2', 'signing-3'])
+      expect(await told(key)).toMatch(`${key} signs, or is going to`);
+    for (const key of ['code-1', 'id-1', 'pairwise-1']) expect(await refusal(retire(key))).toBe('refused');
+    expect(await refusal(retire('signing-9'))).toBe('not_found');
+
+    clock.advance(10 * minute);
+    const replacedAt = (await keyNamed('signing-3'))?.activeAt ?? '';
+    const due = new Date(Date.parse(replacedAt) + 61 * minute).toISOString();
+    expect(await keyNamed('signing-2')).toMatchObject({ state: 'old', retirableAt: due });
+    expect(await told('signing-2')).toContain(due);
+    clock.set(Date.parse(due) - 1);
+    expect(await told('signing-2')).toContain(due);
+    expect(await publishedAt(second)).toContain(kidOf(current));
+
+    clock.set(Date.parse(due));
+    const before = await tokens();
+    expect(await retire('signing-2')).toMatchObject({ id: 'signing-2', use: 'signing', state: 'retired' });
+    await second.sweep();
+    for (const [n, server] of [second, first].entries()) {
+      expect(await publishedAt(server)).not.toContain(kidOf(current));
+      // What the keys in use have signed is verified by the process that does not know it.
+      expect((await get(server, '/api/oauth/userinfo', before.tokens[n])).status).toBe(200);
+    }
+    expect(await refusal(retire('signing-2'))).toBe('not_found');
+    const entries = await first.admin.auditLog.list.query({});
+    const own = entries.filter(({ action }) => action === 'keyring.retire');
+    expect(own.filter(({ outcome }) => outcome === 'changed')).toMatchObject([
+      { target: 'signing-2', input: { id: 'signing-2' } },
+    ]);
+    // Numbers of retired keys are not given again.
+    expect(await first.admin.keyring.rotate.mutate({ use: 'signing' })).toMatchObject({ id: 'signing-4' });
+  });
+});
+
+describe('keyring reseal', () => {
+  it('is refused while a process seals under another master key, or lacks the old one', async () => {
+    const { first } = pair;
+    await first.sweep();
+    const shared = { MONGODB_URI: first.uri, SVC_BASE_URL: first.baseUrl };
+    const other = await startTestServer({
+      clock: pair.clock,
+      env: { ...shared, SVC_MASTER_KEY: `${keyOf(9)},${keyOf(7)}` },
+    });
+    expect(await refusal(other.admin.keyring.reseal.mutate({}))).toBe('refused');
+    await other.stop();
+    const without = startTestServer({ clock: pair.clock, env: { ...shared, SVC_MASTER_KEY: keyOf(9) } });
+    await expect(without).rejects.toThrow(/SVC_MASTER_KEY lacks keys .* \(7\)/);
+  });
+});
+
+describe('keyring retire --compromised', () => {
+  // The last rotation is over then.
+  beforeAll(() => pair.clock.advance(61 * minute));
+  const keyNamed = async (id: string) =>
+    (await pair.first.admin.keyring.list.query()).find((key) => key.id === id);
+  const retire = (id: string) => pair.first.admin.keyring.retire.mutate({ id, compromised: true });
+  const kids = async (server: TestServer) => (await publishedAt(server)).join(' ');
+  /** Waits until the other process has read the keys by itself. */
+  const untilRead = async () =>
+    expect.poll(() => kids(pair.second), { timeout: within(20_000) }).toBe(await kids(pair.first));
+
+  it('refuses every token of the key that signs at once, in every process, and signs with a new one', async () => {
+    const { first, second } = pair;
+    const before = await tokens();
+    const compromised = before.kids[0] ?? '';
+    const current = (await first.admin.keyring.list.query()).find(
+      ({ use, state }) => use === 'signing' && state === 'current',
+    );
+    const signed = await first.admin.wallets.signedStatement.query({
+      partnerId: partner.partnerId,
+      mode: 'test',
+    });
+    expect(kidOf(signed.jws)).toBe(compromised);
+    // Both processes have signed one of them, and have verified the other.
+    for (const token of before.tokens)
+      for (const server of [first, second])
+        expect((await get(server, '/api/oauth/userinfo', token)).status).toBe(200);
+
+    const retired = await retire(current?.id ?? '');
+    expect(retired).toMatchObject({ id: current?.id, state: 'retired', replacedBy: 'signing-5' });
+    expect(await publishedAt(first)).not.toContain(compromised);
+    for (const token of before.tokens)
+      expect((await get(first, '/api/oauth/userinfo', token)).status).toBe(401);
+    await untilRead();
+    for (const token of before.tokens)
+      expect((await get(second, '/api/oauth/userinfo', token)).status).toBe(401);
+
+    const after = await tokens();
+    const newKid = (await publishedAt(first)).at(-1);
+    expect(after.kids).toEqual([newKid, newKid]);
+    for (const token of after.tokens)
+      for (const server of [first, second])
+        expect((await get(server, '/api/oauth/userinfo', token)).status).toBe(200);
+    expect(await keyNamed('signing-5')).toMatchObject({ state: 'current' });
+    const entries = await first.admin.auditLog.list.query({ target: current?.id ?? '' });
+    expect(entries[0]).toMatchObject({
+      action: 'keyring.retire',
+      outcome: 'changed',
+      input: { id: current?.id, compromised: true },
+    });
+    expect(await refusal(retire(current?.id ?? ''))).toBe('not_found');
+  });
+
+  it('takes out a key that a newer one has replaced, though its tokens live', async () => {
+    const { first, second, clock } = pair;
+    const old = await tokens();
+    await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 60 });
+    clock.advance(2 * minute);
+    expect(await refusal(first.admin.keyring.retire.mutate({ id: 'signing-5' }))).toBe('refused');
+    await untilRead();
+    const present = await tokens();
+    expect(await retire('signing-5')).toMatchObject({ state: 'retired', replacedBy: null });
+    await untilRead();
+    for (const server of [first, second]) {
+      expect((await get(server, '/api/oauth/userinfo', old.tokens[0])).status).toBe(401);
+      expect((await get(server, '/api/oauth/userinfo', present.tokens[0])).status).toBe(200);
+    }
+    expect((await tokens()).kids).toEqual(present.kids);
+  });
+
+  it('replaces a key that does not sign yet by one for the same time, and its number is not given again', async () => {
+    const { first, clock } = pair;
+    const signing = (await tokens()).kids;
+    const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
+    expect(pending).toMatchObject({ id: 'signing-7', state: 'pending' });
+    const pendingKid = (await publishedAt(first)).at(-1) ?? '';
+    expect(await retire('signing-7')).toMatchObject({ replacedBy: 'signing-8' });
+    expect(await keyNamed('signing-8')).toMatchObject({ state: 'pending', activeAt: pending.activeAt });
+    expect(await publishedAt(first)).not.toContain(pendingKid);
+    await untilRead();
+    expect((await tokens()).kids).toEqual(signing);
+    clock.advance(11 * minute);
+    const newKid = (await publishedAt(first)).at(-1);
+    expect((await tokens()).kids).toEqual([newKid, newKid]);
+  });
+
+  it('leaves a rotation that is pending to its time', async () => {
+    const { first, clock } = pair;
+    const pending = await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 600 });
+    const pendingKid = (await publishedAt(first)).at(-1);
+    expect(pending.id).toBe('signing-9');
+    expect(await retire('signing-8')).toMatchObject({ replacedBy: 'signing-10' });
+    await untilRead();
+    expect(await keyNamed('signing-10')).toMatchObject({ state: 'current' });
+    expect(await keyNamed('signing-9')).toMatchObject({ state: 'pending', retirableAt: null });
+    const [kid] = (await tokens()).kids;
+    expect(kid).not.toBe(pendingKid);
+    clock.advance(11 * minute);
+    expect((await tokens()).kids).toEqual([pendingKid, pendingKid]);
+    expect(await keyNamed('signing-9')).toMatchObject({ state: 'current' });
+    expect(await keyNamed('signing-10')).toMatchObject({ state: 'old', retirableAt: expect.any(String) });
+  });
+
+  it('makes one key only, where two owners ask at the same time', async () => {
+    const { first, second } = pair;
+    const calls = [first, second].flatMap(({ admin }) =>
+      Array.from({ length: 4 }, () =>
+        refusal(admin.keyring.retire.mutate({ id: 'signing-9', compromised: true })),
+      ),
+    );
+    const answers = await Promise.all(calls);
+    expect(answers).toContain('no refusal');
+    for (const answer of answers) expect(['no refusal', 'conflict', 'not_found']).toContain(answer);
+    const signing = (await first.admin.keyring.list.query()).filter(({ use }) => use === 'signing');
+    expect(signing.map(({ id }) => id).slice(-2)).toEqual(['signing-10', 'signing-11']);
+    await untilRead();
+    const newKid = (await publishedAt(first)).at(-1);
+    expect((await tokens()).kids).toEqual([newKid, newKid]);
+  });
+
+  it('is refused for keys of other uses', async () => {
+    for (const key of ['code-1', 'id-1', 'pairwise-1']) expect(await refusal(retire(key))).toBe('refused');
+  });
+});
+
+it('a process reads the keys many times between two heartbeats', async () => {
+  const counts = { keys: 0, heartbeats: 0 };
+  const server = await startTestServer({
+    env: { SVC_PEER_ADDRESS: 'off' },
+    onCommand({ command }) {
+      if (command['find'] === 'keys') counts.keys += 1;
+      if (command['update'] === 'processes') counts.heartbeats += 1;
+    },
+  });
+  await expect
+    .poll(() => counts.keys - 2 * counts.heartbeats, { timeout: within(25_000) })
+    .toBeGreaterThan(2);
+  expect(counts.heartbeats).toBeGreaterThan(0);
+  await server.stop();
+});

@@ -1,0 +1,68 @@
+import { calculateJwkThumbprint, importJWK, jwtVerify, SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { loadKeyring } from '../../../server/platform/keys/keyring.ts';
+import { createSealing } from '../../../server/platform/keys/sealing.ts';
+import { freshDatabase } from '../../harness/database.ts';
+
+const sealing = createSealing([new Uint8Array(32).fill(1)]);
+
+describe('the keyring', () => {
+  it('is one for all processes that start at once: the first insert of each key wins', async () => {
+    const { db } = await freshDatabase();
+    const rings = await Promise.all(Array.from({ length: 6 }, () => loadKeyring(db, sealing)));
+    const shared = rings.map(({ signing, code, id, pairwise, publicKeys }) => ({
+      kid: signing.kid,
+      code: code.current,
+      id,
+      pairwise,
+      publicKeys,
+    }));
+    for (const each of shared) expect(each).toEqual(shared[0]);
+    expect(await db.collection('keys').countDocuments()).toBe(4);
+    expect(await loadKeyring(db, sealing)).toMatchObject({ signing: { kid: rings[0]?.signing.kid } });
+  });
+
+  it('keeps four different keys, and none of them readable in the database', async () => {
+    const { db } = await freshDatabase();
+    const { id, pairwise, code } = await loadKeyring(db, sealing);
+    const bytes = [id, pairwise, code.current.bytes].map((each) => Buffer.from(each).toString('base64url'));
+    expect(new Set(bytes).size).toBe(3);
+    for (const each of [id, pairwise, code.current.bytes]) expect(each).toHaveLength(32);
+    const stored = JSON.stringify(await db.collection('keys').find().toArray());
+    for (const each of bytes) expect(stored).not.toContain(each);
+    expect(stored).not.toContain('"d"');
+  });
+
+  it('is not opened with another master key', async () => {
+    const { db } = await freshDatabase();
+    await loadKeyring(db, sealing);
+    const other = createSealing([new Uint8Array(32).fill(2)]);
+    await expect(loadKeyring(db, other)).rejects.toThrow('SVC_MASTER_KEY');
+  });
+
+  it('publishes the public halves alone, named by their thumbprint (RFC 7638)', async () => {
+    const { db } = await freshDatabase();
+    const { signing, publicKeys } = await loadKeyring(db, sealing);
+    const [jwk = {}] = publicKeys;
+    expect(Object.keys(jwk).toSorted()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    expect(await calculateJwkThumbprint(jwk)).toBe(signing.kid);
+    const token = await new SignJWT({}).setProtectedHeader({ alg: 'ES256' }).sign(signing.privateKey);
+    await jwtVerify(token, await importJWK(jwk, 'ES256'));
+  });
+
+  it('signs with the newest signing key, and still verifies with the older ones', async () => {
+    const { db } = await freshDatabase();
+    const before = await loadKeyring(db, sealing);
+    const keys = db.collection<{ _id: string; createdAt: Date }>('keys');
+    const { db: other } = await freshDatabase();
+    await loadKeyring(other, sealing);
+    const fresh = await other.collection<{ _id: string }>('keys').findOne({ _id: 'signing-1' });
+    await keys.insertOne({ ...fresh, _id: 'signing-2', createdAt: new Date(Date.now() + 1_000) });
+
+    const after = await loadKeyring(db, sealing);
+    expect(after.signing.kid).not.toBe(before.signing.kid);
+    expect(after.publicKeys.map(({ kid }) => kid)).toEqual([before.signing.kid, after.signing.kid]);
+    expect(after.code.byId(before.code.current.id)).toEqual(before.code.current);
+    expect(after.code.byId('code-9')).toBeUndefined();
+  });
+});
