@@ -22,7 +22,7 @@ module.exports = {
       from: { path: `^server/(${features})/` },
       to: {
         path: '^server/|^cli/',
-        pathNot: ['^server/$1/', '^server/platform/'],
+        pathNot: ['^server/$1/', '^server/platform/', '^server/identity-wallet/'],
       },
     },
     {

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
 import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { FetchStatusList } from '../identity-wallet/status-list.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
 import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
@@ -30,13 +31,12 @@ import { createOutbox } from './session/outbox.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.ts';
 import type { CodeOfSession } from './session/session-store.ts';
 import { createAuthorizationRequests } from './sources/authorization-request.ts';
+import { createWalletAnswers } from './sources/identity-wallet/answers.ts';
+import { createWallets } from './sources/identity-wallet/feature.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
 import { createSourceOf } from './sources/session-source.ts';
-import { createWalletAnswers } from './sources/wallet/answers.ts';
-import { createWallets } from './sources/wallet/feature.ts';
-import type { FetchStatusList } from './sources/wallet/status-list.ts';
 import type { VerificationStores } from './store.ts';
 import type { Charge } from './views.ts';
 

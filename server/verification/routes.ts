@@ -24,8 +24,8 @@ import { createResponses, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './session/transitions.ts';
 import { type Device, destinationOf } from './sources/authorization-request.ts';
-import type { WalletAnswers } from './sources/wallet/answers.ts';
-import { walletReturnRoutes, walletRoutes } from './sources/wallet/routes.ts';
+import type { WalletAnswers } from './sources/identity-wallet/answers.ts';
+import { walletReturnRoutes, walletRoutes } from './sources/identity-wallet/routes.ts';
 import { testWalletRoutes } from './test-wallet/routes.ts';
 
 export interface PageDependencies {

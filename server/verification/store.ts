@@ -8,7 +8,7 @@ import {
 } from './people/enrollment-store.ts';
 import { createUserStore, type UserStore, indexes as userIndexes } from './people/user-store.ts';
 import { createSessionStore, type SessionStore, indexes as sessionIndexes } from './session/session-store.ts';
-import { type ClaimStore, createClaimStore } from './sources/wallet/claim-store.ts';
+import { type ClaimStore, createClaimStore } from './sources/identity-wallet/claim-store.ts';
 
 /** What this feature keeps. */
 export interface VerificationStores {

@@ -1,6 +1,7 @@
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
+import { statusListTypes } from '../identity-wallet/status-token.ts';
 import { createPartnersFeature } from '../partners/feature.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config/config.ts';
@@ -24,9 +25,8 @@ import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
+import { testWalletModes } from '../verification/sources/identity-wallet/feature.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
-import { testWalletModes } from '../verification/sources/wallet/feature.ts';
-import { statusListTypes } from '../verification/sources/wallet/status-token.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testWalletSources } from '../../contracts/wallet-sources.ts';
-import { accessCertificate } from '../../server/verification/test-wallet/issuer.ts';
+import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { issuer } from '../verification/sources/wallet/attested.ts';
-import { otherWallet } from '../verification/sources/wallet/other-wallet.ts';
+import { issuer } from '../identity-wallet/attested.ts';
+import { otherWallet } from '../identity-wallet/other-wallet.ts';
 import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';

@@ -1,11 +1,12 @@
 import { inFile } from './mutation.ts';
 
-const folder = 'server/verification/sources/wallet';
-const tests = (...names: string[]) => names.map((name) => `verification/sources/wallet/${name}`);
+const folder = 'server/identity-wallet';
+const source = 'server/verification/sources/identity-wallet';
+const tests = (...names: string[]) => names.map((name) => `identity-wallet/${name}`);
 
 /** European wallets: requests, answers, attestations, and the way out to the lists of their issuers. */
 export const wallet = [
-  ...inFile(`${folder}/answers.ts`, tests('claim', 'request-token'), [
+  ...inFile(`${source}/answers.ts`, tests('claim', 'request-token'), [
     ['if (!(await claims.claim(session, clock.now()))) return undefined;', ''],
     [
       'return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;',
@@ -13,16 +14,16 @@ export const wallet = [
     ],
     ["stepOf(session, clock.now()) === 'authenticate' &&\n      isAt", 'isAt'],
   ]),
-  ...inFile(`${folder}/answers.ts`, tests('safety', 'response'), [
+  ...inFile(`${source}/answers.ts`, tests('safety', 'response'), [
     ["if (!isMine) throw new ApiError('cross_site_request');", ''],
   ]),
-  ...inFile(`${folder}/claim-store.ts`, tests('claim'), [
+  ...inFile(`${source}/claim-store.ts`, tests('claim'), [
     ["'carried.wallet.claimedUntil': { $not: { $gt: now } },", ''],
     ['{ $not: { $gt: now } }', '{ $exists: false }'],
     ['timeline: { $size: timeline.length },', ''],
     ['expiresAt: { $gt: new Date(now) },', ''],
   ]),
-  ...inFile(`${folder}/handles.ts`, tests('request-token'), [
+  ...inFile(`${source}/handles.ts`, tests('request-token'), [
     ['    device,\n    binding,\n', '    binding,\n'],
     ['    binding,\n    number,\n  ];', '    number,\n  ];'],
     ['sameText(tokenOf(handle), token)', 'tokenOf(handle).length === token.length'],
@@ -31,7 +32,7 @@ export const wallet = [
     ['if (isTooDeep(text)) throw', 'if (text.length < 0) throw'],
     ["character === '\\\\' ? 1 : 0", '0'],
   ]),
-  ...inFile(`${folder}/routes.ts`, tests('response'), [
+  ...inFile(`${source}/routes.ts`, tests('response'), [
     ['if (!answered.isRefused) return reply.send(back);', 'return reply.send(back);'],
   ]),
   ...inFile(`${folder}/sd-jwt.ts`, tests('person', 'vectors-sd-jwt'), [

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
 import { ApiError } from '../../platform/errors.ts';
+import type { WalletSource } from './identity-wallet/wallet.ts';
 import type { VerificationSource } from './source.ts';
-import type { WalletSource } from './wallet/wallet.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;

@@ -1,6 +1,6 @@
+import type { HolderName } from '../../identity-wallet/test-wallet/issuer.ts';
+import type { Act } from '../../identity-wallet/test-wallet/wallet.ts';
 import type { Language } from '../pages/languages.ts';
-import type { HolderName } from './issuer.ts';
-import type { Act } from './wallet.ts';
 
 export type BadAct = Exclude<Act, 'present' | 'refuse'>;
 

@@ -2,6 +2,9 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { type Asked, readLink } from '../../identity-wallet/test-wallet/asked.ts';
+import { type HolderName, holders } from '../../identity-wallet/test-wallet/issuer.ts';
+import { acts, type createTestWallet } from '../../identity-wallet/test-wallet/wallet.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/client-network.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
@@ -9,10 +12,7 @@ import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
 import type { Responses } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
-import { type Asked, readLink } from './asked.ts';
-import { type HolderName, holders } from './issuer.ts';
 import { Fault, testWalletMessages } from './messages.ts';
-import { acts, type createTestWallet } from './wallet.ts';
 
 interface Dependencies {
   wallet: () => ReturnType<typeof createTestWallet>;

@@ -2,10 +2,10 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { buildCertificate, toPem } from '../../../server/identity-wallet/test-wallet/certificate-builder.ts';
+import { accessCertificate, createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
+import { createTrust } from '../../../server/identity-wallet/trust.ts';
 import { readConfig } from '../../../server/platform/config/config.ts';
-import { createTrust } from '../../../server/verification/sources/wallet/trust.ts';
-import { buildCertificate, toPem } from '../../../server/verification/test-wallet/certificate-builder.ts';
-import { accessCertificate, createTestIssuer } from '../../../server/verification/test-wallet/issuer.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 
 const now = Date.now();

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type WalletSettings, WalletSource } from '../../../contracts/wallet-sources.ts';
+import { createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
+import { createWalletSource } from '../../../server/verification/sources/identity-wallet/wallet.ts';
 import { createSourceOverview } from '../../../server/verification/sources/overview.ts';
 import { createSandbox } from '../../../server/verification/sources/sandbox.ts';
-import { createWalletSource } from '../../../server/verification/sources/wallet/wallet.ts';
-import { createTestIssuer } from '../../../server/verification/test-wallet/issuer.ts';
 
 const day = 86_400_000;
 const madeAt = Date.parse('2026-01-01T00:00:00Z');

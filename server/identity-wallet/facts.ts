@@ -1,0 +1,104 @@
+import { Tagged } from 'cborg';
+import { type ClaimName, type Claims, type ClaimValue, claimRegistry } from '../../contracts/claims.ts';
+import { isOfAge } from '../verification/sources/oidc-claims.ts';
+import { yearsOf } from './query.ts';
+import { demand } from './refused.ts';
+
+/** The contents of a presentation, in any format. */
+export interface Facts {
+  /** Whether they are so many years old or older. */
+  ages: ReadonlyMap<number, boolean>;
+  /** `2001-02-28`. */
+  birthdate?: string | undefined;
+  countries?: readonly string[] | undefined;
+  issuingCountry?: string | undefined;
+  identifier?: string | undefined;
+}
+
+function text(value: unknown): string | undefined {
+  demand(value === undefined || (typeof value === 'string' && value.length <= 256), 'malformed', 'claim');
+  return value;
+}
+
+/** One name, or a list of names. */
+function texts(value: unknown): string[] | undefined {
+  if (value === undefined) return undefined;
+  return [value].flat().map((each) => {
+    demand(typeof each === 'string', 'malformed', 'claim');
+    return each;
+  });
+}
+
+function agesOf(entries: Iterable<readonly [string, unknown]>, shape: RegExp): Map<number, boolean> {
+  const ages = new Map<number, boolean>();
+  for (const [name, value] of entries) {
+    const years = shape.exec(name)?.[1];
+    if (years === undefined) continue;
+    demand(typeof value === 'boolean', 'malformed', 'age');
+    ages.set(Number(years), value);
+  }
+  return ages;
+}
+
+export function factsOfMdoc(elements: ReadonlyMap<string, unknown>): Facts {
+  const born = elements.get('birth_date');
+  return {
+    ages: agesOf(elements, /^age_over_(\d{1,3})$/),
+    birthdate: text(born instanceof Tagged ? born.value : born),
+    countries: texts(elements.get('nationality')),
+    issuingCountry: text(elements.get('issuing_country')),
+    identifier: text(elements.get('personal_administrative_number')),
+  };
+}
+
+export function factsOfSdJwt(claims: Readonly<Record<string, unknown>>): Facts {
+  const { age_equal_or_over: ages = {} } = claims;
+  demand(typeof ages === 'object' && ages !== null, 'malformed', 'age');
+  return {
+    ages: agesOf(Object.entries(ages), /^(\d{1,3})$/),
+    birthdate: text(claims['birthdate']),
+    countries: texts(claims['nationalities']),
+    issuingCountry: text(claims['issuing_country']),
+    identifier: text(claims['personal_administrative_number']),
+  };
+}
+
+/** Who is 21 is 18 as well, and who is not 18 is not 21; null where neither follows. */
+export function ageFrom(ages: Facts['ages'], years: number): boolean | null {
+  const known = [...ages];
+  const yes = known.some(([age, reached]) => reached && age >= years);
+  const no = known.some(([age, reached]) => !reached && age <= years);
+  demand(!(yes && no), 'malformed', 'ages contradict each other');
+  return yes ? true : no ? false : null;
+}
+
+function countryOf({ countries, issuingCountry }: Facts): string | null {
+  // Of several nationalities none is the one that was asked for.
+  if (countries) return countries.length === 1 ? (countries[0]?.toUpperCase() ?? null) : null;
+  return issuingCountry?.toUpperCase() ?? null;
+}
+
+interface Basis {
+  facts: Facts;
+  /** Whether the credential identifies a person at level of assurance high. */
+  isIdentity: boolean;
+  now: number;
+}
+
+function claimValue(name: ClaimName, { facts, isIdentity, now }: Basis): ClaimValue {
+  if (name === 'identity_verified') return isIdentity ? true : null;
+  if (name === 'assurance_level') return isIdentity ? 3 : null;
+  if (name === 'country') return countryOf(facts);
+  const years = yearsOf(name);
+  return ageFrom(facts.ages, years) ?? isOfAge(facts.birthdate, years, new Date(now));
+}
+
+/** The claims that were asked for. Nothing else of a presentation is kept. */
+export function claimsFrom(basis: Basis, asked: readonly ClaimName[]): Claims {
+  return Object.fromEntries(
+    asked.map((name): [ClaimName, ClaimValue] => {
+      const parsed = claimRegistry[name].safeParse(claimValue(name, basis));
+      return [name, parsed.success ? parsed.data : null];
+    }),
+  );
+}

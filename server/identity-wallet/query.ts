@@ -1,0 +1,138 @@
+import type { ClaimName } from '../../contracts/claims.ts';
+import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+
+/** The path of a value in a credential; null for each element of a list. */
+export type ClaimPath = readonly (string | null)[];
+
+/** One credential that a wallet may present. Of its `options`, the first that the wallet has is what it shows. */
+export interface CredentialQuery {
+  id: string;
+  format: 'mso_mdoc' | 'dc+sd-jwt';
+  /** The document type, or the values of `vct`. */
+  types: readonly string[];
+  /** Empty where only the credential itself is requested. */
+  options: readonly (readonly ClaimPath[])[];
+}
+
+/** Alternative credentials. */
+export type WalletQuery = readonly CredentialQuery[];
+
+type Choice = readonly (readonly ClaimPath[])[];
+
+/** Every combination of one alternative of each choice, the preferred ones first. */
+const combine = (choices: readonly Choice[]): Choice =>
+  choices.reduce<Choice>(
+    (sofar, choice) => sofar.flatMap((before) => choice.map((after) => [...before, ...after])),
+    [[]],
+  );
+
+export const yearsOf = (name: ClaimName): number => Number(/^age_(\d+)_plus$/.exec(name)?.[1]);
+
+/** The ages that the claims of a scope are about. */
+const agesIn = (claims: readonly ClaimName[]): number[] =>
+  claims.map(yearsOf).filter((years) => !Number.isNaN(years));
+
+function ageQuery({ docType }: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
+  const ages = agesIn(claims);
+  if (ages.length === 0) return [];
+  const asked = ages.map((years) => [docType, `age_over_${years}`]);
+  // Every such attestation has this element (Annex A of the age verification profile). Others are optional.
+  const usual = [[docType, 'age_over_18']];
+  const options = ages.length === 1 && ages[0] === 18 ? [asked] : [asked, usual];
+  return [{ id: 'proof_of_age', format: 'mso_mdoc', types: [docType], options }];
+}
+
+interface Names {
+  age: (years: number) => ClaimPath;
+  birthdate: ClaimPath;
+  nationality: ClaimPath;
+  issuingCountry: ClaimPath;
+  identifier: ClaimPath;
+}
+
+function personOptions(names: Names, claims: readonly ClaimName[], identified: boolean): Choice {
+  const ages = agesIn(claims);
+  const choices: Choice[] = [];
+  if (ages.length > 0) choices.push([ages.map(names.age), [names.birthdate]]);
+  if (claims.includes('country')) choices.push([[names.nationality], [names.issuingCountry]]);
+  // A wallet matches only sets with an element in them.
+  if (identified && choices.length === 0) choices.push([[names.issuingCountry]]);
+  if (identified) choices.push([[names.identifier], []]);
+  return combine(choices);
+}
+
+function personQuery(settings: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
+  const { docType, types, formats, stableIdentifier } = settings;
+  const inMdoc = (name: string): ClaimPath => [docType, name];
+  const mdoc: Names = {
+    age: (years) => inMdoc(`age_over_${years}`),
+    birthdate: inMdoc('birth_date'),
+    nationality: inMdoc('nationality'),
+    issuingCountry: inMdoc('issuing_country'),
+    identifier: inMdoc('personal_administrative_number'),
+  };
+  const sdJwt: Names = {
+    age: (years) => ['age_equal_or_over', String(years)],
+    birthdate: ['birthdate'],
+    nationality: ['nationalities', null],
+    issuingCountry: ['issuing_country'],
+    identifier: ['personal_administrative_number'],
+  };
+  return formats.map((format): CredentialQuery => {
+    const isMdoc = format === 'mso_mdoc';
+    return {
+      id: isMdoc ? 'pid_mdoc' : 'pid_sd_jwt',
+      format,
+      types: isMdoc ? [docType] : types,
+      options: personOptions(isMdoc ? mdoc : sdJwt, claims, stableIdentifier),
+    };
+  });
+}
+
+/** The minimal query for these claims; empty where the profile supports none of them. */
+export function queryFor(settings: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
+  return settings.profile === 'eu-age-verification'
+    ? ageQuery(settings, claims)
+    : personQuery(settings, claims);
+}
+
+const idOf = (path: ClaimPath) =>
+  path
+    .map((part) => part ?? 'each')
+    .join('_')
+    .replaceAll(/[^A-Za-z0-9_-]/g, '_');
+
+/** What the certificates of trusted issuers have as the identifier of their authority's key, in base64url. */
+export type AuthorityKeys = readonly string[];
+
+function toDcqlCredential({ id, format, types, options }: CredentialQuery, authorities: AuthorityKeys) {
+  const isMdoc = format === 'mso_mdoc';
+  const paths = new Map(options.flat().map((path) => [idOf(path), path]));
+  const meta = isMdoc ? { doctype_value: types[0] } : { vct_values: types };
+  // The claims that are derived from an element are kept, which counts as retaining it (ISO/IEC 18013-5, 8.3.2.1.2.1).
+  const retained = isMdoc ? { intent_to_retain: true } : {};
+  const claims = [...paths].map(([claim, path]) => ({
+    ...(options.length > 1 ? { id: claim } : {}),
+    path,
+    ...retained,
+  }));
+  return {
+    id,
+    format,
+    meta,
+    ...(authorities.length > 0 ? { trusted_authorities: [{ type: 'aki', values: authorities }] } : {}),
+    ...(claims.length > 0 ? { claims } : {}),
+    ...(options.length > 1 ? { claim_sets: options.map((option) => option.map(idOf)) } : {}),
+  };
+}
+
+/**
+ * The query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
+ * @param authorities only credentials of these are asked for; of any, where there are none
+ */
+export function toDcql(query: WalletQuery, authorities: AuthorityKeys) {
+  return {
+    credentials: query.map((each) => toDcqlCredential(each, authorities)),
+    ...(query.length > 1 ? { credential_sets: [{ options: query.map(({ id }) => [id]) }] } : {}),
+  };
+}

@@ -1,0 +1,153 @@
+import { createPublicKey } from 'node:crypto';
+import { CompactSign, calculateJwkThumbprint, type JWK } from 'jose';
+import type { ClaimName } from '../../contracts/claims.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { Handle, Handles } from '../verification/sources/identity-wallet/handles.ts';
+import type { Access } from './access.ts';
+import { type AuthorityKeys, queryFor, toDcql } from './query.ts';
+import type { Handover } from './transcript.ts';
+
+/** The part of a session that wallet requests depend on. */
+export interface AskedSession {
+  mode: Mode;
+  claims: readonly ClaimName[];
+}
+
+interface Dependencies {
+  settings: WalletSettings;
+  access: Access | undefined;
+  handles: Handles;
+  /** Of the authorities that are trusted in a mode. */
+  authorities: (mode: Mode) => AuthorityKeys;
+  /** Root of all links, without a trailing slash. */
+  baseUrl: string;
+}
+
+/** How an answer comes: posted by the wallet, or by the page that asked through the Digital Credentials API. */
+export type Channel = 'response-uri' | 'digital-credentials';
+
+/** One of the `requests` of `navigator.credentials.get` (OpenID4VP 1.0, A.3). */
+export interface DigitalRequest {
+  protocol: 'openid4vp-v1-unsigned' | 'openid4vp-v1-signed';
+  data: Record<string, unknown>;
+}
+
+/** Media type of a signed request (RFC 9101 10.6). */
+export const requestObjectType = 'application/oauth-authz-req+jwt';
+
+const formats = {
+  mso_mdoc: { issuerauth_alg_values: [-7], deviceauth_alg_values: [-7] },
+  'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] },
+};
+
+/** Requests of one source (OpenID4VP 1.0, section 5). */
+export function createRequests({ settings, access, handles, authorities, baseUrl }: Dependencies) {
+  const { name, scheme } = settings;
+  const { origin } = new URL(baseUrl);
+  const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
+
+  async function encryptionKey(handle: Handle): Promise<JWK & { kid: string }> {
+    const jwk = createPublicKey(handles.decryptionKeyOf(handle)).export({ format: 'jwk' }) as JWK;
+    return { ...jwk, use: 'enc', alg: 'ECDH-ES', kid: await calculateJwkThumbprint(jwk) };
+  }
+
+  const link = (parameters: Record<string, string>) =>
+    `${scheme}://?${Object.entries(parameters)
+      .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+      .join('&')}`;
+
+  const clientIdOf = (handle: Handle) => access?.clientId ?? `redirect_uri:${responseUriOf(handle)}`;
+
+  const asked = (handle: Handle, { mode, claims }: AskedSession) => ({
+    response_type: 'vp_token',
+    nonce: handles.nonceOf(handle),
+    dcql_query: toDcql(queryFor(settings, claims), authorities(mode)),
+  });
+  const common = (handle: Handle, session: AskedSession) => ({
+    ...asked(handle, session),
+    client_id: clientIdOf(handle),
+    response_uri: responseUriOf(handle),
+  });
+  /** Of a source whose requests are not signed. */
+  const openMetadata = { vp_formats_supported: { mso_mdoc: formats.mso_mdoc } };
+
+  const formatsSupported = () =>
+    Object.fromEntries(settings.formats.map((format) => [format, formats[format]]));
+  const encryptedMetadata = async (handle: Handle) => ({
+    jwks: { keys: [await encryptionKey(handle)] },
+    encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
+    vp_formats_supported: formatsSupported(),
+  });
+
+  function sign({ key, certificates }: Access, payload: object): Promise<string> {
+    const x5c = certificates.map(({ x509 }) => x509.raw.toString('base64'));
+    return new CompactSign(Buffer.from(JSON.stringify(payload)))
+      .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c })
+      .sign(key);
+  }
+
+  return {
+    /** Whether the credential supports any of these claims. */
+    suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
+
+    /** What opens the wallet: the whole request, or where the signed one is. */
+    linkOf(handle: Handle, session: AskedSession): string {
+      if (access) {
+        return link({
+          client_id: access.clientId,
+          request_uri: `${responseUriOf(handle)}/request`,
+          // Wallets that can are to send a nonce of their own. They learn what to say of themselves (5.1).
+          request_uri_method: 'post',
+          client_metadata: JSON.stringify({ vp_formats_supported: formatsSupported() }),
+        });
+      }
+      const { dcql_query: query, ...parameters } = common(handle, session);
+      return link({
+        ...parameters,
+        response_mode: 'direct_post',
+        dcql_query: JSON.stringify(query),
+        client_metadata: JSON.stringify(openMetadata),
+      });
+    },
+
+    /** The signed request (RFC 9101; HAIP 5.1); undefined for a source whose requests are not signed. */
+    async signed(handle: Handle, session: AskedSession, walletNonce?: string) {
+      if (!access) return undefined;
+      return sign(access, {
+        ...common(handle, session),
+        response_mode: 'direct_post.jwt',
+        aud: 'https://self-issued.me/v2',
+        client_metadata: await encryptedMetadata(handle),
+        ...(walletNonce === undefined ? {} : { wallet_nonce: walletNonce }),
+      });
+    },
+
+    /** The request for the Digital Credentials API: without an address to answer to, for our own origin alone. */
+    async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
+      if (!access) {
+        const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
+        return { protocol: 'openid4vp-v1-unsigned', data };
+      }
+      const request = await sign(access, {
+        ...asked(handle, session),
+        client_id: access.clientId,
+        expected_origins: [origin],
+        response_mode: 'dc_api.jwt',
+        aud: 'https://self-issued.me/v2',
+        client_metadata: await encryptedMetadata(handle),
+      });
+      return { protocol: 'openid4vp-v1-signed', data: { request } };
+    },
+
+    /** What the answer has to be made over. */
+    async handoverOf(handle: Handle, channel: Channel): Promise<Handover> {
+      const { kid } = access ? await encryptionKey(handle) : { kid: undefined };
+      const nonce = handles.nonceOf(handle);
+      const thumbprint = kid === undefined ? undefined : Buffer.from(kid, 'base64url');
+      if (channel === 'digital-credentials') return { kind: 'dc-api', origin, nonce, thumbprint };
+      const clientId = clientIdOf(handle);
+      return { kind: 'redirect', clientId, nonce, responseUri: responseUriOf(handle), thumbprint };
+    },
+  };
+}

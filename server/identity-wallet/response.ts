@@ -1,0 +1,79 @@
+import type { KeyObject } from 'node:crypto';
+import { compactDecrypt } from 'jose';
+import { z } from 'zod';
+import { ApiError } from '../platform/errors.ts';
+import { parseJson } from './json.ts';
+import type { Channel } from './request.ts';
+
+/** A raw answer: the fields that a wallet posted, or the JSON of the Digital Credentials API. */
+export type WalletAnswer = { channel: Channel; body: unknown };
+
+export type WalletResponse = { kind: 'presented'; vpToken: object } | { kind: 'error'; error: string };
+
+/** What a wallet may answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4); what else it sends is ignored. */
+const Fields = z.object({
+  vp_token: z.unknown().optional(),
+  response: z.string().optional(),
+  error: z.string().max(64).optional(),
+});
+
+/** Nothing is judged, and the request stays open: everyone who knows its address can send such an answer. */
+const unreadable = (why: string) =>
+  new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw unreadable(`${what} is ${(error as SyntaxError).message}`);
+  }
+}
+
+function fieldsOf(body: unknown): z.infer<typeof Fields> {
+  const fields = Fields.safeParse(body);
+  if (!fields.success) throw unreadable('it has fields of a wrong type');
+  return fields.data;
+}
+
+async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
+  let plaintext: Uint8Array;
+  try {
+    ({ plaintext } = await compactDecrypt(jwe, key, {
+      keyManagementAlgorithms: ['ECDH-ES'],
+      contentEncryptionAlgorithms: ['A128GCM', 'A256GCM'],
+    }));
+  } catch {
+    throw unreadable('it cannot be decrypted');
+  }
+  return parsed(Buffer.from(plaintext).toString(), 'what was encrypted');
+}
+
+/** A word that is safe to keep and to show. */
+const errorResponse = (error: string): WalletResponse => ({
+  kind: 'error',
+  error: /^[a-z_]{1,64}$/.test(error) ? error : 'an error',
+});
+
+function presented(vpToken: unknown): WalletResponse {
+  const isObject = typeof vpToken === 'object' && vpToken !== null && !Array.isArray(vpToken);
+  if (!isObject) throw unreadable('vp_token is not an object');
+  return { kind: 'presented', vpToken };
+}
+
+/**
+ * The answer of a wallet. With a key it has to be encrypted for it; an error may be sent in clear.
+ * @throws ApiError `invalid_request` for what is no answer to this request
+ */
+export async function readResponse(
+  { channel, body }: WalletAnswer,
+  key: KeyObject | undefined,
+): Promise<WalletResponse> {
+  const isPosted = channel === 'response-uri';
+  const { error, response, vp_token: token } = fieldsOf(isPosted ? body : parsed(String(body), 'data'));
+  if (error !== undefined) return errorResponse(error);
+  if (!key && isPosted && typeof token !== 'string') throw unreadable('it has no vp_token in JSON');
+  if (!key) return presented(typeof token === 'string' ? parsed(token, 'vp_token') : token);
+  if (response === undefined) throw unreadable('it is not encrypted');
+  const inner = fieldsOf(await decrypt(response, key));
+  return inner.error === undefined ? presented(inner.vp_token) : errorResponse(inner.error);
+}

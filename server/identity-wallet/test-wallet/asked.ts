@@ -1,0 +1,96 @@
+import { createHash, randomBytes, X509Certificate } from 'node:crypto';
+import { calculateJwkThumbprint, compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose';
+import { z } from 'zod';
+import { parseJson } from '../json.ts';
+
+const path = z.array(z.union([z.string(), z.null()]));
+const Query = z.object({
+  credentials: z.array(
+    z.object({
+      id: z.string(),
+      format: z.enum(['mso_mdoc', 'dc+sd-jwt']),
+      meta: z.object({ doctype_value: z.string().optional(), vct_values: z.array(z.string()).optional() }),
+      claims: z.array(z.object({ id: z.string().optional(), path })).optional(),
+      claim_sets: z.array(z.array(z.string())).optional(),
+    }),
+  ),
+});
+
+const Request = z.object({
+  response_type: z.literal('vp_token'),
+  response_mode: z.enum(['direct_post', 'direct_post.jwt']),
+  client_id: z.string(),
+  response_uri: z.string(),
+  nonce: z.string(),
+  wallet_nonce: z.string().optional(),
+  dcql_query: Query,
+  client_metadata: z
+    .object({
+      jwks: z.object({ keys: z.array(z.looseObject({ kid: z.string(), alg: z.string() })) }).optional(),
+    })
+    .optional(),
+});
+
+export type Asked = z.infer<typeof Request>;
+export type AskedCredential = Asked['dcql_query']['credentials'][number];
+
+/** Gets a signed request, with a nonce by POST. @throws where it is not one of this service's own */
+export type FetchRequest = (uri: string, nonce: string | undefined) => Promise<string>;
+
+/** Where a link to a wallet leads; the scheme does not matter to the test wallet. */
+function parametersOf(link: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(link.slice(link.indexOf('?') + 1)));
+}
+
+/** Reads a signed request as a wallet does: by the certificate that the client id is a hash of. */
+async function readSigned(jwt: string, clientId: string): Promise<unknown> {
+  const { x5c = [], typ } = decodeProtectedHeader(jwt);
+  const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));
+  const [certificate] = chain;
+  if (!certificate || chain.some((each) => each.verify(each.publicKey)))
+    throw new Error('the request is signed by no certificate of an authority');
+  const hash = createHash('sha256').update(certificate.raw).digest('base64url');
+  if (clientId.startsWith('x509_hash:') && clientId !== `x509_hash:${hash}`)
+    throw new Error('the request is not signed by the key that its client id names');
+  if (typ !== 'oauth-authz-req+jwt') throw new Error('the request is of another type');
+  const { payload } = await compactVerify(jwt, certificate.publicKey, { algorithms: ['ES256'] });
+  return parseJson(Buffer.from(payload).toString());
+}
+
+/** What a link asks for. @throws where it is not a request that the test wallet understands */
+export async function readLink(link: string, fetchRequest: FetchRequest): Promise<Asked> {
+  const { request_uri: uri, request_uri_method: method, ...parameters } = parametersOf(link);
+  const { client_id: clientId = '' } = parameters;
+  if (uri !== undefined) {
+    const nonce = method === 'post' ? randomBytes(16).toString('base64url') : undefined;
+    const asked = Request.parse(await readSigned(await fetchRequest(uri, nonce), clientId));
+    if (asked.wallet_nonce !== nonce) throw new Error('the request is not for this wallet: another nonce');
+    if (asked.client_id !== clientId) throw new Error('the request names another client id than its link');
+    return asked;
+  }
+  return Request.parse({
+    ...parameters,
+    dcql_query: parseJson(parameters['dcql_query'] ?? ''),
+    ...(parameters['client_metadata'] ? { client_metadata: parseJson(parameters['client_metadata']) } : {}),
+  });
+}
+
+/** The key that the answer is to be encrypted for. */
+export async function encryptionKeyOf({ response_mode: mode, client_metadata: metadata }: Asked) {
+  if (mode !== 'direct_post.jwt') return undefined;
+  const jwk = metadata?.jwks?.keys[0];
+  if (!jwk) throw new Error('the request has no key for its answer');
+  const thumbprint = Buffer.from(await calculateJwkThumbprint(jwk as JWK), 'base64url');
+  return { kid: jwk.kid, key: await importJWK(jwk as JWK, 'ECDH-ES'), thumbprint };
+}
+
+/** The claims of the first set that `has` all of; every claim where there are no sets. */
+export function pathsToShow(
+  { claims = [], claim_sets: sets }: AskedCredential,
+  has: (path: readonly (string | null)[]) => boolean,
+): readonly (readonly (string | null)[])[] | undefined {
+  const options = sets?.map((ids) => claims.filter(({ id }) => id !== undefined && ids.includes(id))) ?? [
+    claims,
+  ];
+  return options.map((option) => option.map((claim) => claim.path)).find((paths) => paths.every(has));
+}

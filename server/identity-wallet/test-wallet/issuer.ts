@@ -1,0 +1,148 @@
+import { Tagged } from 'cborg';
+import { documentSigner } from '../certificates.ts';
+import { deriveKeyPair } from '../derived-key.ts';
+import { issueMdoc, issueSdJwt, type Signer } from './attestations.ts';
+import { buildCertificate, toPem } from './certificate-builder.ts';
+
+const day = 86_400_000;
+const country = 'EU';
+
+/** The people whose attestations the test wallet holds. */
+export const holders = {
+  adult: { birthdate: '1990-05-17', nationality: 'DE', number: 'TEST-0001' },
+  'young-adult': { birthdate: undefined, nationality: 'FR', number: 'TEST-0002' },
+  minor: { birthdate: undefined, nationality: 'AT', number: 'TEST-0003' },
+} as const;
+export type HolderName = keyof typeof holders;
+
+/** Years of age of those who are always as old. */
+const fixedAges: Partial<Record<HolderName, number>> = { 'young-adult': 19, minor: 14 };
+const agesAttested = [13, 14, 15, 16, 18, 21, 65];
+
+function personOf(name: HolderName, now: number) {
+  const { birthdate, nationality, number } = holders[name];
+  const year = new Date(now).getUTCFullYear();
+  const born = birthdate ?? `${year - (fixedAges[name] ?? 0) - 1}-12-31`;
+  const age = fixedAges[name] ?? year - Number(born.slice(0, 4)) - 1;
+  return { born, nationality, number, reached: agesAttested.map((years) => [years, age >= years] as const) };
+}
+
+/** Certificates and keys of an issuer; what it is called tells apart the test issuer and one that is not trusted. */
+function authority(key: Uint8Array, name: string, now: number) {
+  const root = deriveKeyPair(key, ['test issuer', name, 'root']);
+  const signing = deriveKeyPair(key, ['test issuer', name, 'signer']);
+  const subject = { country, name };
+  const validity = { notBefore: now - 30 * day, notAfter: now + 400 * day };
+  const anchor = buildCertificate({ subject, key: root, ...validity, isAuthority: true, pathLength: 0 });
+  const certificate = buildCertificate({
+    subject: { country, name: `${name} signer` },
+    key: signing,
+    issuer: { subject, key: root },
+    ...validity,
+    purposes: [documentSigner],
+  });
+  const signer: Signer = { key: signing, certificates: [certificate] };
+  return { anchor, signer };
+}
+
+/**
+ * The access certificate that the sources of the test wallet show, in PEM: it names no organisation. Its authority is not
+ * in it, as wallets demand (HAIP 1.0, 5).
+ */
+export function accessCertificate(key: Uint8Array, now: number) {
+  const own = deriveKeyPair(key, ['test wallet', 'access']);
+  const issuer = {
+    subject: { country, name: 'SVC test access authority' },
+    key: deriveKeyPair(key, ['test wallet', 'access authority']),
+  };
+  const certificate = buildCertificate({
+    subject: { country, name: 'SVC test relying party' },
+    key: own,
+    issuer,
+    notBefore: now - 30 * day,
+    notAfter: now + 400 * day,
+  });
+  return { certificates: toPem(certificate), key: own.export({ format: 'pem', type: 'pkcs8' }).toString() };
+}
+
+/** Index of an attestation in the status list of the test issuer. */
+export const statusIndexes = { valid: 7, revoked: 11 };
+
+interface Order {
+  holder: HolderName;
+  /** What is wrong with it. */
+  flaw?: 'expired' | 'not-yet-valid' | 'unknown-issuer' | 'revoked' | undefined;
+  now: number;
+}
+
+/**
+ * The issuer of the test wallet. All that it is follows from the key of the installation: every process has the same
+ * one, and nothing is stored. Trusted for sessions in test mode only.
+ */
+export function createTestIssuer({
+  key,
+  statusUri,
+  now,
+}: {
+  key: Uint8Array;
+  statusUri: string;
+  now: number;
+}) {
+  const trusted = authority(key, 'SVC test issuer', now);
+  const foreign = authority(key, 'Unknown test issuer', now);
+  const holderKey = deriveKeyPair(key, ['test wallet', 'holder']);
+
+  function common({ flaw, now: at }: Order) {
+    const idx = flaw === 'revoked' ? statusIndexes.revoked : statusIndexes.valid;
+    return {
+      signer: flaw === 'unknown-issuer' ? foreign.signer : trusted.signer,
+      holderKey,
+      signed: at - 20 * day,
+      validFrom: flaw === 'not-yet-valid' ? at + day : at - 20 * day,
+      validUntil: flaw === 'expired' ? at - day : at + 90 * day,
+      status: { status_list: { idx, uri: statusUri } },
+    };
+  }
+
+  return {
+    anchorPem: toPem(trusted.anchor),
+    signer: trusted.signer,
+    holderKey,
+
+    proofOfAge(order: Order): Uint8Array {
+      const { reached } = personOf(order.holder, order.now);
+      const elements = Object.fromEntries(reached.map(([years, is]) => [`age_over_${years}`, is]));
+      return issueMdoc({ ...common(order), docType: 'eu.europa.ec.av.1', elements });
+    },
+
+    personMdoc(order: Order, docType: string): Uint8Array {
+      const { born, nationality, number, reached } = personOf(order.holder, order.now);
+      const elements = {
+        family_name: 'Mustermann',
+        given_name: 'Erika',
+        birth_date: new Tagged(1004, born),
+        nationality: [nationality],
+        issuing_country: country,
+        issuing_authority: 'SVC test issuer',
+        personal_administrative_number: number,
+        ...Object.fromEntries(reached.map(([years, is]) => [`age_over_${years}`, is])),
+      };
+      return issueMdoc({ ...common(order), docType, elements });
+    },
+
+    async personSdJwt(order: Order, type: string) {
+      const { born, nationality, number, reached } = personOf(order.holder, order.now);
+      const claims = {
+        family_name: 'Mustermann',
+        given_name: 'Erika',
+        birthdate: born,
+        nationalities: [nationality],
+        issuing_country: country,
+        personal_administrative_number: number,
+        age_equal_or_over: Object.fromEntries(reached.map(([years, is]) => [String(years), is])),
+      };
+      return { claims, credential: await issueSdJwt({ ...common(order), type, claims }) };
+    },
+  };
+}
+export type TestIssuer = ReturnType<typeof createTestIssuer>;

@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { PresentationRefused } from '../../../identity-wallet/refused.ts';
+import type { WalletAnswer, WalletResponse } from '../../../identity-wallet/response.ts';
+import { ApiError, unavailable } from '../../../platform/errors.ts';
+import { sameText, sha256 } from '../../../platform/ids.ts';
+import type { Logger } from '../../../platform/telemetry/logging.ts';
+import { isTokenOf } from '../../browser/csrf.ts';
+import type { BrowserContext, SessionAccess } from '../../browser/session-access.ts';
+import type { Authentication } from '../../flow/authenticate.ts';
+import type { SessionStore } from '../../session/session-store.ts';
+import { claimsAskedFor, stepOf } from '../../session/steps.ts';
+import { failed, type Session, type Transition } from '../../session/transitions.ts';
+import type { Device } from '../authorization-request.ts';
+import type { ClaimStore } from './claim-store.ts';
+import { destinationOfToken, type Handle } from './handles.ts';
+import { type Pending, type Presented, pendingIn } from './pending.ts';
+import { authenticatedBy, type Proof, type WalletSource } from './wallet.ts';
+
+/** What an answer comes to. */
+type Outcome = Extract<WalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
+
+interface Dependencies {
+  sources: ReadonlyMap<string, WalletSource>;
+  sessions: Pick<SessionStore, 'find'>;
+  claims: ClaimStore;
+  sessionAccess: SessionAccess;
+  authentication: Authentication;
+  clock: { now(): number; trusted?(): boolean };
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** Where a request that is open now belongs. */
+interface Open {
+  session: Session;
+  source: WalletSource;
+  handle: Handle;
+}
+
+/** What the response URI answers a wallet with (OpenID4VP 1.0, 8.2). */
+interface Answered {
+  sessionId: string;
+  device: Device;
+  /** Brings the browser that asked back, whatever the answer was. */
+  code: string;
+  isRefused: boolean;
+}
+
+/** What a page posts that has asked by the Digital Credentials API. */
+export interface DigitalAnswer {
+  csrf: string;
+  /** Of the request that it answers. */
+  token: string;
+  /** What the browser gave to the page, in JSON. */
+  data: string;
+}
+
+/** Most answers that one session accepts. */
+const mostAnswers = 10;
+
+const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | undefined =>
+  device === 'computer' ? browserHash : handoff?.phoneHash;
+
+/** Where the session goes on: at the computer until a phone has taken it, then there. */
+const isAt = ({ handoff }: Session, device: Device): boolean =>
+  (device === 'phone') === (handoff?.state === 'taken');
+
+const explained = (transition: Transition, note: string): Transition => ({
+  ...transition,
+  entry: { ...transition.entry, note },
+});
+
+/** What wallets send, and how the browser comes back after it. */
+export function createWalletAnswers(dependencies: Dependencies) {
+  const { sources, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
+  const now = () => new Date(clock.now());
+  const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
+
+  /** The request of a session that a token is for; undefined where it is not open: answered, or out of date. */
+  function openIn(session: Session, token: string): Open | undefined {
+    const destination = destinationOfToken(token);
+    const source = sources.get(session.source);
+    if (!destination || !source) return undefined;
+    const { device, number } = destination;
+    const binding = bindingOf(session, device);
+    const isOpen =
+      stepOf(session, clock.now()) === 'authenticate' &&
+      isAt(session, device) &&
+      pendingIn(session.carried).number === number;
+    if (!isOpen || binding === undefined) return undefined;
+    const handle = { source: session.source, sessionId: session._id, device, binding, number };
+    return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;
+  }
+
+  /** @throws ApiError `session_not_found` for a request that is not open: unknown, answered, or out of date */
+  async function find(name: string, token: string): Promise<Open> {
+    const destination = destinationOfToken(token);
+    const session = destination && (await sessions.find(destination.sessionId));
+    const open = session?.source === name ? openIn(session, token) : undefined;
+    if (!open) throw new ApiError('session_not_found');
+    return open;
+  }
+
+  function pendingAfter({ handle }: Open, outcome: Outcome, code: string): Pending {
+    const number = handle.number + 1;
+    const way = { device: handle.device, codeHash: sha256(code) };
+    if (outcome.kind === 'error') {
+      return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble', declined: way };
+    }
+    const { claims: proven, subject } = outcome;
+    const presented = { ...way, claims: proven, ...(subject ? { subject } : {}) };
+    return { number, notice: 'answered', presented };
+  }
+
+  function transitionOf(open: Open, outcome: Outcome, code: string): Transition {
+    const { session, handle } = open;
+    const at = now();
+    if (outcome.kind === 'error' && handle.number + 1 >= mostAnswers) {
+      return explained(failed(session, 'abandoned', at), `abandoned: ${mostAnswers} answers without a proof`);
+    }
+    const note = outcome.kind === 'error' ? `wallet: ${outcome.error}` : 'wallet: presented';
+    const carried = { ...session.carried, wallet: pendingAfter(open, outcome, code) };
+    return { set: {}, carried, entry: { at, event: 'returned', note: `${session.source}, ${note}` } };
+  }
+
+  async function judge(
+    { handle, session, source }: Open,
+    presented: Parameters<WalletSource['judge']>[2],
+  ): Promise<Outcome | PresentationRefused> {
+    try {
+      return { kind: 'proven', ...(await source.judge(handle, asked(session), presented)) };
+    } catch (error) {
+      if (!(error instanceof PresentationRefused)) throw error;
+      logger.warn(
+        { source: session.source, sessionId: session._id, why: error.message },
+        'refused a presentation',
+      );
+      return error;
+    }
+  }
+
+  /**
+   * Writes the result of an answer into the session. Of answers at the same time, the one that claims the request is
+   * judged.
+   * @returns the session after it, undefined where it has changed since; nothing where another answer came first
+   * @throws ApiError `invalid_request` for what is no answer to this request
+   */
+  async function take(open: Open, answer: WalletAnswer) {
+    if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
+    const { session, source, handle } = open;
+    const response = await source.read(handle, answer);
+    if (!(await claims.claim(session, clock.now()))) return undefined;
+    const outcome =
+      response.kind === 'error'
+        ? response
+        : await judge(open, { channel: answer.channel, vpToken: response.vpToken });
+    const code = randomBytes(32).toString('base64url');
+    const isRefused = outcome instanceof PresentationRefused;
+    const transition = isRefused
+      ? explained(failed(session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
+      : transitionOf(open, outcome, code);
+    return { moved: await authentication.move(session, transition), code, isRefused };
+  }
+
+  /** The user of an accepted presentation. */
+  function userOf(session: Session, { presented, number }: Pending & { presented: Presented }) {
+    return authenticatedBy(presented, `presentation ${session._id} ${number}`);
+  }
+
+  return {
+    /** @throws ApiError `session_not_found` where the request is not open, or not signed */
+    async request(name: string, token: string, walletNonce?: string): Promise<string> {
+      const { session, source, handle } = await find(name, token);
+      const signed = await source.signedRequest(handle, asked(session), walletNonce);
+      if (signed === undefined) throw new ApiError('session_not_found');
+      return signed;
+    },
+
+    /**
+     * Takes the answer to a request. It counts once: of two at the same time one comes too late.
+     * @throws ApiError `session_not_found` where the request is not open, `conflict` while another answer is judged,
+     * `invalid_request` for what is no answer to it
+     */
+    async answer(name: string, token: string, body: unknown): Promise<Answered> {
+      const open = await find(name, token);
+      const taken = await take(open, { channel: 'response-uri', body });
+      if (!taken)
+        throw new ApiError('conflict', { description: 'Another answer to this request came first' });
+      if (!taken.moved) throw new ApiError('session_not_found');
+      const { sessionId, device } = open.handle;
+      return { sessionId, device, code: taken.code, isRefused: taken.isRefused };
+    },
+
+    /**
+     * Takes the answer that a page of the session got by the Digital Credentials API. An answer to any other request
+     * than the open one changes nothing: the browser sees the present step.
+     * @returns the secret that the browser's cookie must hold from now on
+     * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
+     */
+    async present(browser: BrowserContext, { csrf, token, data }: DigitalAnswer): Promise<string> {
+      const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
+      if (!own) return secret;
+      if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
+      const open = openIn(session, token);
+      if (!open || open.handle.device !== browser.device) return secret;
+      const moved = (await take(open, { channel: 'digital-credentials', body: data }))?.moved;
+      const { presented, number } = pendingIn(moved?.carried);
+      if (!moved || !presented) return secret;
+      const renewed = sessionAccess.rotated(browser, secret, csrf);
+      const user = userOf(moved, { presented, number });
+      const done = await authentication.authenticate({ session: moved, browser, renewed }, user);
+      return done ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, csrf)).secret;
+    },
+
+    /**
+     * The browser is back, with the code that only its wallet was given. Without that code a presentation is of no
+     * use, and with it only to the browser that asked.
+     * @returns the secret that the browser's cookie must hold from now on
+     * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a wrong code
+     */
+    async handleReturn(browser: BrowserContext, code: string): Promise<string> {
+      const { session, secret, own } = await sessionAccess.authorizeForm(browser, code);
+      if (!own || stepOf(session, clock.now()) !== 'authenticate' || !isAt(session, browser.device))
+        return secret;
+      const { presented, declined, number } = pendingIn(session.carried);
+      const way = presented ?? declined;
+      const isMine = way?.device === browser.device && sameText(way.codeHash, sha256(code));
+      if (!isMine) throw new ApiError('cross_site_request');
+      if (!presented) return secret;
+      const outcome = userOf(session, { presented, number });
+      const renewed = sessionAccess.rotated(browser, secret, code);
+      const moved = await authentication.authenticate({ session, browser, renewed }, outcome);
+      // Where another request of this browser was faster with the same return, it set the same secret.
+      return moved ? renewed : (await sessionAccess.authorizeForm({ ...browser, secret }, code)).secret;
+    },
+  };
+}
+export type WalletAnswers = ReturnType<typeof createWalletAnswers>;

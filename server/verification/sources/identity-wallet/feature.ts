@@ -1,0 +1,91 @@
+import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
+import { WalletSource as SourceSchema, testWalletSources } from '../../../../contracts/wallet-sources.ts';
+import { parsePem } from '../../../identity-wallet/certificates.ts';
+import { createPresentationCheck } from '../../../identity-wallet/presentation.ts';
+import { createStatusLists, type FetchStatusList } from '../../../identity-wallet/status-list.ts';
+import { statusListTypes } from '../../../identity-wallet/status-token.ts';
+import {
+  accessCertificate,
+  createTestIssuer,
+  type TestIssuer,
+} from '../../../identity-wallet/test-wallet/issuer.ts';
+import { testStatusList } from '../../../identity-wallet/test-wallet/status.ts';
+import { createTestWallet } from '../../../identity-wallet/test-wallet/wallet.ts';
+import type { Logger } from '../../../platform/telemetry/logging.ts';
+import { createWalletSource, type WalletSource } from './wallet.ts';
+
+interface Dependencies {
+  settings: readonly WalletSettings[];
+  baseUrl: string;
+  /** Identifiers of repeatable steps: keys of requests and of the test issuer follow from it. */
+  key: Uint8Array;
+  clock: { now(): number };
+  logger: Pick<Logger, 'error' | 'info' | 'warn'>;
+  fetchStatusList: FetchStatusList;
+}
+
+const day = 86_400_000;
+
+/** Sources that partners may choose besides the configured ones. */
+export const testWalletModes = testWalletSources.map(({ name }) => ({ name, modes: ['test'] as const }));
+
+function testSettings(key: Uint8Array, now: number): WalletSettings[] {
+  const access = accessCertificate(key, now);
+  return testWalletSources.map(({ name, label, profile }) => ({
+    // Its name is reserved for this one: the schema refuses it for others.
+    ...SourceSchema.parse({
+      name: 'reserved',
+      label,
+      profile,
+      modes: ['test'],
+      trustAnchors: 'none',
+      ...(profile === 'eudi-pid' ? { access, stableIdentifier: true } : {}),
+    }),
+    name,
+    access: profile === 'eudi-pid' ? { ...access, clientId: 'x509_hash' } : undefined,
+  }));
+}
+
+/** All sources that ask wallets, and the test wallet. */
+export function createWallets(dependencies: Dependencies) {
+  const { settings, baseUrl, key, clock, logger, fetchStatusList } = dependencies;
+  const testWallet = `${baseUrl}/verify/test-wallet`;
+  const statusUri = `${testWallet}/status`;
+
+  /** Its certificates are made again each day: none expires while a server runs. */
+  let current: { issuer: TestIssuer; madeAt: number } | undefined;
+  function testIssuer(): TestIssuer {
+    const now = clock.now();
+    if (!current || now - current.madeAt > day) {
+      current = { issuer: createTestIssuer({ key, statusUri, now }), madeAt: now };
+    }
+    return current.issuer;
+  }
+
+  async function statusList() {
+    const { signer } = testIssuer();
+    return { type: statusListTypes.jwt, body: await testStatusList(signer, statusUri, clock.now()) };
+  }
+
+  const lists = createStatusLists((uri) => (uri === statusUri ? statusList() : fetchStatusList(uri)));
+  const common = {
+    baseUrl,
+    key,
+    clock,
+    logger,
+    check: createPresentationCheck(lists),
+    testAnchors: () => parsePem(testIssuer().anchorPem),
+    testWallet,
+  };
+  const configured = settings.map((each) => createWalletSource(each, common));
+  const builtIn = testSettings(key, clock.now()).map((each) =>
+    createWalletSource(each, common, { trustAnchors: undefined }),
+  );
+  const sources: readonly WalletSource[] = [...builtIn, ...configured];
+
+  return {
+    sources: new Map(sources.map((source) => [source.name, source])),
+    configured: configured as readonly WalletSource[],
+    testWallet: { wallet: () => createTestWallet({ issuer: testIssuer(), clock }), statusList },
+  };
+}

@@ -1,0 +1,81 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { requestObjectType } from '../../../identity-wallet/request.ts';
+import { ApiError, generalBody } from '../../../platform/errors.ts';
+import { renderErrors } from '../../../platform/http/errors.ts';
+import { isOwnOrigin } from '../../browser/csrf.ts';
+import type { Responses } from '../../pages/responses.ts';
+import type { Device } from '../authorization-request.ts';
+import type { WalletAnswers } from './answers.ts';
+
+const Params = z.object({ source: z.string().max(64), token: z.string().max(128) });
+const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish();
+/** A repeated field arrives as a list, and is refused where it is read. */
+const Body = z.record(z.string(), z.unknown());
+
+/** What wallets call, to be mounted at `/verify/wallet`. No cookie counts here. */
+export function walletRoutes(answers: WalletAnswers, responses: Responses): FastifyPluginAsyncZod {
+  return async (app) => {
+    renderErrors(app, (error: ApiError, _request, reply) => void reply.send(generalBody(error)));
+
+    app.get('/:source/:token/request', { schema: { params: Params } }, async ({ params }, reply) => {
+      const signed = await answers.request(params.source, params.token);
+      return reply.type(requestObjectType).send(signed);
+    });
+
+    app.post(
+      '/:source/:token/request',
+      { schema: { params: Params, body: Nonce } },
+      async ({ params, body }, reply) => {
+        const signed = await answers.request(params.source, params.token, body?.wallet_nonce);
+        return reply.type(requestObjectType).send(signed);
+      },
+    );
+
+    app.post(
+      '/:source/:token',
+      { schema: { params: Params, body: Body } },
+      async ({ params, body }, reply) => {
+        const answered = await answers.answer(params.source, params.token, body);
+        const page = `${responses.origin}${responses.path(answered)}`;
+        const back = { redirect_uri: `${page}/wallet?response_code=${answered.code}` };
+        if (!answered.isRefused) return reply.send(back);
+        const refusal = new ApiError('invalid_request', { description: 'The presentation was refused' });
+        return reply.status(refusal.status).send({ ...generalBody(refusal), ...back });
+      },
+    );
+  };
+}
+
+const Digital = z.object({
+  csrf: z.string().max(256),
+  token: z.string().max(128),
+  data: z.string().min(1).max(65_536),
+});
+
+/** Where a wallet sends the browser, or the page its answer; to be mounted beside the pages of a device. */
+export function walletReturnRoutes(
+  device: Device,
+  answers: WalletAnswers,
+  responses: Responses,
+): FastifyPluginAsyncZod {
+  const { browserOf, bind, toPage, origin } = responses;
+  const params = z.object({ session_id: z.string().max(64) });
+  const schema = { params, querystring: z.object({ response_code: z.string().min(1).max(64) }) };
+  return async (app) => {
+    app.get('/:session_id/wallet', { schema, exposeHeadRoute: false }, async (request, reply) => {
+      const browser = browserOf(request, device, request.params.session_id);
+      const secret = await answers.handleReturn(browser, request.query.response_code);
+      if (secret !== browser.secret) bind(reply, browser, secret);
+      return toPage(reply, browser);
+    });
+
+    app.post('/:session_id/wallet', { schema: { params, body: Digital } }, async (request, reply) => {
+      if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
+      const browser = browserOf(request, device, request.params.session_id);
+      const secret = await answers.present(browser, request.body);
+      if (secret !== browser.secret) bind(reply, browser, secret);
+      return toPage(reply, browser);
+    });
+  };
+}

@@ -1,0 +1,70 @@
+import { decodeJwt } from 'jose';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import type { TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+
+/** The request of a page for the Digital Credentials API. */
+export interface DigitalRequest {
+  protocol: string;
+  data: Record<string, unknown> & { request?: string };
+}
+
+/** Of a request that is answered at an address. */
+export interface AskedAtAddress {
+  client_id: string;
+  response_uri: string;
+  nonce: string;
+  dcql_query: { credentials: Record<string, unknown>[] };
+  client_metadata: { jwks?: { keys: Record<string, string>[] } };
+}
+
+const plain = (text = '') => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+
+export const digitalRequestIn = (html: string) =>
+  JSON.parse(plain(/data-request="([^"]*)"/.exec(html)?.[1])) as DigitalRequest;
+/** What opens a wallet. */
+export const linkIn = (html: string) => plain(/href="((?:av|openid4vp):\/\/[^"]*)"/.exec(html)?.[1]);
+
+export const postFields = (url: string, fields: Record<string, string>) =>
+  fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
+
+/** What a link asks for, by value or by reference. */
+async function followed(link: string): Promise<AskedAtAddress> {
+  const { searchParams } = new URL(link);
+  const requestUri = searchParams.get('request_uri');
+  if (requestUri !== null) return decodeJwt(await (await fetch(requestUri)).text());
+  const given = Object.fromEntries(searchParams) as Record<'dcql_query' | 'client_metadata', string>;
+  const [query, metadata] = [given.dcql_query, given.client_metadata].map((each) => JSON.parse(each));
+  return { ...given, dcql_query: query, client_metadata: metadata } as never;
+}
+
+/** A browser at the page that asks for a wallet of `source`, by a new partner or the given one. */
+export async function askWallet(
+  service: TestServer,
+  source: string,
+  { scope = 'age_18_plus country', partner }: { scope?: string; partner?: TestPartner } = {},
+) {
+  const client = partner ?? (await createPartner(service, { client: { source } }));
+  const pages = openPages(service);
+  const { page, sessionId, codeVerifier } = await pages.start(client, scope);
+  const { csrf = '', token = '' } = page.fields;
+  const link = linkIn(page.html);
+  return {
+    page,
+    pages,
+    sessionId,
+    codeVerifier,
+    link,
+    request: digitalRequestIn(page.html),
+    asked: () => followed(link),
+    /** Sends the form with what the browser gave to the page. */
+    post: (data: object | string, changes: Record<string, string> = {}, by = pages) =>
+      by.open(`${page.at}/wallet`, {
+        csrf,
+        token,
+        data: typeof data === 'string' ? data : JSON.stringify(data),
+        ...changes,
+      }),
+    show: () => service.admin.sessions.show.query({ sessionId }),
+  };
+}

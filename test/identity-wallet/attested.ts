@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import type { ClaimName } from '../../contracts/claims.ts';
+import { type WalletSettings, WalletSource } from '../../contracts/wallet-sources.ts';
+import { parsePem } from '../../server/identity-wallet/certificates.ts';
+import { createPresentationCheck, type Expectation } from '../../server/identity-wallet/presentation.ts';
+import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
+import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
+import { statusListTypes } from '../../server/identity-wallet/status-token.ts';
+import {
+  type PresentationContext,
+  presentMdoc,
+  presentSdJwt,
+} from '../../server/identity-wallet/test-wallet/holder.ts';
+import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
+import { testStatusList } from '../../server/identity-wallet/test-wallet/status.ts';
+import { startTestServer } from '../harness/server.ts';
+
+export const now = Date.parse('2026-11-22T12:00:00Z');
+export const statusUri = 'https://issuer.test/status';
+export const issuer = createTestIssuer({ key: randomBytes(32), statusUri, now });
+export const anchors = parsePem(issuer.anchorPem);
+
+const accessFile = accessCertificate(new Uint8Array(32), Date.now());
+const trust = { trustAnchors: issuer.anchorPem };
+/** Sources of each profile and format that trust the issuer above. */
+export const walletSources = [
+  { ...trust, name: 'age', label: 'Age', profile: 'eu-age-verification' },
+  {
+    ...trust,
+    name: 'pid-sd-jwt',
+    label: 'PID',
+    profile: 'eudi-pid',
+    access: accessFile,
+    formats: ['dc+sd-jwt'],
+  },
+  {
+    ...trust,
+    name: 'pid-mdoc',
+    label: 'PID',
+    profile: 'eudi-pid',
+    access: accessFile,
+    formats: ['mso_mdoc'],
+  },
+];
+
+export const startWithWallets = () =>
+  startTestServer({ env: { SVC_WALLET_SOURCES: JSON.stringify(walletSources) } });
+
+export const context = {
+  clientId: 'redirect_uri:https://verify.test/answer',
+  nonce: 'nonce-of-this-request',
+  responseUri: 'https://verify.test/answer',
+} as const satisfies PresentationContext;
+
+const given = { name: 'wallet', label: 'Wallet', trustAnchors: issuer.anchorPem };
+const access = { certificates: 'unused', key: 'unused' };
+export const ageSettings = WalletSource.parse({ ...given, profile: 'eu-age-verification' }) as WalletSettings;
+export const personSettings = WalletSource.parse({
+  ...given,
+  profile: 'eudi-pid',
+  stableIdentifier: true,
+  access,
+}) as WalletSettings;
+
+/** A check of presentations whose status list is the test issuer's. */
+export function createCheck(fetch = () => testStatusList(issuer.signer, statusUri, now)) {
+  return createPresentationCheck(
+    createStatusLists(async () => ({ type: statusListTypes.jwt, body: await fetch() })),
+  );
+}
+
+export function expectation(
+  settings: WalletSettings,
+  claims: readonly ClaimName[],
+  changes: Partial<Expectation> = {},
+): Expectation {
+  return { settings, claims, handover: { kind: 'redirect', ...context }, anchors, now, ...changes };
+}
+
+type Order = Parameters<typeof issuer.proofOfAge>[0];
+export const adult: Order = { holder: 'adult', now };
+
+export async function ageToken({
+  elements = ['age_over_18'],
+  order = adult,
+  made = context,
+}: {
+  elements?: readonly string[];
+  order?: Order;
+  made?: PresentationContext;
+} = {}) {
+  const presentation = await presentMdoc({
+    issuerSigned: issuer.proofOfAge(order),
+    key: issuer.holderKey,
+    docType: 'eu.europa.ec.av.1',
+    elements,
+    context: made,
+  });
+  return { proof_of_age: [presentation] };
+}
+
+export async function personToken({
+  paths,
+  order = adult,
+  made = context,
+  type = 'urn:eudi:pid:1',
+  at = now,
+}: {
+  paths: readonly (readonly (string | null)[])[];
+  order?: Order;
+  made?: PresentationContext;
+  type?: string;
+  at?: number;
+}) {
+  const { credential, claims } = await issuer.personSdJwt(order, type);
+  const key = issuer.holderKey;
+  return { pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths, context: made, now: at })] };
+}
+
+/** Why a presentation was refused; fails where it was not. */
+export async function refusalOf(work: Promise<unknown>): Promise<string> {
+  const outcome = await work.then(
+    () => new Error('accepted'),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof PresentationRefused) return outcome.refusal;
+  throw outcome instanceof Error ? outcome : new Error(String(outcome));
+}

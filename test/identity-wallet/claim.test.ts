@@ -1,0 +1,132 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Session } from '../../server/verification/session/transitions.ts';
+import { claimMs, createClaimStore } from '../../server/verification/sources/identity-wallet/claim-store.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { askWallet, postFields } from './asking.ts';
+import { walletSources } from './attested.ts';
+import { otherWallet } from './other-wallet.ts';
+
+let service: TestServer;
+let partner: TestPartner;
+const clock = manualClock();
+let lines: string[] = [];
+const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
+
+beforeAll(async () => {
+  const env = { SVC_WALLET_SOURCES: JSON.stringify(walletSources) };
+  service = await startTestServer({ clock, logger, env });
+  partner = await createPartner(service, { client: { source: 'age' } });
+});
+afterAll(() => service.stop());
+beforeEach(() => {
+  lines = [];
+});
+
+const ask = () => askWallet(service, 'age', { partner });
+/** It can be read, and proves nothing. */
+const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
+const judged = () => lines.filter((line) => line.includes('refused a presentation')).length;
+
+describe('answers that are sent to one request at the same time', () => {
+  it('are judged once at the response URI: the others are refused', async () => {
+    const { asked, show } = await ask();
+    const { response_uri: uri } = await asked();
+    const answers = await Promise.all(Array.from({ length: 40 }, () => postFields(uri, wrong)));
+    const statuses = answers.map(({ status }) => status);
+    expect(judged()).toBe(1);
+    expect(statuses.filter((status) => status === 400)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409 || status === 404)).toHaveLength(39);
+    expect((await show()).timeline.map(({ event }) => event)).toEqual(['started', 'consented', 'failed']);
+  });
+
+  it('are judged once in the form of the Digital Credentials API', async () => {
+    const { post, show } = await ask();
+    const data = { vp_token: { proof_of_age: ['AAAA'] } };
+    await Promise.all(Array.from({ length: 10 }, () => post(data)));
+    expect(judged()).toBe(1);
+    expect((await show()).failure?.reason).toBe('document_rejected');
+  });
+});
+
+describe('a request whose answer is being judged', () => {
+  /** As an answer leaves it whose process has died. */
+  async function claimed() {
+    const asked = await ask();
+    const session = await service.db.collection<Session>('sessions').findOne({ _id: asked.sessionId });
+    if (!session) throw new Error('no session');
+    expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(true);
+    return { ...asked, session, uri: (await asked.asked()).response_uri };
+  }
+
+  it('takes no other answer, no error and no form', async () => {
+    const { uri, link, request, post, show } = await claimed();
+    const refused = await postFields(uri, wrong);
+    expect(refused.status).toBe(409);
+    expect(await refused.json()).toEqual({
+      success: false,
+      error: 'Another answer to this request came first',
+    });
+    expect((await postFields(uri, { error: 'access_denied' })).status).toBe(409);
+    expect((await otherWallet.open(link)).status).toBe(409);
+    const end = await post(await otherWallet.pick(request, service.baseUrl));
+    expect(end.returned).toBeUndefined();
+    expect((await show()).failure).toBeNull();
+    expect(judged()).toBe(0);
+  });
+
+  it('is open again after 20 s: a process that has died closes no session', async () => {
+    const { link, pages, session } = await claimed();
+    clock.advance(claimMs - 1);
+    expect((await otherWallet.open(link)).status).toBe(409);
+    clock.advance(1);
+    const { status, back } = await otherWallet.open(link);
+    expect(status).toBe(200);
+    expect((await pages.open(back)).returned).toHaveProperty('code');
+    expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(false);
+  });
+
+  it('can be left: the user cancels, and the answer comes too late', async () => {
+    const { page, pages, show } = await claimed();
+    const end = await pages.open(page.at, { ...page.fields, decision: 'cancel' });
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    expect((await show()).failure?.reason).toBe('abandoned');
+  });
+
+  it('is not claimed in a session that has changed since, or expired', async () => {
+    const { session } = await claimed();
+    const claims = createClaimStore(service.db);
+    clock.advance(claimMs);
+    const earlier = { ...session, timeline: session.timeline.slice(1) };
+    expect(await claims.claim(earlier, clock.now())).toBe(false);
+    expect(await claims.claim(session, session.expiresAt.getTime())).toBe(false);
+    expect(await claims.claim(session, clock.now())).toBe(true);
+  });
+});
+
+describe('an answer of another wallet', () => {
+  it('that cannot be read does not keep the right one out', async () => {
+    const { asked, link, pages } = await ask();
+    const { response_uri: uri } = await asked();
+    const all = await Promise.all([
+      ...Array.from({ length: 20 }, () => postFields(uri, { vp_token: 'no JSON' })),
+      otherWallet.open(link),
+    ]);
+    const right = all.find((each): each is Awaited<ReturnType<typeof otherWallet.open>> => 'back' in each);
+    expect(right?.status).toBe(200);
+    expect((await pages.open(right?.back ?? '')).returned).toHaveProperty('code');
+  });
+
+  it('that says no uses up this request, and the page asks with another one', async () => {
+    const { asked, link, page, pages } = await ask();
+    const { response_uri: uri } = await asked();
+    await postFields(uri, { error: 'access_denied' });
+    expect((await otherWallet.open(link)).status).toBe(404);
+    const next = await pages.open(page.at);
+    expect(next.html).toContain('You said no in your wallet.');
+    const other = /href="(av:\/\/[^"]*)"/.exec(next.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { back } = await otherWallet.open(other);
+    expect((await pages.open(back)).returned).toHaveProperty('code');
+  });
+});

@@ -1,0 +1,121 @@
+import { decodeJwt } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+import { askWallet, digitalRequestIn } from './asking.ts';
+import { startWithWallets, walletSources } from './attested.ts';
+import { otherWallet } from './other-wallet.ts';
+
+let service: TestServer;
+const names = walletSources.map(({ name }) => name);
+
+beforeAll(async () => {
+  service = await startWithWallets();
+});
+afterAll(() => service.stop());
+
+const ask = (source: string) => askWallet(service, source);
+
+describe('the request for the Digital Credentials API', () => {
+  it('of the age verification profile is not signed, and has no address to answer to', async () => {
+    const { request } = await ask('age');
+    expect(request.protocol).toBe('openid4vp-v1-unsigned');
+    expect(request.data).toMatchObject({ response_type: 'vp_token', response_mode: 'dc_api' });
+    for (const absent of ['client_id', 'response_uri', 'expected_origins', 'state'])
+      expect(request.data).not.toHaveProperty(absent);
+  });
+
+  it('of a PID is signed for our origin, and its answer is encrypted', async () => {
+    const { request } = await ask('pid-sd-jwt');
+    expect(request.protocol).toBe('openid4vp-v1-signed');
+    expect(Object.keys(request.data)).toEqual(['request']);
+    const payload = decodeJwt(request.data.request ?? '');
+    expect(payload).toMatchObject({
+      response_mode: 'dc_api.jwt',
+      expected_origins: [service.baseUrl],
+      client_id: expect.stringMatching(/^x509_hash:/) as string,
+    });
+    expect(payload).not.toHaveProperty('response_uri');
+  });
+});
+
+describe.each(names)('an answer by the Digital Credentials API to %s', (source) => {
+  it('verifies, and the browser that asked goes on', async () => {
+    const { request, post, show } = await ask(source);
+    const end = await post(await otherWallet.pick(request, service.baseUrl));
+    expect(end.returned).toHaveProperty('code');
+    expect(await show()).toMatchObject({ status: 'complete', failure: null });
+  });
+
+  it('counts once: the same form again leads to where the session is', async () => {
+    const { request, post, show } = await ask(source);
+    const data = await otherWallet.pick(request, service.baseUrl);
+    const ends = await Promise.all([post(data), post(data), post(data)]);
+    expect(ends.some(({ returned }) => returned?.['code'] !== undefined)).toBe(true);
+    const { timeline } = await show();
+    expect(timeline.filter(({ event }) => event === 'authenticated')).toHaveLength(1);
+  });
+
+  it('is refused when it was made for a page of another origin', async () => {
+    const { request, post, show } = await ask(source);
+    const end = await post(await otherWallet.pick(request, service.baseUrl, 'https://other.example'));
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    const why = source === 'pid-sd-jwt' ? 'wrong audience' : 'holder proof wrong';
+    expect((await show()).timeline.at(-1)?.note).toBe(`document_rejected: ${why}`);
+  });
+
+  it('is refused when it answers the request of another session', async () => {
+    const [mine, other] = [await ask(source), await ask(source)];
+    const end = await mine.post(await otherWallet.pick(other.request, service.baseUrl));
+    const isEncrypted = source !== 'age';
+    // Encrypted for another request, it cannot be read at all.
+    expect(end.status).toBe(isEncrypted ? 400 : 303);
+    expect((await mine.show()).failure?.reason).toBe(isEncrypted ? undefined : 'document_rejected');
+    expect((await mine.show()).code).toBeNull();
+    expect((await other.show()).failure).toBeNull();
+  });
+
+  it('with an error leaves the session open, with a way on', async () => {
+    const { post } = await ask(source);
+    const page = await post({ error: 'access_denied' });
+    expect(page.returned).toBeUndefined();
+    expect(page.html).toContain('You said no in your wallet.');
+    expect(digitalRequestIn(page.html).protocol).toMatch(/^openid4vp-v1-/);
+  });
+});
+
+describe('the form with the answer', () => {
+  it('does nothing for a request that has been answered', async () => {
+    const { request, post, show } = await ask('age');
+    await post({ error: 'access_denied' });
+    const late = await post(await otherWallet.pick(request, service.baseUrl));
+    expect(late.returned).toBeUndefined();
+    expect((await show()).failure).toBeNull();
+  });
+
+  it('needs the token of its page, and the cookie of its browser', async () => {
+    const { request, post, show } = await ask('age');
+    const data = await otherWallet.pick(request, service.baseUrl);
+    expect((await post(data, { csrf: 'forged.token' })).status).toBe(403);
+    expect((await post(data, {}, openPages(service))).status).toBe(401);
+    expect((await show()).status).toBe('pending');
+  });
+
+  it('must not come from another site', async () => {
+    const { page, pages } = await ask('age');
+    const cookie = [...pages.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const body = new URLSearchParams({ ...page.fields, data: '{}' });
+    const headers = { cookie, origin: 'https://other.example', accept: 'text/html' };
+    const response = await fetch(`${page.at}/wallet`, { method: 'POST', headers, body });
+    expect(response.status).toBe(403);
+  });
+
+  it('is not there for an answer that was made for the response URI', async () => {
+    const { link, request, post, show } = await ask('age');
+    const { asked } = await otherWallet.open(link);
+    expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);
+    const late = await post(await otherWallet.pick(request, service.baseUrl));
+    expect(late.returned).toBeUndefined();
+    expect((await show()).status).toBe('pending');
+  });
+});

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { applyDisclosures } from '../../server/identity-wallet/disclosures.ts';
+import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
+import { ageSettings, createCheck, expectation, now, refusalOf } from './attested.ts';
+import { adultItem, docType, handMade } from './hand-made.ts';
+import { ownAnchors, ownSigner } from './own-issuer.ts';
+
+const check = createCheck();
+const day = 86_400_000;
+const asked = expectation(ageSettings, ['age_18_plus']);
+const judged = (presentation: string, expected = asked) => check({ proof_of_age: [presentation] }, expected);
+const refused = (...parts: Parameters<typeof handMade>) => refusalOf(judged(handMade(...parts)));
+
+const licence = 'org.iso.18013.5.1.mDL';
+
+it('a proof of age that is made by hand is accepted where nothing is wrong with it', async () => {
+  expect((await judged(handMade())).claims).toEqual({ age_18_plus: true });
+});
+
+describe('a proof of age is refused where its type', () => {
+  it('is another one in what the issuer signed', async () => {
+    expect(await refused({ mso: { docType: licence } })).toBe('wrong type');
+  });
+
+  it('is another one in what the wallet says, though both signatures are right', async () => {
+    expect(await refused({ outerDocType: licence })).toBe('wrong type');
+    expect(await refused({ outerDocType: licence, signedDocType: licence })).toBe('wrong type');
+  });
+
+  it('is another one in what the device signed', async () => {
+    expect(await refused({ signedDocType: licence })).toBe('holder proof wrong');
+  });
+
+  it('is none', async () => {
+    expect(await refused({ mso: { docType: null } })).toBe('wrong type');
+  });
+});
+
+describe('a signer', () => {
+  const byOwn = expectation(ageSettings, ['age_18_plus'], { anchors: ownAnchors });
+  const signer = ownSigner({ notBefore: now - 10 * day, notAfter: now + 10 * day });
+  const outcome = (signed: number) => judged(handMade({ signer, signed }), byOwn);
+
+  it('signs while its certificate is valid', async () => {
+    for (const signed of [now - 10 * day, now, now + 10 * day]) {
+      expect((await outcome(signed)).claims).toEqual({ age_18_plus: true });
+    }
+  });
+
+  it.each([
+    ['before its certificate was valid', now - 10 * day - 1000],
+    ['after its certificate has ended', now + 10 * day + 1000],
+  ])('is refused where it signed %s', async (_when, signed) => {
+    await expect(outcome(signed)).rejects.toThrow(
+      'issuer certificate unusable: not valid when the attestation was signed',
+    );
+  });
+
+  it('is refused where it does not say when it signed', async () => {
+    const validityInfo = { validFrom: now, validUntil: now };
+    expect(await refusalOf(judged(handMade({ signer, mso: { validityInfo } }), byOwn))).toBe('malformed');
+  });
+});
+
+describe('a digest of an element', () => {
+  const minorItem = { ...adultItem, elementValue: false };
+
+  it('is refused where the issuer signed two under the same number', async () => {
+    const digests = (own: Map<number, Uint8Array>) =>
+      new Map<unknown, Uint8Array>([[0n, new Uint8Array(32)], ...own]);
+    expect(await refused({ digests })).toBe('malformed');
+  });
+
+  it('lets an element stand once', async () => {
+    expect(await refused({ items: [adultItem, adultItem] })).toBe('malformed');
+    expect(await refused({ items: [adultItem, { ...minorItem, digestID: 1 }] })).toBe('malformed');
+  });
+
+  it('is refused where it is of another element, has another number, or is missing', async () => {
+    const other = handMade({ items: [minorItem] });
+    const digestOf = (own: Map<number, Uint8Array>) => own.get(0) ?? new Uint8Array();
+    expect((await judged(other)).claims).toEqual({ age_18_plus: false });
+    let minorDigest: Uint8Array = new Uint8Array();
+    handMade({
+      items: [minorItem],
+      digests: (own) => {
+        minorDigest = digestOf(own);
+        return own;
+      },
+    });
+    expect(await refused({ digests: () => new Map([[0, minorDigest]]) })).toBe('digest mismatch');
+    expect(await refused({ digests: (own) => new Map([[1, digestOf(own)]]) })).toBe('digest mismatch');
+    expect(await refused({ digests: () => new Map() })).toBe('digest mismatch');
+  });
+
+  it('is made as the issuer says, by an algorithm that is strong enough', async () => {
+    expect(await refused({ mso: { digestAlgorithm: 'SHA-1' } })).toBe('malformed');
+    expect(await refused({ mso: { digestAlgorithm: 'SHA-512' } })).toBe('digest mismatch');
+  });
+});
+
+describe('a device response is refused', () => {
+  it.each([
+    ['of another version', { response: { version: '2.0' } }, 'malformed'],
+    ['with an error', { response: { status: 10 } }, 'malformed'],
+    ['without a document', { response: { documents: [] } }, 'malformed'],
+    ['with a proof in zero knowledge', { response: { zkDocuments: [] } }, 'more than was asked for'],
+    ['with errors in its document', { document: { errors: {} } }, 'less than was asked for'],
+    [
+      'with what the device says of itself',
+      { deviceNameSpaces: { [docType]: { a: 1 } } },
+      'more than was asked for',
+    ],
+    ['with a security object of another version', { mso: { version: '2.0' } }, 'malformed'],
+  ])('%s', async (_what, parts, refusal) => {
+    expect(await refused(parts)).toBe(refusal);
+  });
+});
+
+describe('a digest of a disclosure (RFC 9901, 7.1)', () => {
+  const disclosure = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const digestOf = (text: string) => createHash('sha256').update(text).digest('base64url');
+  const element = disclosure(['salt', 'DE']);
+  const claim = disclosure(['salt', 'name', 'x']);
+  const nested = disclosure(['salt', 'address', { _sd: [digestOf(claim)] }]);
+
+  it.each([
+    ['in one list', { _sd: [digestOf(claim), digestOf(claim)] }, [claim]],
+    ['in two objects', { _sd: [digestOf(claim)], inner: { _sd: [digestOf(claim)] } }, [claim]],
+    ['in two lists', { a: [{ '...': digestOf(element) }], b: [{ '...': digestOf(element) }] }, [element]],
+    ['in a disclosed object too', { _sd: [digestOf(claim), digestOf(nested)] }, [claim, nested]],
+    ['though nothing is disclosed', { _sd: ['decoy', 'decoy'] }, []],
+  ])('must not stand there twice: %s', (_where, payload, disclosures) => {
+    const work = () => applyDisclosures(payload, disclosures);
+    expect(work).toThrow(PresentationRefused);
+    expect(work).toThrow('malformed: digest twice');
+  });
+
+  it('may stand beside others', () => {
+    const payload = { _sd: [digestOf(nested), 'decoy'] };
+    expect(applyDisclosures(payload, [claim, nested]).claims).toEqual({ address: { name: 'x' } });
+  });
+});

@@ -1,0 +1,241 @@
+import { X509Certificate } from 'node:crypto';
+import { AsnConvert } from '@peculiar/asn1-schema';
+import {
+  AuthorityKeyIdentifier,
+  Certificate as CertificateStructure,
+  id_ce_authorityKeyIdentifier,
+} from '@peculiar/asn1-x509';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testWalletSources } from '../../contracts/wallet-sources.ts';
+import { accessOf } from '../../server/identity-wallet/access.ts';
+import { parsePem } from '../../server/identity-wallet/certificates.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import { queryFor, toDcql } from '../../server/identity-wallet/query.ts';
+import { readLink } from '../../server/identity-wallet/test-wallet/asked.ts';
+import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
+import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
+import { keyIdentifiersOf } from '../../server/identity-wallet/trust.ts';
+import { createWallets } from '../../server/verification/sources/identity-wallet/feature.ts';
+import type { TestServer } from '../harness/server.ts';
+import { askWallet, postFields } from './asking.ts';
+import {
+  ageSettings,
+  anchors,
+  issuer,
+  now,
+  personSettings,
+  startWithWallets,
+  walletSources,
+} from './attested.ts';
+import { ownAnchors } from './own-issuer.ts';
+
+let service: TestServer;
+beforeAll(async () => {
+  service = await startWithWallets();
+});
+afterAll(() => service.stop());
+
+const names = [...walletSources, ...testWalletSources].map(({ name }) => name);
+const signed = names.filter((name) => name.includes('pid'));
+const day = 86_400_000;
+const validity = { notBefore: now - day, notAfter: now + day };
+
+interface Query {
+  credentials: {
+    format: string;
+    claims?: { path: unknown; intent_to_retain?: boolean }[];
+    trusted_authorities?: { type: string; values: readonly string[] }[];
+  }[];
+}
+
+/** The queries of both channels. */
+async function queriesOf(source: string): Promise<Query[]> {
+  const { asked, request } = await askWallet(service, source);
+  const payload = request.data.request ? decodeJwt(request.data.request) : request.data;
+  return [(await asked()).dcql_query, payload['dcql_query']] as Query[];
+}
+
+/** What each claim of a query says of itself. */
+const retained = ({ credentials }: Query) =>
+  credentials.flatMap(({ format, claims = [] }) => claims.map((each) => [format, each.intent_to_retain]));
+
+describe('the query', () => {
+  it.each([[['age_18_plus']], [['age_21_plus', 'age_16_plus']], [['country', 'identity_verified']]] as const)(
+    'says of every mdoc element that it is retained, for %s',
+    (claims) => {
+      for (const settings of [ageSettings, personSettings]) {
+        const said = retained(toDcql(queryFor(settings, claims), []) as Query);
+        for (const [format, retains] of said) expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
+        if (settings === personSettings) expect(new Set(said.map(([format]) => format)).size).toBe(2);
+      }
+    },
+  );
+
+  it.each(names)('says so in both channels of %s', async (source) => {
+    for (const query of await queriesOf(source)) {
+      const said = retained(query);
+      expect(said.length).toBeGreaterThan(0);
+      for (const [format, retains] of said) expect(retains).toBe(format === 'mso_mdoc' ? true : undefined);
+    }
+  });
+});
+
+/** The identifier of its authority's key, as the signer's certificate has it. */
+function authorityKeyOf(der: Uint8Array): string {
+  const { extensions = [] } = AsnConvert.parse(der, CertificateStructure).tbsCertificate;
+  const value = [...extensions].find(({ extnID }) => extnID === id_ce_authorityKeyIdentifier)?.extnValue;
+  const { keyIdentifier } = AsnConvert.parse(value?.buffer ?? new ArrayBuffer(0), AuthorityKeyIdentifier);
+  return Buffer.from(keyIdentifier?.buffer ?? new ArrayBuffer(0)).toString('base64url');
+}
+
+describe('the trusted authorities of a query', () => {
+  const [certificate = new Uint8Array()] = issuer.signer.certificates;
+  const own = authorityKeyOf(certificate);
+  const authorities = (queries: Query[]) =>
+    queries.flatMap(({ credentials }) => credentials.map((each) => each.trusted_authorities));
+
+  it('are what the certificates of trusted issuers name as their authority', async () => {
+    for (const { name } of walletSources) {
+      for (const each of authorities(await queriesOf(name))) {
+        expect(each).toEqual([{ type: 'aki', values: [own, expect.any(String)] }]);
+      }
+    }
+  });
+
+  it('are without the test issuer in live mode', async () => {
+    const { sources } = createWallets({
+      settings: [ageSettings],
+      baseUrl: 'https://verify.test',
+      key: new Uint8Array(32),
+      clock: { now: () => now },
+      logger: pino({ level: 'silent' }),
+      fetchStatusList: () => Promise.reject(new Error('no way out')),
+    });
+    const session = {
+      id: `ses_${'0'.repeat(22)}`,
+      partnerId: 'ptr',
+      carried: undefined,
+      language: undefined,
+    };
+    const attempt = {
+      id: 'a',
+      device: 'computer',
+      binding: 'b',
+      state: 's',
+      nonce: 'n',
+      codeVerifier: 'c',
+    } as const;
+    const asked = async (mode: 'live' | 'test') => {
+      const beginning = await sources
+        .get(ageSettings.name)
+        ?.begin({ ...session, mode, claims: ['age_18_plus'] }, attempt);
+      if (beginning?.kind !== 'wallet') throw new Error('no request');
+      return authorities([(beginning.digital.request as { data: { dcql_query: Query } }).data.dcql_query]);
+    };
+    expect(await asked('live')).toEqual([[{ type: 'aki', values: [own] }]]);
+    expect(await asked('test')).toEqual([[{ type: 'aki', values: [own, expect.any(String)] }]]);
+  });
+
+  it('are named once each, and not at all where one of them has no identifier', () => {
+    expect(keyIdentifiersOf([...anchors, ...anchors])).toEqual([own]);
+    const [first] = ownAnchors;
+    if (!first) throw new Error('no anchor');
+    expect(keyIdentifiersOf([...anchors, first])).toHaveLength(2);
+    expect(keyIdentifiersOf([...anchors, { ...first, keyIdentifier: undefined }])).toEqual([]);
+  });
+});
+
+describe('the certificates of a signed request', () => {
+  it.each(signed)('of %s hold none that is self-signed', async (source) => {
+    const { request, link } = await askWallet(service, source);
+    const requestUri = new URL(link).searchParams.get('request_uri') ?? '';
+    for (const jwt of [request.data.request ?? '', await (await fetch(requestUri)).text()]) {
+      const { x5c = [] } = decodeProtectedHeader(jwt);
+      const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));
+      expect(chain).toHaveLength(1);
+      expect(chain.map((each) => each.verify(each.publicKey))).toEqual([false]);
+    }
+  });
+
+  it('are those between the own one and its root, without the root', () => {
+    const seed = new Uint8Array(32);
+    const [rootKey, middleKey, key] = ['root', 'middle', 'own'].map((name) => deriveKeyPair(seed, [name]));
+    if (!rootKey || !middleKey || !key) throw new Error('no keys');
+    const root = { subject: { name: 'root' }, key: rootKey };
+    const middle = { subject: { name: 'middle' }, key: middleKey };
+    const chain = [
+      buildCertificate({ subject: { name: 'own' }, key, issuer: middle, ...validity }),
+      buildCertificate({ ...middle, issuer: root, ...validity, isAuthority: true }),
+      buildCertificate({ ...root, ...validity, isAuthority: true }),
+    ];
+    const given = {
+      certificates: chain.map(toPem).join(''),
+      key: key.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      clientId: 'x509_hash' as const,
+    };
+    const { certificates } = accessOf(given, 'https://verify.test');
+    expect(certificates.map(({ x509 }) => x509.subject)).toEqual(['CN=own', 'CN=middle']);
+  });
+
+  it('of the test wallet are of an authority of their own', () => {
+    const [own, ...more] = parsePem(accessCertificate(new Uint8Array(32), now).certificates);
+    expect(more).toEqual([]);
+    expect(own?.x509.issuer).toContain('SVC test access authority');
+    expect(own?.x509.verify(own.x509.publicKey)).toBe(false);
+  });
+
+  it('are refused by the test wallet where one is self-signed', async () => {
+    const key = deriveKeyPair(new Uint8Array(32), ['self']);
+    const self = buildCertificate({ subject: { name: 'self' }, key, ...validity });
+    const header = { alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c: [self.toString('base64')] };
+    const jwt = `${Buffer.from(JSON.stringify(header)).toString('base64url')}.e30.x`;
+    const read = readLink('openid4vp://?client_id=x509_hash:x&request_uri=x', async () => jwt);
+    await expect(read).rejects.toThrow('no certificate of an authority');
+  });
+});
+
+describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) => {
+  const requestUriOf = (link: string) => new URL(link).searchParams.get('request_uri') ?? '';
+
+  it('is said to be asked by POST, with what the verifier can do', async () => {
+    const { link } = await askWallet(service, source);
+    const { request_uri_method: method, client_metadata: metadata = '' } = Object.fromEntries(
+      new URL(link).searchParams,
+    );
+    expect(method).toBe('post');
+    expect(JSON.parse(metadata)).toHaveProperty('vp_formats_supported');
+  });
+
+  it('puts the nonce of the wallet into the signed request, and tolerates what else a wallet says', async () => {
+    const { link } = await askWallet(service, source);
+    const metadata =
+      '{"vp_formats_supported":{"dc+sd-jwt":{}},"request_object_signing_alg_values_supported":["ES256"]}';
+    for (const more of [{}, { wallet_metadata: metadata }, { wallet_metadata: 'no JSON', other: 'x' }]) {
+      const answer = await postFields(requestUriOf(link), { wallet_nonce: 'nonce-of-the-wallet', ...more });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe('application/oauth-authz-req+jwt');
+      expect(decodeJwt(await answer.text())).toMatchObject({ wallet_nonce: 'nonce-of-the-wallet' });
+    }
+  });
+
+  it('answers without a nonce where none was sent, by GET and by POST', async () => {
+    const uri = requestUriOf((await askWallet(service, source)).link);
+    const answers = [await fetch(uri), await fetch(uri, { method: 'POST' }), await postFields(uri, {})];
+    for (const answer of answers) {
+      expect(answer.status).toBe(200);
+      expect(decodeJwt(await answer.text())).not.toHaveProperty('wallet_nonce');
+    }
+  });
+
+  it('refuses a nonce that is too long, or sent twice', async () => {
+    const uri = requestUriOf((await askWallet(service, source)).link);
+    expect((await postFields(uri, { wallet_nonce: 'x'.repeat(257) })).status).toBe(400);
+    const body = new URLSearchParams([
+      ['wallet_nonce', 'a'],
+      ['wallet_nonce', 'b'],
+    ]);
+    expect((await fetch(uri, { method: 'POST', body })).status).toBe(400);
+  });
+});

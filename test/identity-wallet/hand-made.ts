@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { decode, encode, Tagged } from 'cborg';
+import { coseKeyOf, type Signer, signEs256 } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { transcriptOf } from '../../server/identity-wallet/transcript.ts';
+import { context, issuer, now } from './attested.ts';
+
+const day = 86_400_000;
+/** In the order given: the library warns of sorting the keys that some tests use. */
+const embedded = (value: unknown) => new Tagged(24, encode(value, { mapSorter: () => 0 }));
+const textDate = (time: number) => new Tagged(0, `${new Date(time).toISOString().slice(0, 19)}Z`);
+const headers = encode(new Map([[1, -7]]));
+
+export interface Item {
+  digestID: number;
+  elementIdentifier: string;
+  elementValue: unknown;
+}
+
+const item = (digestID: number, elementIdentifier: string): Item => ({
+  digestID,
+  elementIdentifier,
+  elementValue: true,
+});
+export const adultItem = item(0, 'age_over_18');
+
+interface Parts {
+  /** Of the document, which its wallet says. */
+  outerDocType?: string;
+  /** What the device signed that it presents. */
+  signedDocType?: string;
+  /** Members of the mobile security object, which its issuer signs. */
+  mso?: Record<string, unknown>;
+  /** Milliseconds since the epoch. */
+  signed?: number;
+  signer?: Signer;
+  items?: readonly Item[];
+  /** Digests in the security object; those of the items where absent. */
+  digests?: (own: Map<number, Uint8Array>) => Map<unknown, Uint8Array>;
+  /** Members of the document and of the response. */
+  document?: Record<string, unknown>;
+  response?: Record<string, unknown>;
+  deviceNameSpaces?: Record<string, unknown>;
+}
+
+export const docType = 'eu.europa.ec.av.1';
+
+/** A device response made by hand, with signatures that are right: libraries would refuse to make most of them. */
+export function handMade(parts: Parts = {}): string {
+  const { outerDocType = docType, signedDocType = docType, signed = now - day } = parts;
+  const { signer = issuer.signer, items = [adultItem], digests = (own) => own } = parts;
+  const packed = items.map((each) => embedded({ random: new Uint8Array(32), ...each }));
+  const own = new Map(
+    packed.map((each, at) => [
+      items[at]?.digestID ?? at,
+      new Uint8Array(createHash('sha256').update(encode(each)).digest()),
+    ]),
+  );
+  const payload = encode(
+    embedded({
+      version: '1.0',
+      digestAlgorithm: 'SHA-256',
+      valueDigests: { [docType]: digests(own) },
+      deviceKeyInfo: { deviceKey: coseKeyOf(issuer.holderKey) },
+      docType,
+      validityInfo: {
+        signed: textDate(signed),
+        validFrom: textDate(now - day),
+        validUntil: textDate(now + day),
+      },
+      ...parts.mso,
+    }),
+  );
+  const sign = (key: Signer['key'], signedPayload: Uint8Array) =>
+    signEs256(key, encode(['Signature1', headers, new Uint8Array(), signedPayload]));
+  const [certificate] = signer.certificates;
+  const issuerAuth = [headers, new Map([[33, certificate]]), payload, sign(signer.key, payload)];
+  const nameSpaces = embedded(parts.deviceNameSpaces ?? {});
+  const transcript: unknown = decode(transcriptOf({ kind: 'redirect', ...context }));
+  const authentication = encode(embedded(['DeviceAuthentication', transcript, signedDocType, nameSpaces]));
+  const deviceSignature = [headers, new Map(), null, sign(issuer.holderKey, authentication)];
+  const document = {
+    docType: outerDocType,
+    issuerSigned: { nameSpaces: { [docType]: packed }, issuerAuth },
+    deviceSigned: { nameSpaces, deviceAuth: { deviceSignature } },
+    ...parts.document,
+  };
+  const response = { version: '1.0', documents: [document], status: 0, ...parts.response };
+  return Buffer.from(encode(response)).toString('base64url');
+}

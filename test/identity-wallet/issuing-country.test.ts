@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
+import { context, createCheck, expectation, issuer, now, personSettings, refusalOf } from './attested.ts';
+import { ownAnchors, ownSigner } from './own-issuer.ts';
+
+const check = createCheck();
+const asked = expectation(personSettings, ['country'], { anchors: ownAnchors });
+const day = 86_400_000;
+const validity = { signed: now - day, validFrom: now - day, validUntil: now + day };
+const key = issuer.holderKey;
+
+/** What both formats show where `issuing` stands in the attestation and `signing` in the signer's certificate. */
+interface Countries {
+  issuing: string;
+  signing: string | undefined;
+}
+
+const signerIn = (country: string | undefined) => ownSigner({ subject: { country, name: 'signer' } });
+
+async function mdoc({ issuing, signing }: Countries) {
+  const docType = 'eu.europa.ec.eudi.pid.1';
+  const elements = { issuing_country: issuing, family_name: 'Mustermann' };
+  const issuerSigned = issueMdoc({
+    docType,
+    elements,
+    signer: signerIn(signing),
+    holderKey: key,
+    ...validity,
+  });
+  return {
+    pid_mdoc: [await presentMdoc({ issuerSigned, key, docType, elements: ['issuing_country'], context })],
+  };
+}
+
+async function sdJwt({ issuing, signing }: Countries) {
+  const claims = { issuing_country: issuing, family_name: 'Mustermann' };
+  const content = { type: 'urn:eudi:pid:1', claims, signer: signerIn(signing), holderKey: key, ...validity };
+  const credential = await issueSdJwt(content);
+  return {
+    pid_sd_jwt: [await presentSdJwt({ credential, claims, key, paths: [['issuing_country']], context, now })],
+  };
+}
+
+describe.each([
+  ['mdoc', mdoc],
+  ['SD-JWT VC', sdJwt],
+])('the issuing country of a PID as an %s', (_format, present) => {
+  it('counts where the certificate of its signer names the same', async () => {
+    const proven = await check(await present({ issuing: 'DE', signing: 'DE' }), asked);
+    expect(proven.claims).toEqual({ country: 'DE' });
+  });
+
+  it.each([
+    ['another one', 'FR'],
+    ['none', undefined],
+  ])('is refused where the certificate of its signer names %s', async (_what, signing) => {
+    expect(await refusalOf(check(await present({ issuing: 'DE', signing }), asked))).toBe(
+      'wrong issuing country',
+    );
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testWalletSources } from '../../contracts/wallet-sources.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+
+let service: TestServer;
+const partners = new Map<string, TestPartner>();
+const claims = ['age_18_plus', 'identity_verified', 'country'] as const;
+
+beforeAll(async () => {
+  service = await startTestServer();
+  for (const { name } of testWalletSources) {
+    partners.set(name, await createPartner(service, { client: { source: name } }));
+  }
+});
+afterAll(() => service.stop());
+
+/** From the partner's link to the page that asks the wallet, and on to the test wallet's. */
+async function ask(source: string, scope: string = claims.join(' ')) {
+  const partner = partners.get(source);
+  if (!partner) throw new Error(source);
+  const pages = openPages(service);
+  const { page, sessionId, codeVerifier } = await pages.start(partner, scope);
+  const link =
+    /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const wallet = await pages.open(link);
+  const act = (name: string, more: Record<string, string> = {}) =>
+    pages.open(`${service.baseUrl}/verify/test-wallet`, { ...wallet.fields, act: name, ...more });
+  const show = () => service.admin.sessions.show.query({ sessionId });
+  return { partner, pages, page, wallet, act, show, sessionId, codeVerifier };
+}
+
+describe.each(testWalletSources.map(({ name }) => name))('the loop with %s', (source) => {
+  it('ends at the partner with a code, by the same browser', async () => {
+    const { wallet, act, show } = await ask(source);
+    expect(wallet.status).toBe(200);
+    const end = await act('present');
+    expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
+    const { status, timeline } = await show();
+    expect(status).toBe('complete');
+    expect(timeline.map(({ event }) => event)).toEqual([
+      'started',
+      'consented',
+      'returned',
+      'authenticated',
+      'verified',
+      'completed',
+    ]);
+  });
+
+  it.each([
+    ['expired', 'attestation expired'],
+    ['not-yet-valid', 'attestation not yet valid'],
+    ['unknown-issuer', 'unknown issuer'],
+    ['revoked', 'attestation revoked'],
+    ['wrong-nonce', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
+    ['wrong-audience', source === 'test-wallet-pid' ? 'wrong audience' : 'holder proof wrong'],
+    ['replay', source === 'test-wallet-pid' ? 'wrong nonce' : 'holder proof wrong'],
+    ['too-much', 'more than was asked for'],
+  ])('refuses the wallet that is %s, and says why to operators', async (name, why) => {
+    const { act, show } = await ask(source);
+    const end = await act(name);
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    expect(end.returned?.['error_description']).not.toContain(why);
+    const session = await show();
+    expect(session).toMatchObject({
+      status: 'pending',
+      failure: { reason: 'document_rejected' },
+      code: null,
+    });
+    expect(session.timeline.at(-1)).toMatchObject({ event: 'failed', note: `document_rejected: ${why}` });
+  });
+
+  it('shows a way on where the wallet says no, and goes on with the next answer', async () => {
+    const first = await ask(source);
+    const page = await first.act('refuse');
+    expect(page.returned).toBeUndefined();
+    expect(page.html).toContain('You said no in your wallet.');
+    // Nothing is under way: the page is left alone while its user decides.
+    expect(page.refreshAfter).toBeGreaterThan(10);
+    const link =
+      /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(page.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const { fields } = await first.pages.open(link);
+    const end = await first.pages.open(`${service.baseUrl}/verify/test-wallet`, {
+      ...fields,
+      act: 'present',
+    });
+    expect(end.returned).toHaveProperty('code');
+  });
+
+  it('takes one answer to a request, and none that is too late', async () => {
+    const { act } = await ask(source);
+    await act('present');
+    const again = await act('present');
+    expect(again.status).toBe(400);
+    expect(again.html).toContain('no longer open');
+  });
+});
+
+describe('the page of the test wallet', () => {
+  it.each([
+    ['de', 'Das zeigen?', 'ltr'],
+    ['fr', 'Montrer ceci ?', 'ltr'],
+    ['es', '¿Mostrar esto?', 'ltr'],
+    ['ar', 'هل تعرض هذا؟', 'rtl'],
+  ])('speaks the language of the session: %s', async (language, title, direction) => {
+    const { pages, page } = await ask('test-wallet-age');
+    const { html } = await pages.open(`${page.at}?lang=${language}`);
+    const link = /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const wallet = await pages.open(link);
+    expect(wallet.html).toContain(`<h1>${title}</h1>`);
+    expect(wallet.html).toContain(`lang="${language}" dir="${direction}"`);
+    const menu = /<a href="([^"]*)" lang="en"/.exec(wallet.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect((await pages.open(new URL(menu, link).href)).html).toContain('<h1>Show this?</h1>');
+  });
+});
+
+it('leaves the words of refusals as they are', async () => {
+  const refusal = async () => {
+    const headers = { 'content-type': 'application/json' };
+    const url = `${service.baseUrl}/api/oauth/token`;
+    return (await fetch(url, { method: 'POST', headers, body: '[]' })).json();
+  };
+  const before = await refusal();
+  const [source] = partners.keys();
+  const { act } = await ask(source ?? '');
+  await act('present');
+  expect(await refusal()).toEqual(before);
+});

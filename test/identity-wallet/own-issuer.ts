@@ -1,0 +1,33 @@
+import { randomBytes } from 'node:crypto';
+import { documentSigner, parseCertificate } from '../../server/identity-wallet/certificates.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import {
+  buildCertificate,
+  type CertificateContent,
+} from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
+import { now } from './attested.ts';
+
+const day = 86_400_000;
+const seed = randomBytes(32);
+const rootKey = deriveKeyPair(seed, ['root']);
+const signingKey = deriveKeyPair(seed, ['signer']);
+const root = { subject: { country: 'UT', name: 'root of an own issuer' }, key: rootKey };
+const rootContent = { notBefore: now - 90 * day, notAfter: now + 90 * day, isAuthority: true };
+const anchor = buildCertificate({ ...root, ...rootContent });
+
+/** Trusts `ownSigner` alone. */
+export const ownAnchors = [parseCertificate(anchor)];
+
+/** A document signer of a test's own. @param changes of its certificate, which is valid for 30 days before and after now */
+export function ownSigner(changes: Partial<CertificateContent> = {}) {
+  const certificate = buildCertificate({
+    subject: { country: 'UT', name: 'signer of an own issuer' },
+    key: signingKey,
+    issuer: root,
+    notBefore: now - 30 * day,
+    notAfter: now + 30 * day,
+    purposes: [documentSigner],
+    ...changes,
+  });
+  return { key: signingKey, certificates: [certificate] };
+}

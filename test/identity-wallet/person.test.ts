@@ -1,0 +1,168 @@
+import { CompactSign, decodeJwt, UnsecuredJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { presentMdoc } from '../../server/identity-wallet/test-wallet/holder.ts';
+import {
+  adult,
+  context,
+  createCheck,
+  expectation,
+  issuer,
+  now,
+  personSettings,
+  personToken,
+  refusalOf,
+} from './attested.ts';
+
+const check = createCheck();
+const ages = ['age_equal_or_over', '18'];
+const number = ['personal_administrative_number'];
+const asked = expectation(personSettings, ['age_18_plus']);
+
+describe('a PID that @sd-jwt presents', () => {
+  it('yields claims and the person with its number', async () => {
+    const claims = ['age_18_plus', 'country', 'identity_verified', 'assurance_level'] as const;
+    const token = await personToken({ paths: [ages, ['nationalities', null], number] });
+    expect(await check(token, expectation(personSettings, claims))).toEqual({
+      claims: { age_18_plus: true, country: 'DE', identity_verified: true, assurance_level: 3 },
+      person: { issuer: 'EU', identifier: 'TEST-0001' },
+    });
+  });
+
+  it('proves an age by the birth date where it has nothing better', async () => {
+    const order = { holder: 'minor', now } as const;
+    const token = await personToken({ paths: [['birthdate']], order });
+    expect(await check(token, asked)).toEqual({ claims: { age_18_plus: false }, person: undefined });
+  });
+
+  it('without any claim proves an identity where no more is asked for', async () => {
+    const settings = { ...personSettings, stableIdentifier: false };
+    const token = await personToken({ paths: [] });
+    expect((await check(token, expectation(settings, ['identity_verified']))).claims).toEqual({
+      identity_verified: true,
+    });
+  });
+});
+
+describe('a PID as an mdoc', () => {
+  it('yields the same claims', async () => {
+    const docType = 'eu.europa.ec.eudi.pid.1';
+    const elements = ['birth_date', 'nationality', 'personal_administrative_number'];
+    const key = issuer.holderKey;
+    const issuerSigned = issuer.personMdoc(adult, docType);
+    const presentation = await presentMdoc({ issuerSigned, key, docType, elements, context });
+    const claims = ['age_21_plus', 'country'] as const;
+    const proven = await check({ pid_mdoc: [presentation] }, expectation(personSettings, claims));
+    expect(proven.claims).toEqual({ age_21_plus: true, country: 'DE' });
+    expect(proven.person?.identifier).toBe('TEST-0001');
+  });
+});
+
+/** A presentation whose holder's proof says this besides. */
+async function provenAnew(said: object) {
+  const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
+  const signedOver = whole.slice(0, whole.lastIndexOf('~') + 1);
+  const proof = { ...decodeJwt(whole.slice(signedOver.length)), ...said };
+  const jwt = await new CompactSign(Buffer.from(JSON.stringify(proof)))
+    .setProtectedHeader({ alg: 'ES256', typ: 'kb+jwt' })
+    .sign(issuer.holderKey);
+  return { pid_sd_jwt: [signedOver + jwt] };
+}
+
+it('a PID is accepted while the proof of its holder is valid', async () => {
+  const proven = await check(await provenAnew({ nbf: now / 1000, exp: now / 1000 + 1 }), asked);
+  expect(proven.claims).toEqual({ age_18_plus: true });
+});
+
+describe('a PID is refused', () => {
+  it.each([
+    ['expired', 'attestation expired'],
+    ['not-yet-valid', 'attestation not yet valid'],
+    ['unknown-issuer', 'unknown issuer'],
+    ['revoked', 'attestation revoked'],
+  ] as const)('when it is %s', async (flaw, refusal) => {
+    const token = await personToken({ paths: [ages], order: { ...adult, flaw } });
+    expect(await refusalOf(check(token, asked))).toBe(refusal);
+  });
+
+  it('when its proof is for another nonce, audience or time', async () => {
+    const made = (change: Partial<typeof context> | { nonce: string } | { clientId: string }) =>
+      personToken({ paths: [ages], made: { ...context, ...change } });
+    expect(await refusalOf(check(await made({ nonce: 'another' }), asked))).toBe('wrong nonce');
+    expect(await refusalOf(check(await made({ clientId: 'x509_hash:other' }), asked))).toBe('wrong audience');
+    for (const at of [now - 660_000, now + 120_000]) {
+      const token = await personToken({ paths: [ages], at });
+      expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
+    }
+  });
+
+  it.each([
+    ['expired', { exp: -1 }],
+    ['ends just now', { exp: 0 }],
+    ['is not valid yet', { nbf: 1 }],
+  ])('when its proof %s', async (_what, ends) => {
+    const said = Object.fromEntries(Object.entries(ends).map(([name, later]) => [name, now / 1000 + later]));
+    expect(await refusalOf(check(await provenAnew(said), asked))).toBe('holder proof wrong');
+    expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
+  });
+
+  it('when it shows more or less than was asked for, or is of another type', async () => {
+    const more = await personToken({ paths: [ages, ['family_name']] });
+    expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
+    const moreAges = await personToken({ paths: [ages, ['age_equal_or_over', '21']] });
+    expect(await refusalOf(check(moreAges, asked))).toBe('more than was asked for');
+    const both = await personToken({ paths: [ages, ['birthdate']] });
+    expect(await refusalOf(check(both, asked))).toBe('more than was asked for');
+    const less = await personToken({ paths: [['age_equal_or_over', '21']] });
+    expect(await refusalOf(check(less, asked))).toBe('less than was asked for');
+    const other = await personToken({ paths: [ages], type: 'urn:example:pid' });
+    expect(await refusalOf(check(other, asked))).toBe('wrong type');
+  });
+
+  it('without key binding, with a disclosure of its own, or one twice', async () => {
+    const [whole] = (await personToken({ paths: [ages] })).pid_sd_jwt;
+    const parts = whole?.split('~') ?? [];
+    const [issued = '', first = ''] = parts;
+    const binding = parts.at(-1) ?? '';
+    const invented = Buffer.from(JSON.stringify(['salt', 'birthdate', '1980-01-01'])).toString('base64url');
+    const refused = (presentation: string) => refusalOf(check({ pid_sd_jwt: [presentation] }, asked));
+    expect(await refused([...parts.slice(0, -1), ''].join('~'))).toBe('holder proof wrong');
+    expect(await refused(issued)).toBe('holder proof wrong');
+    expect(await refused([...parts.slice(0, -1), invented, binding].join('~'))).toBe('malformed');
+    expect(await refused([...parts.slice(0, -1), first, binding].join('~'))).toBe('malformed');
+    expect(await refused([issued, binding].join('~'))).toBe('holder proof wrong');
+  });
+
+  it('when its algorithm is none, or its key is in the header', async () => {
+    const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
+    const [issued = '', ...rest] = whole.split('~');
+    const [header = '', payload = ''] = issued.split('.');
+    const refused = (jwt: string) => refusalOf(check({ pid_sd_jwt: [[jwt, ...rest].join('~')] }, asked));
+    const read = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString()) as object;
+    const unsigned = new UnsecuredJWT(read(payload) as Record<string, unknown>).encode();
+    expect(await refused(unsigned)).toBe('malformed');
+    const none = Buffer.from(JSON.stringify({ ...read(header), alg: 'none' })).toString('base64url');
+    expect(await refused(`${none}.${payload}.`)).toBe('issuer signature wrong');
+    const own = await new CompactSign(Buffer.from(payload, 'base64url'))
+      .setProtectedHeader({ ...read(header), alg: 'ES256' } as never)
+      .sign(issuer.holderKey);
+    expect(await refused(own)).toBe('issuer signature wrong');
+    const spki = Buffer.from('public key');
+    const mac = await new CompactSign(Buffer.from(payload, 'base64url'))
+      .setProtectedHeader({ ...read(header), alg: 'HS256' } as never)
+      .sign(spki);
+    expect(await refused(mac)).toBe('issuer signature wrong');
+  });
+});
+
+describe('a PID with one character changed', () => {
+  it('is never accepted', async () => {
+    const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
+    for (let at = 0; at < whole.length; at += 7) {
+      const old = whole.charAt(at);
+      // Base64url of some lengths has spare bits, which the last character may differ in.
+      if (/^[.~]?$/.test(whole.charAt(at + 1))) continue;
+      const changed = whole.slice(0, at) + (old === 'A' ? 'B' : 'A') + whole.slice(at + 1);
+      expect(await refusalOf(check({ pid_sd_jwt: [changed] }, asked)), `at ${at}`).not.toBe('accepted');
+    }
+  });
+});

@@ -1,0 +1,152 @@
+import { createPublicKey, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHandles, type Handle } from '../../server/verification/sources/identity-wallet/handles.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+import { askWallet, digitalRequestIn, linkIn, postFields } from './asking.ts';
+import { walletSources } from './attested.ts';
+import { otherWallet } from './other-wallet.ts';
+
+const handle: Handle = {
+  source: 'age',
+  sessionId: `ses_${'1'.repeat(22)}`,
+  device: 'computer',
+  binding: 'hash-of-the-cookie',
+  number: 0,
+};
+const others: [keyof Handle, Handle][] = [
+  ['source', { ...handle, source: 'pid' }],
+  ['sessionId', { ...handle, sessionId: `ses_${'2'.repeat(22)}` }],
+  ['device', { ...handle, device: 'phone' }],
+  ['binding', { ...handle, binding: 'hash-of-another-cookie' }],
+  ['number', { ...handle, number: 1 }],
+];
+
+describe('what a wallet request is made of', () => {
+  const handles = createHandles(randomBytes(32));
+  const publicKeyOf = (each: Handle) =>
+    createPublicKey(handles.decryptionKeyOf(each)).export({ format: 'jwk' }).x;
+  /** The end of a token, which cannot be derived without the key. */
+  const secretOf = (each: Handle) => handles.tokenOf(each).split('.').at(-1);
+
+  it('is always the same for the same request', () => {
+    expect(handles.isTokenOf({ ...handle }, handles.tokenOf(handle))).toBe(true);
+    expect(handles.nonceOf({ ...handle })).toBe(handles.nonceOf(handle));
+    expect(publicKeyOf({ ...handle })).toBe(publicKeyOf(handle));
+  });
+
+  it.each(others)('is another for another %s', (_part, other) => {
+    expect(handles.isTokenOf(other, handles.tokenOf(handle))).toBe(false);
+    expect(secretOf(other)).not.toBe(secretOf(handle));
+    expect(handles.nonceOf(other)).not.toBe(handles.nonceOf(handle));
+    expect(publicKeyOf(other)).not.toBe(publicKeyOf(handle));
+  });
+
+  it('is another under another key, and the token is not the nonce', () => {
+    const foreign = createHandles(randomBytes(32));
+    expect(foreign.isTokenOf(handle, handles.tokenOf(handle))).toBe(false);
+    expect(foreign.nonceOf(handle)).not.toBe(handles.nonceOf(handle));
+    expect(secretOf(handle)).not.toBe(handles.nonceOf(handle));
+  });
+});
+
+let service: TestServer;
+let partner: TestPartner;
+const clock = manualClock();
+
+beforeAll(async () => {
+  service = await startTestServer({
+    clock,
+    env: { SVC_WALLET_SOURCES: JSON.stringify(walletSources) },
+  });
+  partner = await createPartner(service, { client: { source: 'age' } });
+});
+afterAll(() => service.stop());
+
+const ask = () => askWallet(service, 'age', { partner });
+
+/** The computer after it has shown a link for a phone, and the phone after it has typed the code. */
+async function handedOff() {
+  const computer = await ask();
+  const { page, pages } = computer;
+  const offer = await pages.open(page.at, { ...page.fields, decision: 'phone' });
+  const code = /<p class="code"[^>]*>([\d ]+)</.exec(offer.html)?.[1] ?? '';
+  const address = /<code dir="ltr">(.*?)<\/code>/.exec(offer.html)?.[1]?.replaceAll(/<[^>]*>/g, '') ?? '';
+  const phone = openPages(service);
+  const form = await phone.open(address);
+  return { computer, offer, phone, join: () => phone.open(address, { ...form.fields, code }) };
+}
+
+describe('the token of a wallet request', () => {
+  it('is of no use in another session, though the rest of it is right', async () => {
+    const [mine, other] = [await ask(), await ask()];
+    const [one, two] = [await mine.asked(), await other.asked()];
+    const secretOf = (uri: string) => uri.slice(uri.lastIndexOf('.') + 1);
+    const mixed = one.response_uri.replace(secretOf(one.response_uri), secretOf(two.response_uri));
+    expect((await postFields(mixed, { error: 'access_denied' })).status).toBe(404);
+    expect((await mine.show()).timeline).toHaveLength(2);
+    expect((await postFields(one.response_uri, { error: 'access_denied' })).status).toBe(200);
+  });
+
+  it('is of no use in the form of another session', async () => {
+    const [mine, other] = [await ask(), await ask()];
+    const data = await otherWallet.pick(mine.request, service.baseUrl);
+    const page = await mine.post(data, { token: other.page.fields['token'] ?? '' });
+    expect(page.returned).toBeUndefined();
+    expect((await mine.show()).timeline).toHaveLength(2);
+    expect((await mine.post(data)).returned).toHaveProperty('code');
+  });
+
+  it('is of no use once the session has expired', async () => {
+    const { link } = await ask();
+    clock.advance(31 * 60_000);
+    expect((await otherWallet.open(link)).status).toBe(404);
+  });
+
+  it('is of no use once the session has ended', async () => {
+    const { link, page, pages } = await ask();
+    await pages.open(page.at, { ...page.fields, decision: 'cancel' });
+    expect((await otherWallet.open(link)).status).toBe(404);
+  });
+});
+
+describe('the cookie of a wallet request', () => {
+  it('is the one that its page was shown with: after it has changed, only the new request counts', async () => {
+    const { computer, offer } = await handedOff();
+    const { pages, page, link, show } = computer;
+    expect((await otherWallet.open(link)).status).toBe(404);
+    const again = await pages.open(page.at, { ...offer.fields, decision: 'stay' });
+    expect(digitalRequestIn(again.html).data['nonce']).not.toBe(computer.request.data['nonce']);
+    expect((await otherWallet.open(link)).status).toBe(404);
+    expect((await show()).failure).toBeNull();
+    const { status, back } = await otherWallet.open(linkIn(again.html));
+    expect(status).toBe(200);
+    expect((await pages.open(back)).returned).toHaveProperty('code');
+  });
+
+  it("is the phone's after the hand-off: the computer's request is of no use", async () => {
+    const { computer, phone, join } = await handedOff();
+    const atPhone = await join();
+    const data = await otherWallet.pick(computer.request, service.baseUrl);
+    expect((await otherWallet.open(computer.link)).status).toBe(404);
+    expect((await computer.post(data)).returned).toBeUndefined();
+    const { status, back } = await otherWallet.open(linkIn(atPhone.html));
+    expect(status).toBe(200);
+    expect(new URL(back).pathname).toMatch(/^\/verify\/phone\//);
+    expect((await computer.pages.open(back)).status).toBe(401);
+    expect((await phone.open(back)).html).toContain('Is this your computer?');
+  });
+
+  it("is the computer's again when that has called the session back: the phone's request is of no use", async () => {
+    const { computer, offer, join } = await handedOff();
+    const atPhone = await join();
+    const { pages, page, show } = computer;
+    const waiting = await pages.open(page.at);
+    const again = await pages.open(page.at, { ...offer.fields, ...waiting.fields, decision: 'stay' });
+    expect((await otherWallet.open(linkIn(atPhone.html))).status).toBe(404);
+    expect((await show()).failure).toBeNull();
+    const { back } = await otherWallet.open(linkIn(again.html));
+    expect((await pages.open(back)).returned).toHaveProperty('code');
+  });
+});

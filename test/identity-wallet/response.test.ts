@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import type { TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+import { askWallet, postFields } from './asking.ts';
+import { startWithWallets } from './attested.ts';
+
+let service: TestServer;
+let partner: TestPartner;
+
+beforeAll(async () => {
+  service = await startWithWallets();
+  partner = await createPartner(service, { client: { source: 'age' } });
+});
+afterAll(() => service.stop());
+
+const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
+
+interface Answer {
+  redirect_uri: string;
+}
+
+/** The answer of the response URI to these fields, in a new session. */
+async function answered(fields: Record<string, string>) {
+  const asked = await askWallet(service, 'age', { partner });
+  const { response_uri: uri } = await asked.asked();
+  const response = await postFields(uri, fields);
+  const body = (await response.json()) as Answer;
+  const code = new URL(body.redirect_uri).searchParams.get('response_code') ?? '';
+  return { ...asked, response, body, code };
+}
+
+describe('the response URI (OpenID4VP 1.0, 8.2)', () => {
+  it('answers a presentation that it refuses with 400, and a fresh value in the way back', async () => {
+    const [one, other] = [await answered(wrong), await answered(wrong)];
+    expect(one.response.status).toBe(400);
+    expect(one.body).toEqual({
+      success: false,
+      error: 'The presentation was refused',
+      redirect_uri: expect.stringMatching(
+        `^${service.baseUrl}/verify/session/${one.sessionId}/wallet\\?response_code=[\\w-]{43}$`,
+      ) as string,
+    });
+    expect(one.code).not.toBe(other.code);
+    const end = await one.pages.open(one.body.redirect_uri);
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+  });
+
+  it('answers the error of a wallet with 200, and a fresh value in the way back', async () => {
+    const { response, code, body, pages } = await answered({ error: 'access_denied' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(code).toMatch(/^[\w-]{43}$/);
+    const page = await pages.open(body.redirect_uri);
+    expect(page.html).toContain('You said no in your wallet.');
+  });
+
+  it('lets only the browser that asked come back after an error, and only with its code', async () => {
+    const { pages, body } = await answered({ error: 'access_denied' });
+    expect((await openPages(service).open(body.redirect_uri)).status).toBe(401);
+    expect((await pages.open(`${body.redirect_uri}x`)).status).toBe(403);
+    expect((await pages.open(body.redirect_uri)).status).toBe(200);
+    expect((await pages.open(body.redirect_uri)).status).toBe(200);
+  });
+});

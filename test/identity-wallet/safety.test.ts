@@ -1,0 +1,159 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+import { linkIn, postFields } from './asking.ts';
+
+let service: TestServer;
+let age: TestPartner;
+let person: TestPartner;
+const clock = manualClock();
+
+beforeAll(async () => {
+  service = await startTestServer({ clock });
+  age = await createPartner(service, { client: { source: 'test-wallet-age' } });
+  person = await createPartner(service, { client: { source: 'test-wallet-pid' } });
+});
+afterAll(() => service.stop());
+
+const walletIn = (html: string) =>
+  (/href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1] ?? '').replaceAll('&amp;', '&');
+
+/** Where the wallet is sent after it has answered, without following. */
+async function answer(html: string, act = 'present'): Promise<string> {
+  const request = new URL(walletIn(html)).searchParams.get('request') ?? '';
+  const response = await fetch(`${service.baseUrl}/verify/test-wallet`, {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ request, act }),
+  });
+  return response.headers.get('location') ?? '';
+}
+
+describe('the way back', () => {
+  it('is of no use to another browser, and leaves the session as it was', async () => {
+    const mine = openPages(service);
+    const { page, sessionId } = await mine.start(age, 'age_18_plus');
+    const back = await answer(page.html);
+    const other = openPages(service);
+    expect((await other.open(back)).status).toBe(401);
+    expect((await service.admin.sessions.show.query({ sessionId })).status).toBe('pending');
+    expect((await mine.open(back)).returned).toHaveProperty('code');
+  });
+
+  it('needs the code: the browser that asked cannot go on without it', async () => {
+    const mine = openPages(service);
+    const { page } = await mine.start(age, 'age_18_plus');
+    const back = await answer(page.html);
+    const without = await mine.open(page.at);
+    expect(without.returned).toBeUndefined();
+    expect(without.html).toContain('Your wallet has answered.');
+    expect((await mine.open(`${back}x`)).status).toBe(403);
+  });
+
+  it('does not take the code of another session', async () => {
+    const [one, other] = [openPages(service), openPages(service)];
+    const first = await one.start(age, 'age_18_plus');
+    const second = await other.start(age, 'age_18_plus');
+    const back = await answer(first.page.html);
+    await answer(second.page.html);
+    const mixed = back.replace(first.sessionId, second.sessionId);
+    expect((await other.open(mixed)).status).toBe(403);
+  });
+});
+
+describe('the response URI', () => {
+  it('refuses tokens that were changed, and answers to other requests', async () => {
+    const { page } = await openPages(service).start(age, 'age_18_plus');
+    const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
+    const number = uri.replace('.computer.0.', '.computer.1.');
+    const device = uri.replace('.computer.', '.phone.');
+    const source = uri.replace('test-wallet-age', 'test-wallet-pid');
+    for (const changed of [number, device, source, `${uri.slice(0, -1)}_`]) {
+      expect((await postFields(changed, { vp_token: '{}' })).status, changed).toBe(404);
+    }
+    expect((await postFields(`${uri}/request`, {})).status).toBe(404);
+  });
+
+  it('takes one of many answers at the same time', async () => {
+    const { page } = await openPages(service).start(age, 'age_18_plus');
+    const backs = await Promise.all([1, 2, 3, 4].map(() => answer(page.html)));
+    expect(backs.filter((back) => back.includes('response_code'))).toHaveLength(1);
+  });
+
+  it('decides nothing while the clock is not trusted', async () => {
+    const { page } = await openPages(service).start(age, 'age_18_plus');
+    const uri = new URL(linkIn(page.html)).searchParams.get('response_uri') ?? '';
+    clock.trusted = () => false;
+    const { status } = await postFields(uri, { vp_token: '{}' });
+    clock.trusted = () => true;
+    expect(status).toBe(503);
+  });
+});
+
+describe('people', () => {
+  async function verify(partner: TestPartner) {
+    const pages = openPages(service);
+    const { page, codeVerifier, sessionId } = await pages.start(partner, 'age_18_plus');
+    // A user whose claims are fresh has to show who they are, and no more.
+    const end = await pages.open(await answer(page.html));
+    const code = end.returned?.['code'] ?? '';
+    expect((await exchangeCode(service, partner, { code, codeVerifier })).status).toBe(200);
+    return service.admin.sessions.show.query({ sessionId });
+  }
+
+  it('without a number are new each time', async () => {
+    const [first, second] = [await verify(age), await verify(age)];
+    expect(first.sub).not.toBe(second.sub);
+    expect([first.returning, second.returning]).toEqual([false, false]);
+  });
+
+  it('with a number are known again', async () => {
+    const [first, second] = [await verify(person), await verify(person)];
+    expect(first.sub).toBe(second.sub);
+    expect([first.returning, second.returning]).toEqual([false, true]);
+  });
+});
+
+describe('what a credential holds', () => {
+  it('is in no document of the database and in no line of the log', async () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+    const talking = await startTestServer({ logger });
+    try {
+      for (const source of ['test-wallet-age', 'test-wallet-pid']) {
+        const partner = await createPartner(talking, { client: { source } });
+        for (const act of ['present', 'too-much', 'revoked', 'wrong-nonce']) {
+          const pages = openPages(talking);
+          const { page } = await pages.start(partner, 'age_18_plus country');
+          const request = new URL(walletIn(page.html)).searchParams.get('request') ?? '';
+          await pages.open(`${talking.baseUrl}/verify/test-wallet`, { request, act });
+        }
+      }
+      const collections = await talking.db.listCollections().toArray();
+      const documents = await Promise.all(
+        collections.map(async ({ name }) => talking.db.collection(name).find().toArray()),
+      );
+      const kept = JSON.stringify(documents) + lines.join('\n');
+      expect(lines.join('\n')).toContain('refused a presentation');
+      expect(kept).toContain('document_rejected: more than was asked for');
+      for (const raw of [
+        '1990-05-17',
+        'TEST-0001',
+        'Mustermann',
+        'Erika',
+        'vp_token',
+        'age_over_18',
+        'eyJ4NWMi',
+        'deviceSign',
+        '~eyJ',
+        'response_code=',
+      ]) {
+        expect(kept.includes(raw), raw).toBe(false);
+      }
+    } finally {
+      await talking.stop();
+    }
+  });
+});

@@ -1,0 +1,238 @@
+import { deflateSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { createPresentationCheck } from '../../server/identity-wallet/presentation.ts';
+import { createStatusLists } from '../../server/identity-wallet/status-list.ts';
+import { issueMdoc, issueSdJwt } from '../../server/identity-wallet/test-wallet/attestations.ts';
+import { presentMdoc, presentSdJwt } from '../../server/identity-wallet/test-wallet/holder.ts';
+import {
+  ageSettings,
+  anchors,
+  context,
+  expectation,
+  issuer,
+  now,
+  personSettings,
+  refusalOf,
+  statusUri,
+} from './attested.ts';
+import { ownAnchors, ownSigner } from './own-issuer.ts';
+import { cwtList, identifierList, jwtList, listed, seconds } from './status-lists.ts';
+
+type Fetched = { type: string; body: Uint8Array };
+const trust = { anchors, now };
+const unlisted = new Uint8Array([1, 2, 3]);
+const unknownIssuer = ownSigner();
+
+/** The outcome for an attestation at this place. */
+const byIndex = (fetch: () => Promise<Fetched>, index = 0) =>
+  createStatusLists(fetch).check({ kind: 'index', index, uri: statusUri }, trust);
+const byIdentifier = (fetch: () => Promise<Fetched>, identifier = unlisted) =>
+  createStatusLists(fetch).check({ kind: 'identifier', identifier, uri: statusUri }, trust);
+
+describe('a status list', () => {
+  it.each([
+    ['JWT', () => jwtList()],
+    ['CWT', async () => cwtList()],
+  ])('as a %s tells valid, revoked and suspended apart', async (_format, fetch) => {
+    await expect(byIndex(fetch, 0)).resolves.toBeUndefined();
+    await expect(byIndex(fetch, 3)).resolves.toBeUndefined();
+    await expect(byIndex(fetch, 1)).rejects.toThrow('attestation revoked');
+    await expect(byIndex(fetch, 2)).rejects.toThrow('attestation revoked: suspended');
+    expect(await refusalOf(byIndex(fetch, 4))).toBe('status unknown');
+  });
+
+  it('lets no status count as valid but 0', async () => {
+    const lst = deflateSync(Buffer.from(Array.from({ length: 256 }, (_each, value) => value)));
+    const fetch = () => jwtList({ claims: { status_list: { bits: 8, lst: lst.toString('base64url') } } });
+    for (const index of [3, 11, 12, 15, 16, 128, 255]) {
+      expect(await refusalOf(byIndex(fetch, index)), `status ${index}`).toBe('attestation revoked');
+    }
+  });
+
+  it('is read again when its ttl is over, and not before', async () => {
+    let asked = 0;
+    const { check } = createStatusLists(() => {
+      asked += 1;
+      return jwtList();
+    });
+    const at = (time: number) => check({ kind: 'index', index: 0, uri: statusUri }, { anchors, now: time });
+    await at(now);
+    await at(now + 59_000);
+    expect(asked).toBe(1);
+    await at(now + 60_000);
+    expect(asked).toBe(2);
+  });
+
+  const huge = { bits: 1, lst: deflateSync(Buffer.alloc(9 * 1024 * 1024)).toString('base64url') };
+  it.each<[string, () => Promise<Fetched>]>([
+    ['cannot be reached', () => Promise.reject(new Error('away'))],
+    ['is of another address', () => jwtList({ claims: { sub: 'https://other.test/status' } })],
+    ['has expired', () => jwtList({ claims: { exp: seconds - 1 } })],
+    ['is from the future', () => jwtList({ claims: { iat: seconds + 3600 } })],
+    ['does not say when it was issued', () => jwtList({ claims: { iat: undefined } })],
+    ['as a CWT does not say when it was issued', async () => cwtList({ claims: { 6: undefined } })],
+    ['is not yet valid', () => jwtList({ claims: { nbf: seconds + 1 } })],
+    ['as a CWT is not yet valid', async () => cwtList({ claims: { 5: seconds + 1 } })],
+    ['is of another type', () => jwtList({ header: { typ: 'JWT' } })],
+    ['as a CWT is of another type', async () => cwtList({ type: 'application/identifierlist+cwt' })],
+    ['is signed by another key', () => jwtList({ signer: { ...issuer.signer, key: issuer.holderKey } })],
+    ['is by an unknown issuer', () => jwtList({ signer: unknownIssuer })],
+    ['as a CWT is by an unknown issuer', async () => cwtList({ signer: unknownIssuer })],
+    ['is too large', () => jwtList({ claims: { status_list: huge } })],
+    ['is no list', () => jwtList({ claims: { status_list: { bits: 3, lst: '' } } })],
+    ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
+    ['is an identifier list', async () => identifierList()],
+    ['has a list of identifiers too', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
+  ])('that %s makes an attestation not count', async (_what, fetch) => {
+    expect(await refusalOf(byIndex(fetch))).toBe('status unknown');
+  });
+});
+
+describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
+  it('revokes the attestations that it names, and no other', async () => {
+    const fetch = async () => identifierList();
+    await expect(byIdentifier(fetch)).resolves.toBeUndefined();
+    expect(await refusalOf(byIdentifier(fetch, listed))).toBe('attestation revoked');
+  });
+
+  it('is kept apart from a status list at the same address', async () => {
+    const answers = [identifierList(), await jwtList()];
+    const { check } = createStatusLists(async () => answers.shift() ?? Promise.reject(new Error('asked')));
+    const [one, other] = [
+      { kind: 'identifier', identifier: unlisted } as const,
+      { kind: 'index', index: 0 } as const,
+    ];
+    for (const reference of [one, other, one, other]) await check({ ...reference, uri: statusUri }, trust);
+    expect(answers).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<Fetched>]>([
+    ['cannot be reached', () => Promise.reject(new Error('away'))],
+    ['is of another address', async () => identifierList({ claims: { 2: 'https://other.test/status' } })],
+    ['has no end', async () => identifierList({ claims: { 4: undefined } })],
+    ['has expired', async () => identifierList({ claims: { 4: seconds } })],
+    ['does not say when it was issued', async () => identifierList({ claims: { 6: undefined } })],
+    ['is of another type', async () => identifierList({ type: 'application/statuslist+cwt' })],
+    ['is by an unknown issuer', async () => identifierList({ signer: unknownIssuer })],
+    ['has a status list too', async () => identifierList({ claims: { 65533: { bits: 1, lst: listed } } })],
+    ['has no list', async () => identifierList({ claims: { 65530: undefined } })],
+    ['has no identifiers', async () => identifierList({ claims: { 65530: {} } })],
+    ['names texts', async () => identifierList({ claims: { 65530: { identifiers: { '450': {} } } } })],
+    ['is a status list', () => jwtList()],
+    ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
+  ])('that %s makes an attestation not count', async (_what, fetch) => {
+    expect(await refusalOf(byIdentifier(fetch))).toBe('status unknown');
+  });
+});
+
+const day = 86_400_000;
+const validity = { signed: now - day, validFrom: now - day, validUntil: now + day };
+const key = issuer.holderKey;
+
+/** The outcome for a proof of age with this status, where every address has the list that `fetch` gives. */
+async function ofMdoc(
+  status: object,
+  fetch: (uri: string) => Promise<Fetched> = async () => identifierList(),
+) {
+  const docType = 'eu.europa.ec.av.1';
+  const issuerSigned = issueMdoc({
+    docType,
+    elements: { age_over_18: true },
+    signer: issuer.signer,
+    holderKey: key,
+    ...validity,
+    status: status as Record<string, unknown>,
+  });
+  const presentation = await presentMdoc({ issuerSigned, key, docType, elements: ['age_over_18'], context });
+  const check = createPresentationCheck(createStatusLists(fetch));
+  return check({ proof_of_age: [presentation] }, expectation(ageSettings, ['age_18_plus']));
+}
+
+async function ofSdJwt(status: object) {
+  const claims = { issuing_country: 'EU' };
+  const content = { type: 'urn:eudi:pid:1', claims, signer: issuer.signer, holderKey: key, ...validity };
+  const credential = await issueSdJwt({ ...content, status: status as Record<string, unknown> });
+  const paths = [['issuing_country']];
+  const check = createPresentationCheck(createStatusLists(() => jwtList()));
+  const presentation = await presentSdJwt({ credential, claims, key, paths, context, now });
+  return check({ pid_sd_jwt: [presentation] }, expectation(personSettings, ['country']));
+}
+
+describe('the status of an mdoc', () => {
+  const uri = statusUri;
+  const accepted = { claims: { age_18_plus: true } };
+
+  it('is looked up by index or by identifier', async () => {
+    expect(await ofMdoc({ status_list: { idx: 0, uri } }, () => jwtList())).toMatchObject(accepted);
+    expect(await ofMdoc({ identifier_list: { id: unlisted, uri } })).toMatchObject(accepted);
+    expect(await refusalOf(ofMdoc({ status_list: { idx: 1, uri } }, () => jwtList()))).toBe(
+      'attestation revoked',
+    );
+    expect(await refusalOf(ofMdoc({ identifier_list: { id: listed, uri } }))).toBe('attestation revoked');
+  });
+
+  it('is looked up by both where both are named', async () => {
+    const fetch = async (at: string) => (at === uri ? cwtList() : identifierList({ claims: { 2: at } }));
+    const both = (idx: number, id: Uint8Array) =>
+      ofMdoc({ status_list: { idx, uri }, identifier_list: { id, uri: `${uri}/identifiers` } }, fetch);
+    expect(await both(0, unlisted)).toMatchObject(accepted);
+    expect(await refusalOf(both(1, unlisted))).toBe('attestation revoked');
+    expect(await refusalOf(both(0, listed))).toBe('attestation revoked');
+  });
+
+  it('is by index alone where the identifier beside it is a text, as of the EU reference issuer', async () => {
+    const fetch = async (at: string) => (at === uri ? cwtList() : Promise.reject(new Error('asked')));
+    const named = { identifier_list: { id: '450', uri: `${uri}/identifiers` } };
+    expect(await ofMdoc({ ...named, status_list: { idx: 0, uri } }, fetch)).toMatchObject(accepted);
+    expect(await refusalOf(ofMdoc({ ...named, status_list: { idx: 1, uri } }, fetch))).toBe(
+      'attestation revoked',
+    );
+    expect(await refusalOf(ofMdoc(named, fetch))).toBe('malformed');
+  });
+
+  it('is verified by the authority that the attestation names for its list', async () => {
+    const [authority] = ownAnchors;
+    const certificate = new Uint8Array(authority?.x509.raw ?? []);
+    const foreign = async () => identifierList({ signer: unknownIssuer });
+    const named = { id: unlisted, uri, certificate };
+    expect(await ofMdoc({ identifier_list: named }, foreign)).toMatchObject(accepted);
+    expect(await refusalOf(ofMdoc({ identifier_list: { ...named, id: listed } }, foreign))).toBe(
+      'attestation revoked',
+    );
+    expect(await refusalOf(ofMdoc({ identifier_list: named }))).toBe('status unknown');
+    const broken = { identifier_list: { ...named, certificate: unlisted } };
+    expect(await refusalOf(ofMdoc(broken, foreign))).toBe('status unknown');
+  });
+
+  it.each([
+    ['of an unknown kind', { revocation_service: { uri } }, 'status unknown'],
+    ['without any', {}, 'status unknown'],
+    ['that is no map', { status_list: 'text' }, 'malformed'],
+    ['with a negative index', { status_list: { idx: -1, uri } }, 'malformed'],
+    ['without an address', { status_list: { idx: 0 } }, 'malformed'],
+    ['at a very long address', { identifier_list: { id: listed, uri: uri.padEnd(2049, 'x') } }, 'malformed'],
+  ])('%s makes the attestation not count', async (_what, status, refusal) => {
+    expect(await refusalOf(ofMdoc(status))).toBe(refusal);
+  });
+});
+
+describe('the status of an SD-JWT VC', () => {
+  it.each([
+    ['of an unknown kind', { revocation_service: { uri: statusUri } }],
+    [
+      'by an identifier list, which HAIP 1.0 does not know for it',
+      { identifier_list: { id: 'x', uri: statusUri } },
+    ],
+    ['without any', {}],
+    ['with a negative index', { status_list: { idx: -1, uri: statusUri } }],
+  ])('%s makes the attestation not count', async (_what, status) => {
+    expect(await refusalOf(ofSdJwt(status))).toBe('status unknown');
+  });
+
+  it('counts where the list says so', async () => {
+    expect(await ofSdJwt({ status_list: { idx: 0, uri: statusUri } })).toMatchObject({
+      claims: { country: 'EU' },
+    });
+    expect(await refusalOf(ofSdJwt({ status_list: { idx: 1, uri: statusUri } }))).toBe('attestation revoked');
+  });
+});

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { documentSigner, parseCertificate, validatePath } from '../../server/identity-wallet/certificates.ts';
+import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
+import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
+import {
+  buildCertificate,
+  type CertificateContent,
+} from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
+import { now } from './attested.ts';
+
+const day = 86_400_000;
+const seed = randomBytes(32);
+const keyOf = (name: string) => deriveKeyPair(seed, [name]);
+const subjectOf = (name: string) => ({ country: 'EU', name });
+const validity = { notBefore: now - day, notAfter: now + day };
+
+function make(name: string, by: string, changes: Partial<CertificateContent> = {}): Buffer {
+  return buildCertificate({
+    subject: subjectOf(name),
+    key: keyOf(name),
+    issuer: { subject: subjectOf(by), key: keyOf(by) },
+    ...validity,
+    ...changes,
+  });
+}
+const root = (changes: Partial<CertificateContent> = {}) =>
+  make('root', 'root', { isAuthority: true, ...changes });
+const signer = (by: string, changes: Partial<CertificateContent> = {}) =>
+  make('signer', by, { purposes: [documentSigner], ...changes });
+
+function judge(path: Buffer[], anchor = root(), at = now): string {
+  try {
+    validatePath(path, { anchors: [parseCertificate(anchor)], purposes: [documentSigner], now: at });
+    return 'valid';
+  } catch (error) {
+    if (error instanceof PresentationRefused) return error.message;
+    throw error;
+  }
+}
+
+describe('a certificate path', () => {
+  it('is valid from the signer to an anchor, with or without the anchor in it', () => {
+    expect(judge([signer('root')])).toBe('valid');
+    expect(judge([signer('root'), root()])).toBe('valid');
+    expect(judge([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
+  });
+
+  const middle = (changes: Partial<CertificateContent> = {}) =>
+    make('middle', 'root', { isAuthority: true, ...changes });
+  const impostor = buildCertificate({
+    subject: subjectOf('root'),
+    key: keyOf('impostor'),
+    ...validity,
+    isAuthority: true,
+  });
+
+  it.each([
+    ['an unknown root', () => judge([signer('other')]), 'unknown issuer'],
+    ['a root of the same name with another key', () => judge([signer('root')], impostor), 'unknown issuer'],
+    [
+      'a signature by another key',
+      () =>
+        judge([
+          make('signer', 'root', {
+            issuer: { subject: subjectOf('root'), key: keyOf('x') },
+            purposes: [documentSigner],
+          }),
+        ]),
+      'unknown issuer',
+    ],
+    [
+      'no signer usage',
+      () => judge([signer('root', { purposes: ['1.3.6.1.5.5.7.3.1'] })]),
+      'issuer certificate unusable: extended key usage without 1.0.18013.5.1.2',
+    ],
+    [
+      'no extended usage',
+      () => judge([make('signer', 'root')]),
+      'issuer certificate unusable: extended key usage without 1.0.18013.5.1.2',
+    ],
+    [
+      'a key usage without signatures',
+      () => judge([signer('root', { usages: 4 })]),
+      'issuer certificate unusable: key usage without digitalSignature',
+    ],
+    [
+      'an expired signer',
+      () => judge([signer('root', { notAfter: now - 1000 })]),
+      'issuer certificate unusable: expired',
+    ],
+    [
+      'a signer from the future',
+      () => judge([signer('root', { notBefore: now + 1000 })]),
+      'issuer certificate unusable: not yet valid',
+    ],
+    [
+      'an unknown critical extension',
+      () => judge([signer('root', { unknownCritical: ['1.2.3.4'] })]),
+      'issuer certificate unusable: critical extension 1.2.3.4',
+    ],
+    [
+      'an authority as a signer',
+      () => judge([signer('root', { isAuthority: true, usages: 1 | 32 })]),
+      'issuer certificate unusable: a certificate authority must not sign attestations',
+    ],
+    [
+      'a middle that is no authority',
+      () => judge([signer('middle'), make('middle', 'root')]),
+      'issuer certificate unusable: not a certificate authority',
+    ],
+    [
+      'a middle that may not issue',
+      () => judge([signer('middle'), middle({ usages: 1 })]),
+      'issuer certificate unusable: key usage without keyCertSign',
+    ],
+    [
+      'an expired middle',
+      () => judge([signer('middle'), middle({ notAfter: now - 1000 })]),
+      'issuer certificate unusable: expired',
+    ],
+    [
+      'a path longer than its root allows',
+      () => judge([signer('middle'), middle()], root({ pathLength: 0 })),
+      'issuer certificate unusable: path too long',
+    ],
+    [
+      'an expired root',
+      () => judge([signer('root')], root({ notAfter: now - 1000 })),
+      'issuer certificate unusable: expired',
+    ],
+    ['a gap', () => judge([signer('gone'), middle()]), 'unknown issuer: broken path'],
+    ['no certificate', () => judge([]), 'issuer certificate unusable: 0 certificates'],
+    [
+      'too many',
+      () => judge([signer('root'), root(), root(), root(), root()]),
+      'issuer certificate unusable: 5 certificates',
+    ],
+    [
+      'the anchor itself as a signer',
+      () => judge([root()]),
+      'issuer certificate unusable: a certificate authority must not sign attestations',
+    ],
+  ])('is refused with %s', (_what, outcome, expected) => {
+    expect(outcome()).toBe(expected);
+  });
+
+  it('is valid by a renewed anchor beside its expired predecessor', () => {
+    const expired = root({ notAfter: now - 1000 });
+    const both = [expired, root()].map((each) => parseCertificate(each));
+    const trusted = { anchors: both, purposes: [documentSigner], now };
+    expect(() => validatePath([signer('root')], trusted)).not.toThrow();
+  });
+
+  it('is refused where it holds no certificate at all', () => {
+    expect(judge([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
+  });
+});
