@@ -26,6 +26,15 @@ module.exports = {
       },
     },
     {
+      name: 'the-identity-wallet-stands-apart',
+      severity: 'error',
+      from: { path: '^server/identity-wallet/' },
+      to: {
+        path: '^server/|^cli/',
+        pathNot: ['^server/identity-wallet/', '^server/platform/(errors|ids|telemetry/logging)\\.ts$'],
+      },
+    },
+    {
       name: 'wallets-stands-on-billing',
       severity: 'error',
       from: { path: '^server/wallets/' },

@@ -5,6 +5,9 @@ import { DateTime } from './identifiers.ts';
 export const sessionLifetimeSeconds = 30 * 60;
 export const codeLifetimeSeconds = 10 * 60;
 
+/** The browser that began a session, or the phone of a hand-off. */
+export type Device = 'computer' | 'phone';
+
 /** PKCE S256 challenge: a base64url SHA-256, 43 characters (RFC 7636 4.2). */
 const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
 /** RFC 6749 3.3. */

@@ -1,6 +1,6 @@
 import { Tagged } from 'cborg';
+import { isOfAge } from '../../contracts/age.ts';
 import { type ClaimName, type Claims, type ClaimValue, claimRegistry } from '../../contracts/claims.ts';
-import { isOfAge } from '../verification/sources/oidc-claims.ts';
 import { yearsOf } from './query.ts';
 import { demand } from './refused.ts';
 

@@ -3,8 +3,8 @@ import { CompactSign, calculateJwkThumbprint, type JWK } from 'jose';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { WalletSettings } from '../../contracts/wallet-sources.ts';
-import type { Handle, Handles } from '../verification/sources/identity-wallet/handles.ts';
 import type { Access } from './access.ts';
+import type { Handle, Handles } from './handles.ts';
 import { type AuthorityKeys, queryFor, toDcql } from './query.ts';
 import type { Handover } from './transcript.ts';
 

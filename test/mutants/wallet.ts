@@ -23,7 +23,7 @@ export const wallet = [
     ['timeline: { $size: timeline.length },', ''],
     ['expiresAt: { $gt: new Date(now) },', ''],
   ]),
-  ...inFile(`${source}/handles.ts`, tests('request-token'), [
+  ...inFile(`${folder}/handles.ts`, tests('request-token'), [
     ['    device,\n    binding,\n', '    binding,\n'],
     ['    binding,\n    number,\n  ];', '    number,\n  ];'],
     ['sameText(tokenOf(handle), token)', 'tokenOf(handle).length === token.length'],

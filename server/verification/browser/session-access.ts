@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Device } from '../../../contracts/verification.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { hmac, sameText, sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { Language } from '../pages/languages.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
-import type { Device } from '../sources/authorization-request.ts';
 
 /** 256 random bits: what the cookie holds. */
 export function newBrowserSecret(): string {

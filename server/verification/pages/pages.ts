@@ -1,4 +1,5 @@
 import { Eta } from 'eta';
+import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import type { ApiError } from '../../platform/errors.ts';
 import { issueToken } from '../browser/csrf.ts';
@@ -7,7 +8,6 @@ import type { ClientDirectory } from '../flow/start.ts';
 import type { OpenLink } from '../handoff/pairing.ts';
 import { claimsAskedFor, formVersionOf, stepOf } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';
-import type { Device } from '../sources/authorization-request.ts';
 import { assetAddresses, templates } from './assets.ts';
 import { timeInWords } from './formatters.ts';
 import { isolated, type Language, languageNames, languages, withoutDirectionControls } from './languages.ts';

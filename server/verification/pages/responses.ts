@@ -1,12 +1,12 @@
 import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Device } from '../../../contracts/verification.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { View } from '../flow/flow.ts';
 import { isPhone } from '../handoff/devices.ts';
 import type { Session } from '../session/transitions.ts';
-import type { Device } from '../sources/authorization-request.ts';
 import { choiceAddress, languageChosen } from './language-choice.ts';
 import { type Language, languageAccepted, languageAsked } from './languages.ts';
 import type { Page, PageContext, Pages } from './pages.ts';

@@ -1,5 +1,6 @@
 import type { Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Device } from '../../../contracts/verification.ts';
 import {
   codeLifetimeSeconds,
   type FailureReason,
@@ -9,7 +10,6 @@ import {
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
-import type { Device } from '../sources/authorization-request.ts';
 
 /** What happened in a session, in order. Every transition adds to it: the number of entries is the session's version. */
 interface TimelineEntry {

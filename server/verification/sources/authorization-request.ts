@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Device } from '../../../contracts/verification.ts';
 import { hmac, sameText, sha256 } from '../../platform/ids.ts';
-
-/** The browser that began a session, or the phone of a hand-off. */
-export type Device = 'computer' | 'phone';
 
 /** An authorization request of one browser to an OpenID provider. Its values are derived and not stored. */
 export interface AuthorizationRequest {

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isOfAge } from '../../../contracts/age.ts';
 import { claimNames } from '../../../contracts/claims.ts';
 import { ClaimRules, usualClaims } from '../../../contracts/oidc-sources.ts';
-import { deriveClaims, isOfAge } from '../../../server/verification/sources/oidc-claims.ts';
+import { deriveClaims } from '../../../server/verification/sources/oidc-claims.ts';
 
 const now = new Date('2026-03-01T00:00:00Z');
 const nothing = Object.fromEntries(claimNames.map((name) => [name, null]));

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Device } from '../../../../contracts/verification.ts';
+import { destinationOfToken, type Handle } from '../../../identity-wallet/handles.ts';
 import { PresentationRefused } from '../../../identity-wallet/refused.ts';
 import type { WalletAnswer, WalletResponse } from '../../../identity-wallet/response.ts';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
@@ -10,9 +12,7 @@ import type { Authentication } from '../../flow/authenticate.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { failed, type Session, type Transition } from '../../session/transitions.ts';
-import type { Device } from '../authorization-request.ts';
 import type { ClaimStore } from './claim-store.ts';
-import { destinationOfToken, type Handle } from './handles.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { authenticatedBy, type Proof, type WalletSource } from './wallet.ts';
 

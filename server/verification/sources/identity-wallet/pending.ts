@@ -1,5 +1,5 @@
 import type { Claims } from '../../../../contracts/claims.ts';
-import type { Device } from '../authorization-request.ts';
+import type { Device } from '../../../../contracts/verification.ts';
 
 /** The code that brings the browser back from its wallet. */
 export interface ReturnCode {

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import type { Device } from '../../../../contracts/verification.ts';
 import { requestObjectType } from '../../../identity-wallet/request.ts';
 import { ApiError, generalBody } from '../../../platform/errors.ts';
 import { renderErrors } from '../../../platform/http/errors.ts';
 import { isOwnOrigin } from '../../browser/csrf.ts';
 import type { Responses } from '../../pages/responses.ts';
-import type { Device } from '../authorization-request.ts';
 import type { WalletAnswers } from './answers.ts';
 
 const Params = z.object({ source: z.string().max(64), token: z.string().max(128) });

@@ -3,6 +3,7 @@ import type { Mode } from '../../../../contracts/identifiers.ts';
 import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
 import { accessOf } from '../../../identity-wallet/access.ts';
 import type { Certificate } from '../../../identity-wallet/certificates.ts';
+import { createHandles, type Handle } from '../../../identity-wallet/handles.ts';
 import type { PresentationCheck } from '../../../identity-wallet/presentation.ts';
 import { type AskedSession, type Channel, createRequests } from '../../../identity-wallet/request.ts';
 import { readResponse, type WalletAnswer, type WalletResponse } from '../../../identity-wallet/response.ts';
@@ -10,7 +11,6 @@ import { createTrust, keyIdentifiersOf } from '../../../identity-wallet/trust.ts
 import { hmac } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
 import type { Authenticated, VerificationSource } from '../source.ts';
-import { createHandles, type Handle } from './handles.ts';
 import { pendingIn } from './pending.ts';
 
 export interface WalletDependencies {

@@ -1,6 +1,6 @@
-import { deriveKeyPair } from '../../../identity-wallet/derived-key.ts';
-import { hmac, sameText } from '../../../platform/ids.ts';
-import type { Device } from '../authorization-request.ts';
+import type { Device } from '../../contracts/verification.ts';
+import { hmac, sameText } from '../platform/ids.ts';
+import { deriveKeyPair } from './derived-key.ts';
 
 /** One request to a wallet, by all that it belongs to. Nothing is stored for it. */
 export interface Handle {

@@ -1,0 +1,25 @@
+/** Years, months and days of `2001-02-28`, `2001` or `0000-02-28` (OpenID Connect Core 5.1), where they are a date. */
+function parseBirthdate(text: unknown): { year: number; month?: number; day?: number } | undefined {
+  const [, yearText, monthText, dayText] =
+    typeof text === 'string' ? (/^(\d{4})(?:-(\d{2})-(\d{2}))?$/.exec(text) ?? []) : [];
+  const year = Number(yearText);
+  if (!year) return undefined;
+  if (monthText === undefined) return { year };
+  const [month, day] = [Number(monthText), Number(dayText)];
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? { year, month, day } : undefined;
+}
+
+/**
+ * Whether a person born on `birthdate` is at least `years` old at `now`, in UTC; null where it cannot be told: no
+ * date, the year withheld, or only a year and their birthday may be still to come. Who was born on 29 February
+ * is a year older on 1 March.
+ */
+export function isOfAge(birthdate: unknown, years: number, now: Date): boolean | null {
+  const born = parseBirthdate(birthdate);
+  if (!born) return null;
+  const { year, month, day } = born;
+  const passed = now.getUTCFullYear() - year;
+  if (month === undefined || day === undefined) return passed === years ? null : passed > years;
+  return Date.UTC(year + years, month - 1, day) <= now.getTime();
+}
