@@ -27,4 +27,4 @@ function run(program, ...parameters) {
 const needsBuild = /dist\//;
 if (!existsSync('dist/.built') || found.some((path) => path.startsWith('test/cli/') || needsBuild.test(readFileSync(path, 'utf8'))))
   run('.config/build.mjs');
-run('node_modules/vitest/vitest.mjs', 'run', '--config', '.config/vitest.config.ts', ...found, ...pattern, ...options);
+run('node_modules/vitest/vitest.mjs', 'run', ...found, ...pattern, ...options);

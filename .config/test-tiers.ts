@@ -7,7 +7,7 @@ export const slow = [
   // Chromium.
   'test/browser/**/*.test.ts',
   // Processes that are killed, and messages that are lost.
-  'test/faults/**/*.test.ts',
+  'test/proofs/faults/**/*.test.ts',
   'test/billing/crash.test.ts',
   'test/embedded-database/embedded.test.ts',
   // The journey, by its program.
@@ -27,7 +27,7 @@ export const isolated = [
   'test/cli/{careful,onboard-many,output,typing}.test.ts',
   'test/platform/clock.test.ts',
   'test/platform/in-flight.test.ts',
-  'test/simulation/simulation.test.ts',
+  'test/proofs/simulation/simulation.test.ts',
   'test/verification/pages/formatters.test.ts',
   'test/verification/people/claims-snapshot.test.ts',
   'test/verification/start-limit.test.ts',

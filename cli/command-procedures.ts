@@ -1,6 +1,6 @@
 /**
  * The procedures of the admin API that each command calls. Generated from the commands:
- * `UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/roles.test.ts`.
+ * `UPDATE_DOCS=1 npx vitest run test/cli/roles.test.ts`.
  */
 export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'audit-log list': ['auditLog.list'],

@@ -46,7 +46,7 @@ export function renderCommandProcedures(commands: Readonly<Record<string, readon
   });
   return `/**
  * The procedures of the admin API that each command calls. Generated from the commands:
- * \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/roles.test.ts\`.
+ * \`UPDATE_DOCS=1 npx vitest run test/cli/roles.test.ts\`.
  */
 export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
 ${rows.join('\n')}

@@ -6,7 +6,7 @@ import { proseLines } from '../contract/prose.ts';
 const introduction = `# svcadmin
 
 Generated from the commands:
-\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/reference.test.ts\`.
+\`UPDATE_DOCS=1 npx vitest run test/cli/reference.test.ts\`.
 
 In a clone of the repository, \`svcadmin\` is \`node cli/bin/svcadmin.js\` once it is built, or \`npx --no-install svcadmin\`.
 

@@ -26,7 +26,7 @@ function renderPage(rows: readonly CommandRoles[]): string {
   return `# Roles
 
 Generated from the commands and the permissions of the admin API:
-\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/cli/roles.test.ts\`.
+\`UPDATE_DOCS=1 npx vitest run test/cli/roles.test.ts\`.
 \`svcadmin roles\` prints the table of your server.
 
 - **support** sets partners up and answers their questions: keys, clients, webhooks, enrollments, sessions, deliveries.

@@ -21,7 +21,7 @@ function render(rows: readonly Row[], tests: ReadonlyMap<string, string>): strin
   );
   return `# Contract coverage
 
-Generated: \`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/contract/coverage.test.ts\`.
+Generated: \`UPDATE_DOCS=1 npx vitest run test/contract/coverage.test.ts\`.
 
 Each rule in sections 2 to 8 of [interface 0.8.0](interface-0.8.0.md) has a test of its own, named after the rule.
 A rule is a row of a table, an item of a list, an endpoint, or a way to authenticate.

@@ -98,7 +98,7 @@ export function renderErrors(): string {
   return `# Errors
 
 Generated from the table of errors:
-\`UPDATE_DOCS=1 npx vitest run --config .config/vitest.config.ts test/contract/documents.test.ts\`.
+\`UPDATE_DOCS=1 npx vitest run test/contract/documents.test.ts\`.
 
 Retry the errors that are marked *retry*, by the [one rule](limits-and-billing.md#retry).
 After a 429 and a 503, wait for the seconds in \`Retry-After\`.

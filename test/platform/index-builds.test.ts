@@ -1,10 +1,10 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { startProxy } from '../faults/proxy.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, exchangeCode, post, visit } from '../harness/partner.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
+import { startProxy } from '../proofs/faults/proxy.ts';
 import { startRefusingProxy } from './refusing-proxy.ts';
 
 const databasePort = () => Number(new URL(inject('mongodbUri')).port);

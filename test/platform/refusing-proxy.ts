@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Document } from 'mongodb';
 import { createMessageReader } from '../../embedded-database/engine/wire.ts';
-import { encode, frameMessage, readRequest } from '../drill/facade/wire.ts';
+import { encode, frameMessage, readRequest } from '../proofs/drill/facade/wire.ts';
 
 /** What a database answers to writes instead of a success. */
 export interface Refusal {

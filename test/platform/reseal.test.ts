@@ -14,8 +14,8 @@ import { createReceiver } from '../harness/receiver.ts';
 import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
+import { startBalancer } from '../proofs/upgrade/balancer.ts';
 import { codeFor, createShop, fields, sign } from '../storefront/shop.ts';
-import { startBalancer } from '../upgrade/balancer.ts';
 import { endOf, spawnServer } from './server-process.ts';
 
 const [old, fresh] = [7, 9].map((byte) => Buffer.alloc(32, byte).toString('base64'));

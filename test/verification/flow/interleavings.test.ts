@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startProxy } from '../../faults/proxy.ts';
 import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
+import { startProxy } from '../../proofs/faults/proxy.ts';
 
 // Two servers on one database. The first one's flow, or the second one's command of support, is paused before each of its
 // database commands in turn; the other one then goes from beginning to end, and the paused one goes on. The quick tier tries

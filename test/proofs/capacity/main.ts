@@ -1,0 +1,104 @@
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { type Db, MongoClient } from 'mongodb';
+import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { within } from '../../harness/time-limits.ts';
+import { startCounter } from '../upgrade/load.ts';
+import { startDatabase, startMember } from '../upgrade/members.ts';
+
+/**
+ * How much the database grows with exchanges, each of a new user with two delivered events: bytes of documents (BSON, before
+ * compression) by collection. Indexes and compression are MongoDB's and are not measured: the embedded engine does not report them.
+ */
+
+const token = 'svc_admin_0123456789012345678901234567890123456789012';
+const exchanges = Number(process.argv[2] ?? 600);
+/** Users at a time: so many exchanges share a ledger page at most. */
+const inFlight = 16;
+
+interface Size {
+  documents: number;
+  bytes: number;
+}
+
+async function sizes(db: Db): Promise<Map<string, Size>> {
+  const found = new Map<string, Size>();
+  for (const { collectionName } of await db.collections()) {
+    const [size] = await db
+      .collection(collectionName)
+      .aggregate<Size>([
+        { $group: { _id: null, documents: { $sum: 1 }, bytes: { $sum: { $bsonSize: '$$ROOT' } } } },
+      ])
+      .toArray();
+    if (size) found.set(collectionName, size);
+  }
+  return found;
+}
+
+const directory = temporaryFolder('size');
+const database = await startDatabase(directory);
+const counter = await startCounter();
+const server = await startMember(process.cwd(), {
+  MONGODB_URI: database.uri,
+  SVC_DATA_DIR: '/proc/none',
+  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SVC_ADMIN_TOKEN: token,
+  SVC_DEMO_PORT: 'off',
+  SVC_LOG_LEVEL: 'warn',
+  SVC_STARTS_PER_MINUTE: 'off',
+});
+const headers = { authorization: `Bearer ${token}` };
+const admin = createTRPCClient<AdminRouter>({
+  links: [httpLink({ url: `${server.adminUrl}/trpc`, headers })],
+});
+const baseUrl = `http://localhost:${server.port}`;
+const client = await new MongoClient(database.uri, { directConnection: true, retryWrites: false }).connect();
+const partner = await createPartner(
+  { admin },
+  { funds: 10_000_000, client: { tokenRequestsPerMinute: 1_000_000 } },
+);
+const { partnerId, keyId } = partner;
+await admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1_000_000, perHour: 1_000_000 });
+await admin.webhooks.set.mutate({ keyId, url: counter.url });
+
+async function exchange(count: number): Promise<void> {
+  let left = count;
+  const user = async () => {
+    for (left -= 1; left >= 0; left -= 1) {
+      const { status } = await exchangeCode(
+        { baseUrl },
+        partner,
+        await visit({ baseUrl }, partner, 'new-adult'),
+      );
+      if (status !== 200) throw new Error(`exchange: ${status}`);
+    }
+  };
+  const events = () => counter.count('verification.session.completed');
+  const from = events();
+  await Promise.all(Array.from({ length: inFlight }, user));
+  for (const deadline = Date.now() + within(60_000); events() < from + count && Date.now() < deadline; )
+    await new Promise((resolve) => setTimeout(resolve, 100));
+}
+
+await exchange(50);
+const before = await sizes(client.db());
+await exchange(exchanges);
+const after = await sizes(client.db());
+process.stdout.write(`${exchanges} exchanges of new users, ${inFlight} at a time\n\n`);
+process.stdout.write('| collection | documents per exchange | bytes per exchange |\n| --- | --: | --: |\n');
+let total = 0;
+for (const [name, size] of [...after].toSorted(([, a], [, b]) => b.bytes - a.bytes)) {
+  const { documents, bytes } = before.get(name) ?? { documents: 0, bytes: 0 };
+  const perExchange = (size.bytes - bytes) / exchanges;
+  if (perExchange < 1) continue;
+  total += perExchange;
+  const count = ((size.documents - documents) / exchanges).toFixed(2);
+  process.stdout.write(`| \`${name}\` | ${count} | ${Math.round(perExchange).toLocaleString('en')} |\n`);
+}
+process.stdout.write(`| all | | ${Math.round(total).toLocaleString('en')} |\n`);
+
+await client.close();
+await server.end();
+await database.end();
+counter.close();

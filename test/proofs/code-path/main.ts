@@ -1,0 +1,100 @@
+import { Session } from 'node:inspector/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { readConfig } from '../../../server/platform/config/config.ts';
+import { createLogger } from '../../../server/platform/telemetry/logging.ts';
+import { startServer } from '../../../server/start.ts';
+import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import { freePort } from '../../harness/free-port.ts';
+import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { startCounter } from '../upgrade/load.ts';
+import { startDatabase, until } from '../upgrade/members.ts';
+
+/**
+ * Which files of the service a code runs through: those with at least one function that V8 counts as called, first for an
+ * exchange alone, then from `/verify/start` to the delivered webhooks of a returning user. Sweeps are off.
+ */
+
+const token = 'svc_admin_0123456789012345678901234567890123456789012';
+/** What goes on by itself has ended by then. Milliseconds. */
+const quiet = 1_500;
+
+/** A file belongs to the first group that it matches, and else to the way of the code itself. */
+const groups: readonly (readonly [name: string, files: RegExp])[] = [
+  ['tools', /^server\/platform\/(?!http|masking|process-metrics|trace-context)|http\/client-network/],
+  ['every request', /^server\/(app|start|platform|admin\/(metrics|request-))/],
+  ['words and looks of a page', /\/pages\/(?!pages|responses|view-models)|handoff\/devices/],
+  ['notes of what was done', /^server\/(wiring\/services|billing\/feature|wallets\/)/],
+];
+const ownWay = 'the way of the code';
+const groupOf = (file: string) => groups.find(([, files]) => files.test(file))?.[0] ?? ownWay;
+
+const directory = temporaryFolder('path');
+const database = await startDatabase(directory);
+const receiver = await startCounter();
+
+const config = readConfig({
+  MONGODB_URI: database.uri,
+  SVC_PORT: String(await freePort()),
+  SVC_ADMIN_PORT: String(await freePort()),
+  SVC_DATA_DIR: directory,
+  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  SVC_ADMIN_TOKEN: token,
+  SVC_LOG_LEVEL: 'silent',
+});
+const pace = { requestsEvery: 600_000 };
+const server = await startServer(config, createLogger(config.logLevel), { sweepsByHand: true, pace });
+const headers = { authorization: `Bearer ${token}` };
+const url = `http://127.0.0.1:${config.admin.port}/trpc`;
+const admin = createTRPCClient<AdminRouter>({ links: [httpLink({ url, headers })] });
+const partner = await createPartner({ admin });
+await admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
+
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+
+/** Files with functions that were called since the last time. */
+async function calledFiles(): Promise<string[]> {
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  const called = result.filter(({ functions }) => functions.some(({ ranges }) => ranges[0]?.count));
+  return called.flatMap((script) => /\/dist\/((?:server|contracts)\/.*)\.js$/.exec(script.url)?.[1] ?? []);
+}
+
+function show(title: string, files: readonly string[]): void {
+  process.stdout.write(`\n${title}: ${files.length} files\n`);
+  for (const name of [ownWay, ...groups.map(([group]) => group)]) {
+    const own = files.filter((file) => groupOf(file) === name).sort();
+    process.stdout.write(`\n${name}: ${own.length}\n${own.map((file) => `  ${file}.ts\n`).join('')}`);
+  }
+}
+
+const pass = () => visit({ baseUrl: config.baseUrl }, partner);
+async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
+  const { status } = await exchangeCode(config, partner, code);
+  if (status !== 200) throw new Error(`exchange: ${status}`);
+}
+
+// The first ones fill caches, and make the user a returning one.
+for (let n = 0; n < 3; n += 1) await exchange(await pass());
+const code = await pass();
+await sleep(quiet);
+await calledFiles();
+await exchange(code);
+show('An exchange', await calledFiles());
+
+await sleep(quiet);
+await calledFiles();
+const counts = () => ['verification.session.completed', 'vae.resolved'].map(receiver.count);
+const before = counts();
+await exchange(await pass());
+await until('the webhooks', () => counts().every((count, n) => count > (before[n] ?? 0)));
+await sleep(100);
+show('A whole way', await calledFiles());
+
+session.disconnect();
+await server.stop();
+await database.end();
+receiver.close();

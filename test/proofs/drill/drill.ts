@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient } from 'mongodb';
+import { failCommandsOfEndedConnections } from '../../../server/platform/database/ended-connections.ts';
+import { within } from '../../harness/time-limits.ts';
+import { startReceiver } from '../faults/receiver.ts';
+import { retry } from '../faults/retry.ts';
+import type { Bound } from '../faults/scenario.ts';
+import type { Random } from '../simulation/random.ts';
+import type { Cluster, Held } from './cluster.ts';
+import { createReadWriteLock } from './facade/lock.ts';
+import { type Environment, type Figures, type Lane, openFlowLane, openMoneyLane } from './lanes.ts';
+import { startServers } from './servers.ts';
+
+failCommandsOfEndedConnections();
+
+/** What is wrong, and the election in which it went wrong. */
+export interface Fault extends Held {
+  election: number;
+  words: string;
+  /**
+   * `wrong`: something is lost, doubled or answered wrongly. `not judged`: a client or a judge has given up.
+   * `late`: no answer for 15 s, which a busy machine causes, too.
+   */
+  means: 'wrong' | 'not judged' | 'late';
+}
+
+export interface Report {
+  elections: number;
+  kinds: Record<string, number>;
+  /** Writes that were taken back; undefined where that cannot be known. */
+  rolledBack: number | undefined;
+  /** Elections that have committed writes whose acknowledgement was lost. */
+  committedSilently: number;
+  figures: Figures;
+  faults: Fault[];
+  /** The folder with the servers' warnings, where anything is wrong. */
+  logs?: string;
+}
+
+interface Settings {
+  cluster: Cluster;
+  random: Random;
+  elections: number;
+  /** Processes of the product. */
+  servers: number;
+  /** The compiled `server/main.js`. */
+  program: string;
+  /** Whether the drill ends as soon as something is wrong, as is expected; no logs are kept then. */
+  untilFault?: boolean;
+  /** Ends the drill after the election that is under way. */
+  signal?: AbortSignal;
+  /** Called after each election. */
+  progress?: (election: number, held: Held) => void;
+}
+
+/** From one election to the next. */
+const bounds: readonly [Bound, Bound][] = [
+  ['none', 'balance'],
+  ['cap', 'none'],
+  ['balance', 'cap'],
+];
+/** Milliseconds after the clients' start, at which an election begins at the latest. */
+const latest = 450;
+/** Milliseconds. What is left to a sweep is published by then: sweeps come every 15 s, and elections make some fail. */
+const longestSettling = within(150_000);
+const asksEvery = 2_000;
+
+/**
+ * Servers under load, and elections one after another at random moments. Each election has partners of its own, so that
+ * a fault names its election.
+ */
+export async function runDrill(settings: Settings): Promise<Report> {
+  const {
+    cluster,
+    random,
+    elections,
+    program,
+    servers: count,
+    untilFault = false,
+    signal,
+    progress,
+  } = settings;
+  const receiver = await startReceiver();
+  const servers = await startServers({ program, mongodbUri: cluster.uri, count });
+  const client = await new MongoClient(cluster.uri, {
+    promoteLongs: true,
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+  }).connect();
+  const environment: Environment = { ...servers, db: client.db(), receiver };
+  // Judges read while no election is under way: a deposed primary would show them an older state.
+  const calm = createReadWriteLock();
+  const held: Held[] = [];
+  const faults: Fault[] = [];
+  const figures: Figures = {
+    ...{ clients: 0, tokens: 0, charges: 0, lostAnswers: 0 },
+    ...{ flows: 0, events: 0, repeatedPosts: 0 },
+  };
+  const settling: Promise<void>[] = [];
+  const mayStop = () => untilFault && faults.some(({ means }) => means === 'wrong');
+
+  function blame(election: number, words: readonly string[], means: Fault['means'] = 'wrong'): void {
+    const known = held[election - 1] ?? { kind: 'none' };
+    for (const each of words) {
+      const isLate = each.startsWith('no answer');
+      faults.push({ ...known, election, words: each, means: isLate ? 'late' : means });
+    }
+  }
+  const gaveUp = (election: number) => (error: unknown) =>
+    blame(election, [error instanceof Error ? error.message : String(error)], 'not judged');
+
+  const openLanes = ([one, other]: readonly [Bound, Bound]): Promise<Lane[]> =>
+    retry(() =>
+      Promise.all([
+        openMoneyLane(environment, one),
+        openMoneyLane(environment, other),
+        openFlowLane(environment),
+      ]),
+    );
+
+  /** Waits until all that follows the answers has happened, and judges everything. */
+  async function settle(election: number, lane: Lane): Promise<void> {
+    const isSettled = () => calm.read(() => retry(lane.isSettled));
+    const until = performance.now() + longestSettling;
+    while (!mayStop() && performance.now() < until && !(await isSettled())) await sleep(asksEvery);
+    if (mayStop()) return;
+    const { faults: found, figures: own } = await calm.read(() => retry(lane.judgeSettled));
+    blame(election, found);
+    for (const [name, count] of Object.entries(own)) figures[name as keyof Figures] += count;
+  }
+
+  async function drillOne(election: number, lanes: readonly Lane[]): Promise<void> {
+    // A lane in which a client has given up is not judged: what it should have come to is not known.
+    const gaveUpIn = new Map<Lane, unknown>();
+    const work = Promise.all(
+      lanes.map((lane) => lane.run().catch((error: unknown) => gaveUpIn.set(lane, error))),
+    );
+    await sleep(random.int(0, latest));
+    const one = await calm.write(() => cluster.elect());
+    held.push(one);
+    progress?.(election, one);
+    await work;
+    for (const error of gaveUpIn.values()) gaveUp(election)(error);
+    const judged = lanes.filter((lane) => !gaveUpIn.has(lane));
+    const now = await calm.read(() => Promise.all(judged.map((lane) => retry(lane.judgeNow))));
+    blame(election, now.flat());
+    settling.push(...judged.map((lane) => settle(election, lane).catch(gaveUp(election))));
+  }
+
+  try {
+    for (let election = 1; election <= elections && !mayStop() && !signal?.aborted; election += 1) {
+      const lanes = await openLanes(bounds[election % bounds.length] ?? ['none', 'none']);
+      await drillOne(election, lanes).catch(gaveUp(election));
+      if (servers.deaths().length > 0) break;
+    }
+    await Promise.all(settling);
+    blame(held.length, servers.deaths());
+  } finally {
+    await client.close();
+    await servers.close(faults.length > 0 && !untilFault);
+    await receiver.close();
+  }
+  const rolledBack = held.map((each) => each.rolledBack);
+  return {
+    elections: held.length,
+    kinds: Object.fromEntries(
+      [...new Set(held.map(({ kind }) => kind))].map((kind) => [
+        kind,
+        held.filter((each) => each.kind === kind).length,
+      ]),
+    ),
+    rolledBack: rolledBack.some((each) => each === undefined)
+      ? undefined
+      : rolledBack.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+    committedSilently: held.filter((each) => each.committedSilently === true).length,
+    figures,
+    faults,
+    ...(faults.length > 0 && !untilFault ? { logs: servers.dataDir } : {}),
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { within } from '../../harness/time-limits.ts';
+import { pointTitles, runSuite } from './suite.ts';
+import { failuresOf, report } from './table.ts';
+
+/** `npm run faults` runs every point, 25 times. */
+const short = new Set([
+  'money: server dies, page:after',
+  'money: database dies, page:after',
+  'money: page: lose-reply',
+  'money: page: hold until its fence',
+  'money: 2 servers: server dies, page:before',
+  'money: 2 servers: server dies, take-over:after',
+  'money: 4 servers: server freezes, take-over:before',
+  'webhooks: after the POST, before its record',
+  'flows: server dies, authenticate:after',
+  'flows: database dies, complete:before',
+  'erasure: server dies, user:after',
+  'admin: new record: lose-reply',
+]);
+
+it('no cent, token, user, event or audit entry is lost or doubled where a process dies or a message is lost', {
+  timeout: within(240_000),
+}, async () => {
+  expect([...short].filter((title) => !pointTitles.includes(title))).toEqual([]);
+  const rows = await runSuite({ runs: 1, workers: 1, isChosen: (title) => short.has(title) });
+  expect(rows.map(({ runs }) => runs)).toEqual([...short].map(() => 1));
+  expect(
+    rows.reduce((sum, row) => sum + failuresOf(row), 0),
+    report(rows),
+  ).toBe(0);
+});

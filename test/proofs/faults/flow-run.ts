@@ -1,0 +1,173 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '../../../server/platform/ids.ts';
+import { exchangeAll } from './clients.ts';
+import type { Code } from './codes.ts';
+import type { Environment } from './environment.ts';
+import { isSettled, judgeFlows, sessionOfCode } from './flow-findings.ts';
+import { inject } from './injection.ts';
+import type { MessagePoint } from './message-points.ts';
+import type { Attempt } from './money-run.ts';
+import { createPartner, type Partner } from './partner.ts';
+import { afterwards, eventually, firstOf, retry } from './retry.ts';
+import { type Passage, pass } from './users.ts';
+import { isFinished, judgeWebhooks } from './webhook-findings.ts';
+
+/** What a run of flows came to. All but `flows`, `tokens`, `events` and `lostAnswers` should be 0. */
+export type FlowFindings = Record<
+  | 'flows'
+  | 'tokens'
+  | 'events'
+  | 'lostAnswers'
+  | 'lostCodes'
+  | 'doubled'
+  | 'orphans'
+  | 'lost'
+  | 'altered'
+  | 'invented',
+  number
+> & { other: string[] };
+
+/** Two of them are the same person in several browsers at about the same time. */
+const people = ['new-adult', 'adult', 'new-adult', 'adult', 'new-adult', 'adult', 'biometric'] as const;
+/** Each `new-adult` is a different one. */
+const differentPeople = 3 + new Set(people).size - 1;
+const funds = 50_000;
+/** Milliseconds. */
+const spread = 150;
+const aftermath = 700;
+const sweepEvery = 100;
+const longestSettling = 25_000;
+
+/** The codes with the sessions that issued them; a code without one is left out. */
+export async function codesOf(
+  { db }: Pick<Environment, 'db'>,
+  passages: readonly Passage[],
+): Promise<Code[]> {
+  const found = await Promise.all(
+    passages.map(async ({ code, codeVerifier }) => {
+      const sessionId = code === undefined ? undefined : await retry(() => sessionOfCode(db, sha256(code)));
+      return code === undefined || sessionId === undefined
+        ? []
+        : [{ code, codeVerifier, sessionId, returning: false }];
+    }),
+  );
+  return found.flat();
+}
+
+/** Tokens whose claims are not what the users consented to, in words. */
+export async function claimFaults(publicUrl: string, tokens: readonly string[]): Promise<string[]> {
+  const wrong = await Promise.all(
+    tokens.map(async (token) => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await retry(() => fetch(`${publicUrl}/api/oauth/userinfo`, { headers }));
+      const text = await response.text();
+      return response.status === 200 && text.includes('"age_18_plus":true')
+        ? []
+        : [`userinfo answers ${response.status} ${text}`];
+    }),
+  );
+  return wrong.flat();
+}
+
+type Endpoint = ReturnType<Environment['worker']['receiver']['open']>;
+
+/** Sweeps until every event has arrived and nothing is left to a sweep. @returns what is wrong, in words */
+export async function settle(
+  environment: Environment,
+  partner: Partner,
+  endpoint: Endpoint,
+): Promise<string[]> {
+  const { db } = environment;
+  const isDone = async () =>
+    (await isFinished(db, partner, endpoint.arrived())) && (await isSettled(db, partner));
+  const settled = await eventually(async () => {
+    await environment.sweep();
+    await sleep(sweepEvery);
+    return retry(isDone);
+  }, longestSettling);
+  return settled ? [] : [`something is left over after ${longestSettling} ms of sweeps`];
+}
+
+/** A user with a token. */
+export interface Passed {
+  person: string;
+  sessionId: string;
+  token: string;
+}
+
+/** Flows with their exchanges, without a fault. @throws where one of them does not end with a token */
+export async function passAll(
+  environment: Environment,
+  partner: Partner,
+  persons: readonly string[],
+): Promise<Passed[]> {
+  const { publicUrls } = environment;
+  const [publicUrl = ''] = publicUrls;
+  const passages = await Promise.all(persons.map((person) => pass({ publicUrl, partner, person, delay: 0 })));
+  const codes = await codesOf(environment, passages);
+  const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
+  return persons.map((person, n) => {
+    const { code, token } = outcomes[n] ?? {};
+    if (!code || token === undefined)
+      throw new Error(`${person}: ${passages.flatMap(({ faults }) => faults)}`);
+    return { person, sessionId: code.sessionId, token };
+  });
+}
+
+/**
+ * One run: a new partner, several users at once, one fault, and what is left of it after their codes were exchanged.
+ * @returns undefined where the fault's moment did not come, so that the run says nothing
+ */
+export async function runFlows(
+  environment: Environment,
+  { point: { fault }, hit }: Attempt<MessagePoint>,
+): Promise<FlowFindings | undefined> {
+  const { db, worker, publicUrls } = environment;
+  const [publicUrl = ''] = publicUrls;
+  const since = new Date();
+  const endpoint = worker.receiver.open(0);
+  const partner = await createPartner(environment, { funds, webhook: endpoint.url });
+  const injected = await inject(fault, environment, hit);
+  const work = Promise.all(
+    people.map((person) => pass({ publicUrl, partner, person, delay: Math.random() * spread })),
+  );
+  await firstOf(injected.fired, afterwards(work, aftermath));
+  const fired = injected.hasFired();
+  await injected.recover();
+  const passages = await work;
+  worker.proxy.disarm();
+  await environment.sweep();
+  await injected.release();
+
+  const codes = await codesOf(environment, passages);
+  const outcomes = await exchangeAll({ publicUrls, partner }, codes, { clients: 1, spread: 0 });
+  const tokens = outcomes.flatMap(({ token }) => token ?? []);
+  const other = await settle(environment, partner, endpoint);
+  const [left, events] = await retry(() =>
+    Promise.all([
+      judgeFlows(db, partner, { since, flows: people.length, people: differentPeople }),
+      judgeWebhooks(db, partner, endpoint.arrived()),
+    ]),
+  );
+  if (!fired) return undefined;
+  return {
+    flows: passages.filter(({ code }) => code !== undefined).length,
+    tokens: tokens.length,
+    events: events.events,
+    lostAnswers: passages.reduce((sum, { unanswered }) => sum + unanswered, 0),
+    lostCodes: people.length - tokens.length,
+    doubled: left.doubled,
+    orphans: left.orphans,
+    lost: events.lost,
+    altered: events.altered,
+    invented: events.invented,
+    other: [
+      ...other,
+      ...left.other,
+      ...events.other,
+      ...[...passages, ...outcomes].flatMap(({ faults }) => faults),
+      ...outcomes.flatMap(({ refusal }) => (refusal ? [`exchange: ${refusal.description}`] : [])),
+      ...(await claimFaults(publicUrl, tokens)),
+    ],
+  };
+}

@@ -1,0 +1,59 @@
+import { createTRPCClient, httpLink } from '@trpc/client';
+import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import { adminToken, type Environment } from './environment.ts';
+
+export const redirectUri = 'http://localhost:9999/callback';
+/** Far above what a run needs. */
+export const unlimited = 1_000_000;
+/** Cents that an exchange costs. */
+export const price = 1_000;
+
+/** An operator's commands, as `svcadmin` sends them. */
+export function operatorAt({ adminUrl }: Pick<Environment, 'adminUrl'>) {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  return createTRPCClient<AdminRouter>({ links: [httpLink({ url: `${adminUrl}/trpc`, headers })] });
+}
+
+interface PartnerSettings {
+  /** Cents. */
+  funds: number;
+  /** Spend cap. */
+  perHour?: number;
+  webhook?: string;
+}
+
+/** A new partner: active, with a key, a client without request limits, and `funds` cents. */
+export async function createPartner(
+  environment: Pick<Environment, 'adminUrl'>,
+  { funds, perHour = unlimited, webhook }: PartnerSettings,
+) {
+  const { partners, keys, clients, webhooks, wallets, limits, prices } = operatorAt(environment);
+  const { id: partnerId } = await partners.create.mutate({ name: 'Acme Cinema' });
+  const wallet = { partnerId, mode: 'test' as const };
+  const [key] = await Promise.all([
+    keys.create.mutate(wallet),
+    partners.activate.mutate({ partnerId }),
+    wallets.fund.mutate({ ...wallet, amount: funds, reference: 'opening' }),
+    limits.set.mutate({ ...wallet, perMinute: unlimited, perHour }),
+  ]);
+  await prices.set.mutate({ partnerId, kind: 'token', cents: price });
+  if (webhook) await webhooks.set.mutate({ keyId: key.id, url: webhook });
+  const client = await clients.create.mutate({
+    partnerId,
+    keyId: key.id,
+    name: 'Box office',
+    redirectUris: [redirectUri],
+    claims: ['age_18_plus'],
+    kind: 'oauth',
+    tokenRequestsPerMinute: unlimited,
+    userinfoRequestsPerMinute: unlimited,
+  });
+  return {
+    partnerId,
+    keyId: key.id,
+    clientId: client.id,
+    clientSecret: client.clientSecret,
+    walletId: `${partnerId}:test`,
+  };
+}
+export type Partner = Awaited<ReturnType<typeof createPartner>>;

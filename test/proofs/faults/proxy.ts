@@ -1,0 +1,230 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createMessageReader } from '../../../embedded-database/engine/wire.ts';
+import { type Command, readCommand, requestIdOf, responseToOf } from './messages.ts';
+import { createGate } from './retry.ts';
+
+/** What happens to a message. */
+export type Action =
+  /** The database carries it out; the driver meets a broken connection. */
+  | { do: 'lose-reply' }
+  /** The database never gets it; the driver meets a broken connection. */
+  | { do: 'lose-request' }
+  /** The database gets it when it is released; until then the driver meets a broken connection. */
+  | { do: 'hold' }
+  /** The database gets it when it is released; the driver waits. */
+  | { do: 'pause' }
+  /** The database gets it a second time, so many milliseconds after the first; the driver gets one reply. */
+  | { do: 'double'; after: number }
+  /** Milliseconds. */
+  | { do: 'delay-request'; by: number }
+  | { do: 'delay-reply'; by: number }
+  /** `kill` ends a process: before the database gets the message, which is lost, or when it has answered. */
+  | { do: 'kill'; side: 'before' | 'after'; kill: () => void };
+
+export function actionTitle(action: Action): string {
+  switch (action.do) {
+    case 'double':
+      return `double, ${action.after} ms apart`;
+    case 'delay-request':
+    case 'delay-reply':
+      return `${action.do} by ${action.by} ms`;
+    case 'hold':
+    case 'pause':
+    case 'kill':
+    case 'lose-reply':
+    case 'lose-request':
+      return action.do;
+  }
+}
+
+export interface Rule {
+  matches: (command: Command) => boolean;
+  action: Action;
+  /** Applies to every match, until a message comes that `until` matches; without it, to one match. */
+  until?: (command: Command) => boolean;
+}
+
+/** Rules at work, one after the other. */
+export interface Interference {
+  /** Resolves when the last of them has met its message. */
+  met: Promise<void>;
+  /** Sends held messages on; resolves when the database has answered them. */
+  release(): Promise<void>;
+}
+
+/** One connection of the driver and the one behind it, which may outlive it. */
+function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | undefined) {
+  const lost = new Set<number>();
+  const late = new Map<number, number>();
+  const deadly = new Map<number, () => void>();
+  /** Replies to copies: the driver does not get them. */
+  const surplus = new Map<number, number>();
+  const repliedTo = new Set<number>();
+  const answered = new Map<number, () => void>();
+  let detached = false;
+  const readRequests = createMessageReader();
+  const readReplies = createMessageReader();
+
+  const forward = (message: Buffer) => up.destroyed || up.write(message);
+
+  /** @returns what sends it on; resolves when the database has answered */
+  function keep(message: Buffer): () => Promise<void> {
+    return () =>
+      new Promise((resolve) => {
+        const done = () => {
+          up.off('close', done);
+          resolve();
+        };
+        answered.set(requestIdOf(message), done);
+        up.once('close', done);
+        if (up.destroyed) done();
+        else up.write(message);
+      });
+  }
+
+  function hold(message: Buffer): () => Promise<void> {
+    detached = true;
+    down.destroy();
+    return keep(message);
+  }
+
+  function copy(message: Buffer, after: number): void {
+    const id = requestIdOf(message);
+    setTimeout(() => {
+      surplus.set(id, (surplus.get(id) ?? 0) + 1);
+      forward(message);
+    }, after);
+  }
+
+  function request(message: Buffer): (() => Promise<void>) | undefined {
+    const action = judge(message);
+    switch (action?.do) {
+      case undefined:
+        break;
+      case 'hold':
+        return hold(message);
+      case 'pause':
+        return keep(message);
+      case 'lose-request':
+        down.destroy();
+        return undefined;
+      case 'delay-request':
+        // The database gets it even where the driver has given up and closed its connection.
+        detached = true;
+        setTimeout(() => forward(message), action.by);
+        return undefined;
+      case 'lose-reply':
+        lost.add(requestIdOf(message));
+        break;
+      case 'delay-reply':
+        late.set(requestIdOf(message), action.by);
+        break;
+      case 'kill':
+        if (action.side === 'before') {
+          action.kill();
+          down.destroy();
+          return undefined;
+        }
+        deadly.set(requestIdOf(message), action.kill);
+        break;
+      case 'double':
+        detached = true;
+        copy(message, action.after);
+        break;
+    }
+    forward(message);
+    return undefined;
+  }
+
+  /** Whether this reply answers a copy: the first one goes to the driver. */
+  function isSurplus(id: number): boolean {
+    const left = surplus.get(id) ?? 0;
+    if (left === 0 || !repliedTo.has(id)) return false;
+    surplus.set(id, left - 1);
+    return true;
+  }
+
+  function reply(message: Buffer): void {
+    const id = responseToOf(message);
+    answered.get(id)?.();
+    deadly.get(id)?.();
+    if (isSurplus(id)) return;
+    repliedTo.add(id);
+    if (detached && down.destroyed) up.end();
+    else if (lost.has(id)) down.destroy();
+    else if (late.has(id)) setTimeout(() => down.destroyed || down.write(message), late.get(id));
+    else if (!down.destroyed) down.write(message);
+  }
+
+  up.on('data', (chunk: Buffer) => readReplies(chunk).forEach(reply));
+  up.on('close', () => down.destroy());
+  up.on('error', () => undefined);
+  down.on('error', () => undefined);
+  down.on('close', () => detached || up.destroy());
+  return (chunk: Buffer) => readRequests(chunk).flatMap((message) => request(message) ?? []);
+}
+
+/** A TCP proxy before the database on `target`, which passes everything on unless a rule says otherwise. */
+export async function startProxy(target: number) {
+  const connections = new Set<Socket>();
+  let rules: Rule[] = [];
+  let left = 0;
+  let met: () => void = () => undefined;
+  let held: (() => Promise<void>)[] = [];
+
+  function endRule(): void {
+    rules = rules.slice(1);
+    left = 1;
+    if (rules.length === 0) met();
+  }
+
+  function judge(message: Buffer): Action | undefined {
+    const command = rules.length > 0 ? readCommand(message) : undefined;
+    if (!command) return undefined;
+    if (rules[0]?.until?.(command)) endRule();
+    const [rule] = rules;
+    if (!rule?.matches(command)) return undefined;
+    left -= 1;
+    if (left > 0) return undefined;
+    if (!rule.until) endRule();
+    return rule.action;
+  }
+
+  const server = createServer((down) => {
+    const up = connect(target, '127.0.0.1').setNoDelay(true);
+    for (const socket of [down.setNoDelay(true), up]) {
+      connections.add(socket);
+      socket.once('close', () => connections.delete(socket));
+    }
+    const pass = join(down, up, judge);
+    down.on('data', (chunk: Buffer) => {
+      held.push(...pass(chunk));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    /** Applies the rules in turn, the first to the `hit`-th message that matches it. */
+    arm(next: readonly Rule[], hit: number): Interference {
+      const { opened, open } = createGate();
+      rules = [...next];
+      left = hit;
+      met = open;
+      held = [];
+      return {
+        met: opened,
+        release: async () => {
+          await Promise.all(held.splice(0).map((send) => send()));
+        },
+      };
+    },
+    disarm(): void {
+      rules = [];
+    },
+    async close(): Promise<void> {
+      for (const socket of connections) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../harness/time-limits.ts';
+
+/** Asks every 20 ms until the answer is yes. @returns whether it came within `ms`, or longer on a busy machine */
+export async function eventually(ask: () => Promise<boolean>, ms: number): Promise<boolean> {
+  for (const deadline = performance.now() + within(ms); performance.now() < deadline; ) {
+    if (await ask()) return true;
+    await sleep(20);
+  }
+  return ask();
+}
+
+/** Repeats a call while the database or the server may be away. @throws its last error after a minute */
+export async function retry<T>(call: () => Promise<T>): Promise<T> {
+  for (const deadline = performance.now() + within(60_000); ; ) {
+    try {
+      return await call();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** Resolves when the first of them ends, with or without an error. */
+export async function firstOf(...events: Promise<unknown>[]): Promise<void> {
+  await Promise.race(events.map((event) => event.catch(() => undefined)));
+}
+
+/** Settles as `work` does, `ms` later: background work that it started has ended by then. */
+export const afterwards = (work: Promise<unknown>, ms: number): Promise<unknown> =>
+  work.finally(() => sleep(ms));
+
+/** A promise that `open` resolves. */
+export function createGate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}

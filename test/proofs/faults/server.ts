@@ -1,0 +1,91 @@
+// A program: the server of server/main.ts with its stores wrapped in kill points. SVC_FAULT names those that may be
+// armed, for instance `page:before,page:after`; the suite arms one of them. Loading and starting are two steps, so that
+// a restart is quick.
+import { readConfig } from '../../../server/platform/config/config.ts';
+import { createLogger } from '../../../server/platform/telemetry/logging.ts';
+import { type RunningServer, startServer } from '../../../server/start.ts';
+import { createStores } from '../../../server/wiring/stores.ts';
+import { createKillPoints } from './kill-points.ts';
+import type { Order, Report } from './orders.ts';
+import { watchAnswers, watchHandOvers, wrapBilling, wrapVerification, wrapWebhooks } from './wrapping.ts';
+
+/** Resolves when the report has left. A suite that has ended needs none. */
+const send = (report: Report['report']): Promise<void> =>
+  new Promise((resolve) => {
+    if (process.send) process.send({ report } satisfies Report, undefined, undefined, () => resolve());
+    else resolve();
+  });
+const milliseconds = (name: string): number => Number(process.env[name]);
+
+const config = readConfig(process.env);
+const logger = createLogger(config.logLevel);
+const names = new Set(process.env['SVC_FAULT']?.split(','));
+const killPoints = createKillPoints(names, () => send('fired'));
+let server: RunningServer | undefined;
+let maySweep = false;
+
+async function start(): Promise<void> {
+  watchAnswers(killPoints.at);
+  watchHandOvers(killPoints.at);
+  server = await startServer(config, logger, {
+    foundation: ({ db }) => {
+      const stores = createStores(db);
+      const sweeping = {
+        sweptEarlier: milliseconds('SVC_FAULT_SWEPT_EARLIER'),
+        maySweep: () => maySweep,
+      };
+      return {
+        stores: {
+          ...stores,
+          billing: wrapBilling(stores.billing, killPoints.at, sweeping),
+          verification: wrapVerification(stores.verification, killPoints.at, sweeping),
+        },
+        webhooks: {
+          wrap: (parts) => wrapWebhooks(parts, killPoints.at),
+          budget: milliseconds('SVC_FAULT_ATTEMPT_BUDGET'),
+          leaseTime: milliseconds('SVC_FAULT_LEASE_TIME'),
+        },
+      };
+    },
+  });
+  await send('start');
+}
+
+async function stop(): Promise<void> {
+  killPoints.terminating();
+  await server?.stop();
+  process.exit(0);
+}
+
+async function refresh(): Promise<void> {
+  await server?.services.billing.handOver?.refresh();
+  await send('refresh');
+}
+
+async function sweep(times: number): Promise<void> {
+  maySweep = true;
+  await Promise.all(Array.from({ length: times }, async () => server?.sweep()));
+  await send('sweep');
+}
+
+process.on('message', (message: Order) => {
+  switch (message.order) {
+    case 'start':
+      void start();
+      return;
+    case 'arm':
+      killPoints.arm(message.fault);
+      void send('arm');
+      return;
+    case 'refresh':
+      void refresh();
+      return;
+    case 'sweep':
+      void sweep(message.times);
+      return;
+  }
+});
+process.on('SIGTERM', () => void stop());
+// The suite ended, however it did.
+process.on('disconnect', () => process.exit(1));
+void send('loaded');

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256 } from '../../../server/platform/ids.ts';
+import { within } from '../../harness/time-limits.ts';
+import { createBrowser, passFlow } from '../../journey/browser.ts';
+import { type Partner, redirectUri } from './partner.ts';
+
+/** What a user got who goes through the pages, and repeats what is not answered. */
+export interface Passage {
+  person: string;
+  codeVerifier: string;
+  code?: string;
+  /** Requests without an answer, or with a 5xx. */
+  unanswered: number;
+  /** What should not have been answered at all, or where the flow ended instead. */
+  faults: string[];
+}
+
+interface Settings {
+  publicUrl: string;
+  /** Servers behind the public address, which take requests in turn; default the public address itself. */
+  servers?: readonly string[];
+  partner: Partner;
+  /** Of the sandbox. */
+  person: string;
+  /** Milliseconds before the first request. */
+  delay: number;
+}
+
+/** Milliseconds. */
+const answerWithin = within(15_000);
+const retryAfter = 30;
+const givesUpAfter = within(60_000);
+
+/** `fetch` that repeats a request until it gets its whole answer, and none of 5xx. */
+function persistent(
+  passage: Passage,
+  { publicUrl, servers = [publicUrl] }: Pick<Settings, 'publicUrl' | 'servers'>,
+): typeof fetch {
+  let requests = 0;
+  return async (input, init) => {
+    for (const deadline = performance.now() + givesUpAfter; performance.now() < deadline; ) {
+      const server = servers[requests % servers.length] ?? publicUrl;
+      requests += 1;
+      try {
+        const response = await fetch(String(input).replace(publicUrl, server), {
+          ...init,
+          signal: AbortSignal.timeout(answerWithin),
+        });
+        const { status, headers } = response;
+        const body = await response.text();
+        if (status < 500) return new Response(body, { status, headers });
+        if (status !== 503) passage.faults.push(`${input} answered ${status}: ${body}`);
+      } catch (error) {
+        if (error instanceof DOMException && error.name === 'TimeoutError') {
+          passage.faults.push(`no answer within ${answerWithin} ms`);
+        }
+      }
+      passage.unanswered += 1;
+      await sleep(retryAfter);
+    }
+    throw new Error(`${input} was not answered within ${givesUpAfter} ms`);
+  };
+}
+
+/** One user's flow, from the start to the code in the redirect. */
+export async function pass({ publicUrl, servers, partner, person, delay }: Settings): Promise<Passage> {
+  const codeVerifier = randomBytes(32).toString('base64url');
+  const passage: Passage = { person, codeVerifier, unanswered: 0, faults: [] };
+  const query = new URLSearchParams({
+    client_id: partner.clientId,
+    redirect_uri: redirectUri,
+    state: randomBytes(16).toString('hex'),
+    scope: 'age_18_plus',
+    code_challenge: sha256(codeVerifier),
+    code_challenge_method: 'S256',
+  });
+  await sleep(delay);
+  try {
+    const browser = createBrowser(publicUrl, persistent(passage, { publicUrl, ...(servers && { servers }) }));
+    const { searchParams: end } = await passFlow(browser, `${publicUrl}/verify/start?${query}`, person);
+    const code = end.get('code');
+    if (code !== null) return { ...passage, code };
+    passage.faults.push(`the flow of ${person} ended with ${end}`);
+  } catch (error) {
+    passage.faults.push(`the flow of ${person}: ${error instanceof Error ? error.message : error}`);
+  }
+  return passage;
+}

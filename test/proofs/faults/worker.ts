@@ -1,0 +1,67 @@
+import { MongoClient } from 'mongodb';
+import { startEmbedded } from '../../../embedded-database/embedded.ts';
+import { failCommandsOfEndedConnections } from '../../../server/platform/database/ended-connections.ts';
+import { createLogger } from '../../../server/platform/telemetry/logging.ts';
+import { freePort } from '../../harness/free-port.ts';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { startProxy } from './proxy.ts';
+import { startReceiver } from './receiver.ts';
+import { retry } from './retry.ts';
+
+failCommandsOfEndedConnections();
+
+interface Ports {
+  http: number;
+  admin: number;
+}
+
+/**
+ * Where runs take place, one after another: a database process of its own (which comes back when it is killed),
+ * a proxy before it, a receiver of webhooks, and ports that stay the same when a server is started again.
+ */
+export async function createWorker() {
+  const dataDir = temporaryFolder('faults');
+  const engine = await startEmbedded({ dataDir, logger: createLogger('silent') });
+  const proxy = await startProxy(engine.port);
+  const receiver = await startReceiver();
+  const address = (port: number, database: string) =>
+    `mongodb://127.0.0.1:${port}/${database}?directConnection=true&retryWrites=false`;
+  const client = await new MongoClient(address(engine.port, 'svc'), {
+    promoteLongs: true,
+    writeConcern: { w: 1, journal: true }, // what a run is about must outlive the database's process
+  }).connect();
+  const ports: Ports[] = [];
+  let databases = 0;
+
+  return {
+    dataDir,
+    proxy,
+    receiver,
+    /** Ports of so many servers, the same each time. */
+    async portsOf(servers: number): Promise<Ports[]> {
+      while (ports.length < servers) ports.push({ http: await freePort(), admin: await freePort() });
+      return ports.slice(0, servers);
+    },
+    /** A new database. Reading it goes past the proxy and the product's own code. */
+    newDatabase() {
+      databases += 1;
+      const name = `run_${databases}`;
+      return {
+        name,
+        db: client.db(name),
+        direct: address(engine.port, name),
+        proxied: address(proxy.port, name),
+      };
+    },
+    databaseProcess: () => engine.pid(),
+    /** Resolves when the database answers. */
+    databaseBack: () => retry(() => client.db('admin').command({ ping: 1 })),
+    async close(): Promise<void> {
+      await client.close();
+      await proxy.close();
+      await receiver.close();
+      await engine.stop();
+    },
+  };
+}
+export type Worker = Awaited<ReturnType<typeof createWorker>>;

@@ -1,0 +1,45 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db, Document } from 'mongodb';
+import { createPartner, exchangeCode, type Server, visit } from '../../harness/partner.ts';
+import { within } from '../../harness/time-limits.ts';
+import type { Templates } from './build.ts';
+
+/** One document of each kind, made by the service itself: by one user who comes twice, and one exchange. */
+export async function makeTemplates(
+  server: Server,
+  db: Db,
+): Promise<{ templates: Templates; entryId: string }> {
+  const partner = await createPartner(server);
+  const { partnerId, keyId, clientId } = partner;
+  await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:9/hooks' });
+  await visit(server, partner);
+  const answer = await exchangeCode(server, partner, await visit(server, partner));
+  if (answer.status !== 200) throw new Error(`the exchange answered ${answer.status}`);
+  const { entries } = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
+  const entryId = entries.find(({ kind }) => kind === 'token')?.id ?? '';
+
+  /** What follows an answer is written within some seconds. */
+  async function one(collection: string, filter: Document = {}): Promise<Document> {
+    for (const deadline = Date.now() + within(10_000); Date.now() < deadline; ) {
+      const found = await db.collection(collection).findOne(filter);
+      if (found) return found;
+      await sleep(100);
+    }
+    throw new Error(`nothing in ${collection}`);
+  }
+  return {
+    entryId,
+    templates: {
+      partner: await one('partners', { _id: partnerId }),
+      key: await one('apiKeys', { _id: keyId }),
+      client: await one('clients', { _id: clientId }),
+      session: await one('sessions', { status: 'complete', 'outbox.0': { $exists: false } }),
+      enrollment: await one('enrollments'),
+      user: await one('users', { claims: { $exists: true } }),
+      event: await one('events', { type: 'vae.resolved' }),
+      delivery: await one('deliveries', { type: 'vae.resolved' }),
+      request: await one('requestLog', { sessionId: { $exists: true } }),
+      audit: await one('auditLog'),
+    },
+  };
+}

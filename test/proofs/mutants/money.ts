@@ -1,0 +1,125 @@
+import { inFile } from './mutation.ts';
+
+/** Balances, spend caps, charges, entries by operators, statements. */
+export const money = [
+  ...inFile(
+    'server/billing/wallet-rules.ts',
+    ['billing/wallet-rules'],
+    [
+      ['window.used >= limit', 'window.used > limit'],
+      ['movement.amount < 0 && state.balance + movement.amount < 0', 'state.balance + movement.amount < -1'],
+      ['balance: state.balance + movement.amount', 'balance: state.balance - movement.amount'],
+      ['seq: state.seq + 1', 'seq: state.seq'],
+      ['used: byMinute.used + 1', 'used: byMinute.used'],
+      ['used: byHour.used + 1', 'used: byHour.used'],
+      ['if (full) return full;', ''],
+      ["if (counting === 'money') return moved;", ''],
+      ['start > window.start.getTime()', 'start !== window.start.getTime()'],
+      ['perMinute: 60, perHour: 1000', 'perMinute: 61, perHour: 1000'],
+    ],
+  ),
+  ...inFile(
+    'server/billing/page-builder.ts',
+    ['billing/ledger-page', 'billing/exchange'],
+    [
+      ['Math.max(now, head.at.getTime())', 'now'],
+      ['ids.has(posting.id) || ids.size === largestPage', 'ids.size === largestPage'],
+      ['page.unpublished = true', ''],
+      ['grant.lifetimeSeconds * 1_000', 'grant.lifetimeSeconds * 1_001'],
+      ["previous: head?.digest ?? ''", "previous: ''"],
+    ],
+  ),
+  ...inFile(
+    'server/billing/ledger-page.ts',
+    ['billing/ledger-page', 'wallets/audit', 'billing/charge'],
+    [
+      ["kind === 'token' && grant?.returning === true", "kind === 'token'"],
+      ['      entry.balanceAfter,\n', ''],
+      ['[_id, walletId, n, version, attempt, at, previous]', '[_id, walletId, n, version, attempt, at]'],
+    ],
+  ),
+  ...inFile(
+    'server/billing/charge.ts',
+    ['billing/charge', 'billing/exchange', 'oauth/token-code', 'oauth/revoke', 'oauth/token'],
+    [
+      ['order.prices, standardPrice))', 'order.prices, standardPrice) - 1)'],
+      ['if (revoked || !access) return undefined;', 'if (!access) return undefined;'],
+      ["if (mark && mode === 'test') {", "if (mark && mode === 'live') {"],
+    ],
+  ),
+  ...inFile(
+    'server/billing/manual-entries.ts',
+    ['billing/manual-entries'],
+    [
+      ['if (moved.entry.amount === amount) return moved;', 'return moved;'],
+      ['if (amount >= 0 || !isBillable(kind)) {', 'if (amount >= 0) {'],
+      ["['funding', walletId, memo.reference]", "['funding', walletId, memo.reference, String(amount)]"],
+      ['const id = refundIdOf(chargeId);', 'const id = refundIdOf(chargeId + Math.random());'],
+      ["written.outcome !== 'written' && written.outcome !== 'used'", "written.outcome === 'capped'"],
+    ],
+  ),
+  ...inFile(
+    'server/wallets/statement.ts',
+    ['wallets/statement'],
+    [
+      ['at >= time', 'at > time'],
+      ['entry.seq > after', 'entry.seq >= after'],
+      ['entry.seq <= last', 'entry.seq < last'],
+    ],
+  ),
+  ...inFile(
+    'server/billing/charge.ts',
+    ['billing/exchange', 'partners/partners', 'oauth/token-clients', 'contract/people'],
+    [['prices?.[kind] ?? standard', 'standard']],
+  ),
+  ...inFile(
+    'server/billing/ledger-writer.ts',
+    ['platform/untrusted-clock'],
+    [
+      [
+        "    if (!clock.trusted()) throw unavailable(new Error('the clock of this process is not trusted'));\n",
+        '',
+      ],
+    ],
+  ),
+  ...inFile(
+    'server/billing/ledger-writer.ts',
+    ['proofs/simulation/simulation'],
+    [['posting.since <= head.asOf', 'true']],
+  ),
+  ...inFile(
+    'server/billing/heads.ts',
+    ['proofs/simulation/simulation'],
+    [['return this.set(page, asOf);', 'return this.set(page, uptime());']],
+  ),
+  ...inFile(
+    'server/billing/page-insert.ts',
+    ['proofs/simulation/simulation'],
+    [['last = uptime() >= until;', 'last = uptime() >= until;\n      if (last) break;']],
+  ),
+  ...inFile(
+    'server/checkbox/resolve.ts',
+    ['isolation/two-of-everything', 'checkbox/resolve'],
+    [
+      [
+        "JSON.stringify(['checkbox', key._id, idempotencyKey])",
+        "JSON.stringify(['checkbox', idempotencyKey])",
+      ],
+      ['JSON.stringify([request.enrollment_id, request.claims])', 'JSON.stringify([request.claims])'],
+      ['if (past) return replayed(past);', ''],
+      ['access.expiresAt.getTime() > now', 'access.expiresAt.getTime() >= now'],
+      ["if (facts.enrolled.status !== 'active') throw new ApiError('access_denied');", ''],
+    ],
+  ),
+  ...inFile(
+    'server/storefront/exchange.ts',
+    ['storefront/exchange'],
+    [
+      ["if (grant.enrollment.status !== 'active') throw new ApiError('enrollment_blocked');", ''],
+      ["if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');", ''],
+      ['if (past) return replayed(past, fingerprint);', ''],
+      ['grant.expiresAt.getTime() <= clock.now()', 'grant.expiresAt.getTime() < clock.now()'],
+      ["if (!integration.shops.includes(shop)) throw new ApiError('shop_not_found');", ''],
+    ],
+  ),
+];

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { createVitest, type TestModule } from 'vitest/node';
+import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import type { Mutation } from './mutation.ts';
+
+/** How the tests of a mutation ended. */
+export interface Ended {
+  /** Tests that ran. */
+  total: number;
+  failed: string[];
+}
+
+const compilerOptions = {
+  module: ts.ModuleKind.ESNext,
+  target: ts.ScriptTarget.ES2023,
+  rewriteRelativeImportExtensions: true,
+};
+
+/** A copy of the repository as it is on disk, with its build and its libraries. @returns its directory */
+function copyTree(): string {
+  const root = temporaryFolder('mutants');
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  });
+  for (const file of listed.split('\n').filter((path) => path !== '' && existsSync(path))) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    cpSync(file, join(root, file));
+  }
+  cpSync('dist', join(root, 'dist'), { recursive: true });
+  symlinkSync(join(process.cwd(), 'node_modules'), join(root, 'node_modules'));
+  return root;
+}
+
+/** A copy of the repository, and vitest in it, which keeps what it has compiled from one mutation to the next. */
+export async function openWorkspace() {
+  const root = copyTree();
+  process.chdir(root);
+  const config = join(root, 'vitest.config.ts');
+  /** Files that the present run has ended. */
+  const ended: TestModule[] = [];
+  const vitest = await createVitest('test', {
+    config,
+    root,
+    watch: false,
+    bail: 1,
+    project: ['quick*'],
+    reporters: [{ onTestModuleEnd: (module) => void ended.push(module) }],
+  });
+
+  /** Writes a source file, and what a build makes of it. */
+  function write(file: string, text: string): void {
+    const path = join(root, file);
+    writeFileSync(path, text);
+    vitest.invalidateFile(path);
+    const built = join(root, 'dist', file.replace(/\.ts$/, '.js'));
+    if (existsSync(built)) writeFileSync(built, ts.transpileModule(text, { compilerOptions }).outputText);
+  }
+
+  /** Runs files of the quick tier in the copy, up to the first failure. */
+  async function runTests(tests: readonly string[]): Promise<Ended> {
+    const files = tests.map((test) => join(root, `test/${test}.test.ts`));
+    const specifications = await vitest.globTestSpecifications(files);
+    ended.length = 0;
+    await vitest.runTestSpecifications(specifications);
+    const all = ended.flatMap((module) => [...module.children.allTests()]);
+    const failed = all.filter((test) => test.result().state === 'failed').map((test) => test.fullName);
+    // A hook that fails leaves its tests without a result. A file without tests could not be loaded.
+    const broken = ended.filter((module) => module.state() === 'failed' && module.children.size > 0);
+    return {
+      total: all.length,
+      failed:
+        failed.length > 0
+          ? failed
+          : broken.map(({ relativeModuleId }) => `${relativeModuleId}, before its tests`),
+    };
+  }
+
+  return {
+    runTests,
+
+    /** Runs the tests of a mutation with its fault in place. @throws where its text is not there exactly once */
+    async tryOut({ file, find, replace, tests }: Mutation): Promise<Ended> {
+      const before = readFileSync(join(root, file), 'utf8');
+      const times = before.split(find).length - 1;
+      if (times !== 1) throw new Error(`the text is there ${times} times`);
+      write(
+        file,
+        before.replace(find, () => replace),
+      );
+      try {
+        return await runTests(tests);
+      } finally {
+        write(file, before);
+      }
+    },
+
+    async close(): Promise<void> {
+      await vitest.close();
+      process.chdir('/');
+    },
+  };
+}
+export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;

@@ -1,0 +1,107 @@
+import * as crypto from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import * as lruCache from 'lru-cache';
+import ts from 'typescript';
+import * as chargeContract from '../../../contracts/charge.ts';
+import type * as charge from '../../../server/billing/charge.ts';
+import type * as handOver from '../../../server/billing/hand-over/hand-over.ts';
+import type * as messages from '../../../server/billing/hand-over/messages.ts';
+import type * as takeOver from '../../../server/billing/hand-over/take-over.ts';
+import type * as writers from '../../../server/billing/hand-over/writers.ts';
+import type * as heads from '../../../server/billing/heads.ts';
+import type * as ledgerWriter from '../../../server/billing/ledger-writer.ts';
+import type * as manualEntries from '../../../server/billing/manual-entries.ts';
+import type * as publishing from '../../../server/billing/publishing.ts';
+import * as batchWindow from '../../../server/platform/batching/batch-window.ts';
+import * as grouping from '../../../server/platform/batching/group-by.ts';
+import * as groupCommit from '../../../server/platform/batching/group-commit.ts';
+import * as connect from '../../../server/platform/database/connect.ts';
+import * as failures from '../../../server/platform/database/failures.ts';
+import * as errors from '../../../server/platform/errors.ts';
+import * as windows from '../../../server/platform/http/windows.ts';
+import * as ids from '../../../server/platform/ids.ts';
+
+/** The constructors of the product that a simulated process runs. */
+export interface BillingCore
+  extends Pick<typeof heads, 'createHeads'>,
+    Pick<typeof ledgerWriter, 'createLedgerWriter'>,
+    Pick<typeof charge, 'createCharges'>,
+    Pick<typeof manualEntries, 'createManualEntries'>,
+    Pick<typeof publishing, 'createPublishing'>,
+    Pick<typeof handOver, 'createHandOver'>,
+    Pick<typeof takeOver, 'createTakeOver'>,
+    Pick<typeof writers, 'createWriters'>,
+    Pick<typeof messages, 'keysOf'> {}
+
+/** One replacement of source text in a file of server/billing. */
+export interface Edit {
+  file: string;
+  find: string;
+  replace: string;
+}
+
+/** Modules outside of server/billing, which are not edited; paths from `server`. */
+const others: Record<string, unknown> = {
+  'lru-cache': lruCache,
+  'node:crypto': crypto,
+  '../contracts/charge.ts': chargeContract,
+  'platform/batching/batch-window.ts': batchWindow,
+  'platform/database/connect.ts': connect,
+  'platform/database/failures.ts': failures,
+  'platform/errors.ts': errors,
+  'platform/ids.ts': ids,
+  'platform/batching/group-by.ts': grouping,
+  'platform/batching/group-commit.ts': groupCommit,
+  'platform/http/windows.ts': windows,
+};
+
+function editedSource(file: string, edits: readonly Edit[]): string {
+  let source = readFileSync(new URL(`../../../server/billing/${file}`, import.meta.url), 'utf8');
+  for (const { find, replace } of edits.filter((edit) => edit.file === file)) {
+    if (source.split(find).length !== 2) throw new Error(`${file} does not contain once: ${find}`);
+    source = source.replace(find, () => replace);
+  }
+  return source;
+}
+
+/** Caches so small that they evict. They also take less time to make, and each simulated process makes its own. */
+const smallCaches: readonly Edit[] = [
+  { file: 'heads.ts', find: 'const remembered = 20_000;', replace: 'const remembered = 2;' },
+  { file: 'ledger-writer.ts', find: 'const rememberedIds = 50_000;', replace: 'const rememberedIds = 8;' },
+  { file: 'charge.ts', find: 'const remembered = 10_000;', replace: 'const remembered = 4;' },
+];
+
+/** The product with edited sources: its files are compiled in memory, over the real modules of the platform. */
+export function editedCore(removed: readonly Edit[]): BillingCore {
+  const edits = [...smallCaches, ...removed];
+  const loaded = new Map<string, unknown>();
+
+  function load(file: string): unknown {
+    const known = loaded.get(file);
+    if (known) return known;
+    const exports = {};
+    loaded.set(file, exports);
+    const { outputText } = ts.transpileModule(editedSource(file, edits), {
+      compilerOptions: {
+        module: ts.ModuleKind.CommonJS,
+        target: ts.ScriptTarget.ES2023,
+        verbatimModuleSyntax: false,
+      },
+    });
+    new Function('exports', 'require', outputText)(exports, (name: string) => {
+      const path = name.startsWith('.') ? posix.join('billing', posix.dirname(file), name) : name;
+      if (path.startsWith('billing/')) return load(path.slice('billing/'.length));
+      if (!(path in others)) throw new Error(`${file} imports ${name}, which the simulation does not know`);
+      return others[path];
+    });
+    return exports;
+  }
+
+  const handedOver = ['hand-over', 'take-over', 'writers', 'messages'].map((name) => `hand-over/${name}`);
+  const files = ['heads', 'ledger-writer', 'charge', 'manual-entries', 'publishing', ...handedOver];
+  return Object.assign({}, ...files.map((file) => load(`${file}.ts`))) as BillingCore;
+}
+
+/** The product as it is, but for the size of its caches. */
+export const product = editedCore([]);

@@ -1,0 +1,17 @@
+import { deriveId } from '../../../server/platform/ids.ts';
+import type { StoredPage } from './database.ts';
+import type { Harness } from './harness.ts';
+import { type Code, idKey } from './process.ts';
+
+const derived = new Map<string, string>();
+
+/** As server/billing/charge.ts derives it; kept, because every schedule has codes of the same names. */
+export function chargeIdOf({ cause }: Code): string {
+  const known = derived.get(cause) ?? deriveId(idKey, 'entry', ['charge', cause]);
+  derived.set(cause, known);
+  return known;
+}
+
+/** The pages of a wallet in their order. */
+export const chainOf = ({ database }: Harness, walletId: string): StoredPage[] =>
+  [...(database.chains.get(walletId) ?? [])].reverse();

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { within } from '../../harness/time-limits.ts';
+import { guards, withoutGuard } from './guards.ts';
+import { describeLedger } from './ledger.ts';
+import { simulate } from './simulate.ts';
+
+describeLedger(5_000);
+
+describe('the simulation finds that a guard is missing', () => {
+  it.each(guards.map((guard) => [guard.title, guard] as const))(
+    '%s',
+    async (title, guard) => {
+      const variant = withoutGuard(guard);
+      for (let seed = 1; seed <= guard.budget; seed += 1) {
+        const { violations } = await simulate(seed, { variant });
+        if (violations.length === 0) continue;
+        console.log(`simulation: without "${title}", seed ${seed} of ${guard.budget}: ${violations[0]}`);
+        return;
+      }
+      expect.fail(`no violation without this guard in ${guard.budget} schedules`);
+    },
+    within(120_000),
+  );
+
+  it.each(guards.flatMap((guard) => (guard.plan ? [[guard.title, guard.plan] as const] : [])))(
+    'and nothing else in the schedules that look for: %s',
+    async (_, plan) => {
+      for (let seed = 1; seed <= 20; seed += 1) {
+        const { violations } = await simulate(seed, { variant: { plan } });
+        expect(violations).toEqual([]);
+      }
+    },
+    within(120_000),
+  );
+});

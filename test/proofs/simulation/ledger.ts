@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { within } from '../../harness/time-limits.ts';
+import { report } from './report.ts';
+import { simulate } from './simulate.ts';
+
+/** What this many schedules have always met. */
+const enough = 1_000;
+const expected = [
+  ...[
+    'charged',
+    'replayed',
+    'used',
+    'insufficient',
+    'minute',
+    'hour',
+    'over',
+    'late',
+    'unavailable',
+    'silence',
+  ],
+  ...['written', 'repeated', 'refused', 'conflict', 'unavailable'].map((outcome) => `command ${outcome}`),
+  ...['process crash', 'failover', 'page lost in a failover', 'replica set', 'single server'],
+  ...['own', 'answered', 'not_sent', 'lost'].map((way) => `posting ${way}`),
+];
+
+/**
+ * The tests of the ledger in so many schedules. Each run takes new seeds, and prints what repeats it: `SIM_RUNS` sets the
+ * number of schedules, `SIM_SEED` the first seed.
+ */
+export function describeLedger(schedules: number): void {
+  const runs = Number(process.env['SIM_RUNS'] ?? schedules);
+  const first = Number(process.env['SIM_SEED'] ?? Date.now() % 1e9);
+  describe('the ledger, simulated', () => {
+    it(
+      `keeps its guarantees in ${runs} schedules`,
+      async () => {
+        console.log(`simulation: SIM_SEED=${first} SIM_RUNS=${runs}`);
+        const seen = new Map<string, number>();
+        for (let seed = first; seed < first + runs; seed += 1) {
+          const outcome = await simulate(seed);
+          if (outcome.violations.length > 0) expect.fail(await report(seed));
+          for (const [what, count] of outcome.seen) seen.set(what, (seen.get(what) ?? 0) + count);
+        }
+        console.log(`simulation: ${[...seen].map(([what, count]) => `${what} ${count}`).join(', ')}`);
+        if (runs >= enough) expect(expected.filter((what) => !seen.has(what))).toEqual([]);
+      },
+      within(60_000 + runs * 300),
+    );
+
+    it('repeats a schedule message by message from its seed', async () => {
+      const once = await simulate(first, { trace: true });
+      const again = await simulate(first, { trace: true });
+      expect(once.trace.length).toBeGreaterThan(0);
+      expect(again.trace).toEqual(once.trace);
+    });
+  });
+}

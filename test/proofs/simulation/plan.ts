@@ -1,0 +1,191 @@
+import type { WalletState } from '../../../server/billing/wallet-rules.ts';
+import { hour, minute, windowStart } from '../../../server/platform/http/windows.ts';
+import type { Deployment } from './database.ts';
+import { type Conditions, type Fault, faults } from './network.ts';
+import type { Random } from './random.ts';
+
+/** What an operator moves money or caps with. */
+export type CommandKind = 'fund' | 'adjust' | 'refund' | 'caps';
+
+/** What one schedule consists of; times in milliseconds. */
+export interface Plan {
+  start: number;
+  /** How long new requests arrive. */
+  span: number;
+  deployment: Deployment;
+  processes: number;
+  wallets: number;
+  /** Codes of each wallet. */
+  codes: number;
+  /** Most requests that the client of a code sends one after another. */
+  tries: number;
+  /** Share of the requests whose client disconnects. */
+  disconnects: number;
+  /** Longest pause between two tries. */
+  pause: number;
+  /** Commands of operators. */
+  commands: number;
+  /** What each of them is drawn from. */
+  commandKinds: readonly [CommandKind, ...CommandKind[]];
+  conditions: Conditions;
+  /** Largest difference of a process's clock, and how often a clock is set during the schedule. */
+  skew: number;
+  clockSteps: number;
+  caps: WalletState['caps'];
+  /** Cents in each wallet at the start. */
+  funds: number;
+  /** Failovers of the database. */
+  failovers: number;
+  /** How long it stays away. */
+  outage: number;
+  /** Times at which the database confirms nothing for a while. */
+  stalls: number;
+  confirmation: number;
+  electionLag: number;
+  /** Times at which a process stands still. */
+  processPauses: number;
+  /** Share of the processes that hand postings over; the others are of an older build. */
+  handOvers: number;
+  /** Share of their messages with a fault. */
+  messageFaults: number;
+  /** Times at which a process looks who lives. */
+  refreshes: number;
+  sweeps: number;
+}
+
+const day = Date.UTC(2026, 10, 21);
+const roomy = { perMinute: 5_000, perHour: 50_000 };
+
+/** Some milliseconds before a minute or an hour ends. */
+function nearBoundary(random: Random, before: number): number {
+  const length = random.chance(0.5) ? hour : minute;
+  return windowStart(day + random.int(1, 1_000) * minute, length) + length - random.int(0, before);
+}
+
+/** Of everything a little. */
+function mixed(random: Random): Plan {
+  return {
+    start: nearBoundary(random, 5_000),
+    span: random.pick([500, 2_000, 6_000]),
+    deployment: random.pick(['replica set', 'single server']),
+    processes: random.int(1, 4),
+    wallets: random.int(1, 2),
+    codes: random.int(1, 8),
+    tries: random.int(1, 4),
+    disconnects: 0.05,
+    pause: random.pick([200, 2_000]),
+    commands: random.int(0, 4),
+    commandKinds: ['fund', 'fund', 'adjust', 'adjust', 'refund', 'caps'],
+    conditions: {
+      latency: random.pick([1, 5, 50]),
+      faults: random.pick([0, 0.03, 0.1, 0.3]),
+      lateness: random.pick([500, 4_000, 20_000]),
+      mostly: random.chance(0.5) ? random.pick<Fault>(faults) : undefined,
+      crashRate: random.pick([0, 0, 0.01, 0.03]),
+    },
+    skew: random.pick([0, 5, 500, 2_000]),
+    clockSteps: random.int(0, 2),
+    caps: random.chance(0.3) ? { perMinute: random.int(1, 6), perHour: random.int(2, 9) } : roomy,
+    funds: random.pick([0, 100, 300, 1_000]),
+    failovers: random.pick([0, 0, 1]),
+    outage: random.pick([10, 500, 2_500]),
+    stalls: random.pick([0, 0, 1]),
+    confirmation: random.pick([0.5, 5, 50]),
+    electionLag: random.pick([0, 0, 20]),
+    processPauses: random.pick([0, 0, 1]),
+    handOvers: random.pick([0, 0.7, 1, 1, 1]),
+    messageFaults: random.pick([0, 0.03, 0.2, 0.5]),
+    refreshes: random.int(0, 12),
+    sweeps: random.int(0, 2),
+  };
+}
+
+const calls = ['insert', 'head', 'page', 'existing', 'mark', 'publish', 'entry'] as const;
+
+/** A head that a process has read or written is stale when the reply arrives: others have funded the empty wallet. */
+export const slowReplies: Partial<Plan> = {
+  span: 4_000,
+  processes: 5,
+  wallets: 2,
+  codes: 20,
+  tries: 10,
+  pause: 300,
+  commands: 12,
+  commandKinds: ['fund', 'caps'],
+  conditions: { latency: 5, faults: 0.4, mostly: 'slow reply', lateness: 500, crashRate: 0 },
+  skew: 5,
+  clockSteps: 0,
+  caps: roomy,
+  funds: 100,
+  failovers: 0,
+  stalls: 0,
+  confirmation: 5,
+  electionLag: 0,
+  processPauses: 0,
+  handOvers: 0,
+};
+
+type Trouble = (plan: Plan, random: Random) => Partial<Plan>;
+
+/** Each concentrates a mixture on one kind of trouble. */
+const troubles = {
+  // Many codes, clocks that disagree, and a window that ends among them.
+  windows: (_, random) => ({
+    start: nearBoundary(random, 1_000),
+    codes: random.int(5, 9),
+    skew: random.pick([500, 3_000]),
+    clockSteps: random.int(0, 4),
+    caps: { perMinute: random.int(1, 5), perHour: random.pick([3, 7, 1_000]) },
+    funds: 10_000,
+  }),
+  // More codes than money, and operators who move some.
+  money: (_, random) => ({
+    codes: random.int(4, 9),
+    commands: random.int(3, 7),
+    caps: roomy,
+    funds: random.int(0, 6) * 50,
+  }),
+  contention: ({ conditions }, random) => ({
+    span: random.pick([20, 200]),
+    processes: random.int(3, 4),
+    wallets: 1,
+    codes: random.int(8, 14),
+    conditions: { ...conditions, latency: random.pick([1, 5]) },
+  }),
+  outages: ({ conditions }, random) => ({
+    span: random.pick([1_000, 4_000]),
+    codes: random.int(4, 9),
+    funds: random.pick([100, 10_000]),
+    conditions: { ...conditions, crashRate: random.pick([0, 0.02]) },
+    confirmation: random.pick([5, 50]),
+    failovers: random.int(1, 3),
+    stalls: random.int(0, 2),
+  }),
+  crashes: ({ conditions }, random) => ({
+    conditions: { ...conditions, crashRate: 0.01, crashAt: random.pick<string>(calls) },
+    sweeps: random.int(1, 4),
+  }),
+  // Messages between processes are lost, late and doubled, processes stand still, and money is short.
+  'hand-overs': ({ conditions }, random) => ({
+    span: random.pick([200, 2_000]),
+    processes: random.int(2, 4),
+    wallets: random.int(1, 3),
+    codes: random.int(4, 9),
+    commands: random.int(0, 5),
+    conditions: { ...conditions, latency: random.pick([1, 5]), faults: random.pick([0, 0.03]) },
+    funds: random.int(0, 8) * 50,
+    processPauses: random.int(0, 3),
+    handOvers: 1,
+    messageFaults: random.pick([0.1, 0.3, 0.6]),
+    refreshes: random.int(4, 30),
+  }),
+  'slow replies': () => slowReplies,
+} satisfies Record<string, Trouble>;
+const nothing: Trouble = () => ({});
+
+/** Draws a plan: a mixture, or one that concentrates on one kind of trouble. */
+export function drawPlan(random: Random): Plan {
+  const plan = mixed(random);
+  const trouble = random.pick<Trouble>([nothing, nothing, ...Object.values(troubles)]);
+  return { ...plan, ...trouble(plan, random) };
+}
