@@ -172,6 +172,7 @@ describe('keyring retire --compromised', () => {
 
   it('refuses every token of the key that signs at once, in every process, and signs with a new one', async () => {
     const { first, second } = pair;
+    await untilRead();
     const before = await tokens();
     const compromised = before.kids[0] ?? '';
     const current = (await first.admin.keyring.list.query()).find(
