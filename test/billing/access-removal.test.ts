@@ -48,11 +48,13 @@ describe('a grant', () => {
     const { id: userId } = await server.admin.users.show.query({ user: charged[0]?.grant?.sub ?? '' });
     expect(await server.admin.users.erase.mutate({ userId })).toMatchObject({ accesses: 1 });
 
-    // Longer than a revocation alone is kept.
-    clock.advance(3 * 3_600_000);
-    await server.sweep();
-    const [report] = await server.admin.wallets.audit.query({ partnerId });
-    expect(report).toMatchObject({ entries: 3, findings: [] });
+    // Longer than a revocation alone is kept, and until just before the other grants are removed.
+    for (const ms of [3 * 3_600_000, 30 * day - 3 * 3_600_000 - 1_000]) {
+      clock.advance(ms);
+      await server.sweep();
+      const [report] = await server.admin.wallets.audit.query({ partnerId });
+      expect(report).toMatchObject({ entries: 3, findings: [] });
+    }
   });
 });
 

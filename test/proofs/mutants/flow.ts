@@ -65,6 +65,43 @@ export const flow = [
     ],
   ),
   ...inFile(
+    'server/verification/flow/submit.ts',
+    ['verification/handoff/handoff'],
+    [["return handoff?.state === 'taken' ? { session, secret } : undefined;", 'return undefined;']],
+  ),
+  ...inFile(
+    'server/verification/flow/provider-return.ts',
+    ['verification/handoff/provider'],
+    [
+      ["if (browser.device === 'computer' && session.handoff?.state === 'taken') return secret;", ''],
+      ['if (!attempt && session.handoff) return secret;', ''],
+    ],
+  ),
+  ...inFile(
+    'server/verification/sources/oidc.ts',
+    ['verification/sources/oidc-hostile'],
+    [
+      ['...(maxAge === undefined ? {} : { maxAge }),', ''],
+      ['{ ...more, ...idToken, ...(', '{ ...idToken, ...more, ...('],
+    ],
+  ),
+  ...inFile(
+    'server/verification/session/session-store.ts',
+    ['verification/session/session-store'],
+    [['filter: { _id, ...marks },', 'filter: { _id },']],
+  ),
+  ...inFile(
+    'server/verification/people/user-store.ts',
+    ['verification/people/user-store'],
+    [
+      ['{ _id: id, claims: {}, ...notErased }', '{ _id: id, claims: {} }'],
+      [
+        'updateOne({ _id: id, ...notErased }, { $set: kept, $min',
+        'updateOne({ _id: id }, { $set: kept, $min',
+      ],
+    ],
+  ),
+  ...inFile(
     'server/verification/flow/complete.ts',
     ['verification/flow/redirect'],
     [

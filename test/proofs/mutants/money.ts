@@ -65,6 +65,7 @@ export const money = [
       ['at >= time', 'at > time'],
       ['entry.seq > after', 'entry.seq >= after'],
       ['entry.seq <= last', 'entry.seq < last'],
+      ['range.untilSeq ?? (range.to', '(range.to'],
     ],
   ),
   ...inFile(
@@ -81,6 +82,33 @@ export const money = [
         '',
       ],
     ],
+  ),
+  ...inFile(
+    'server/billing/manual-entries.ts',
+    ['billing/manual-entries'],
+    [['const allWallets = 1_000_000', 'const allWallets = 1_000']],
+  ),
+  ...inFile(
+    'server/billing/ledger-store.ts',
+    ['billing/ledger-store', 'billing/manual-entries'],
+    [
+      [
+        "updateMany(among(pages), { $unset: { unpublished: '' } }",
+        "updateMany({}, { $unset: { unpublished: '' } }",
+      ],
+      ['first < walletIds.length; first', 'first < 1; first'],
+    ],
+  ),
+  ...inFile('server/billing/heads.ts', ['billing/newer-build'], [['page.version > pageVersion', 'false']]),
+  ...inFile(
+    'server/billing/revocation-store.ts',
+    ['billing/access-removal'],
+    [['31 * 86_400_000', '29 * 86_400_000']],
+  ),
+  ...inFile(
+    'server/platform/keys/sealed-values.ts',
+    ['platform/keys/sealed-values'],
+    [['{ _id: document._id, [field]: sealed }', '{ _id: document._id }']],
   ),
   ...inFile(
     'server/billing/ledger-writer.ts',

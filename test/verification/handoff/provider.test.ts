@@ -29,13 +29,19 @@ const linkOf = ({ body }: Answer) =>
 const throughProvider = async (link: string) =>
   (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
 
-/** A computer whose session a phone has taken over, and the link that the computer showed before. */
-async function joined() {
+/** A computer that shows the way to a phone, and the link that it showed before. */
+async function offered() {
   const computer = openBrowser(hosted);
   await computer.start(clientId);
   const sessionId = computer.sessionId();
   const before = linkOf(await computer.press({ decision: 'accept' }));
   const { body } = await computer.press({ decision: 'phone' });
+  return { computer, sessionId, before, body };
+}
+
+/** A computer whose session a phone has taken over. */
+async function joined() {
+  const { computer, sessionId, before, body } = await offered();
   const phone = openBrowser(hosted);
   await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
   await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
@@ -52,6 +58,16 @@ async function ownLink(sessionId: string, secret: string, like: string): Promise
   link.searchParams.set('nonce', request.nonce);
   return link.href;
 }
+
+it('a computer that left for the provider before it showed the way to a phone comes back to that page', async () => {
+  const { computer, sessionId, before, body } = await offered();
+  const back = await computer.open(await throughProvider(before));
+  expect([back.status, back.body.includes(/<p class="code"[^>]*>[\d ]+</.exec(body)?.[0] ?? '?')]).toEqual([
+    200,
+    true,
+  ]);
+  expect((await events(sessionId)).at(-1)).toBe('handoff_offered');
+});
 
 it('a computer that left for the provider before a phone took over comes back to the page that waits', async () => {
   const { computer, phone, sessionId, before } = await joined();
