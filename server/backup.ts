@@ -18,9 +18,10 @@ import type { Config } from './platform/config/config.ts';
 import { ConfigError } from './platform/config/config.ts';
 import { generatedMasterKeys } from './platform/config/local-secrets.ts';
 import { connect } from './platform/database/connect.ts';
-import { requireSchema, schemaVersion } from './platform/database/schema.ts';
+import { requireSchema } from './platform/database/schema.ts';
 import { createLogger } from './platform/telemetry/logging.ts';
 import { closeRestored } from './restored.ts';
+import { schema } from './wiring/schema.ts';
 
 /** Files of a running engine. They are no part of the data. */
 const ofTheProcess = new Set(['mongod.lock', 'svc-holder.pid']);
@@ -64,7 +65,7 @@ async function withEngine<T>(dataDir: string, work: (engine: EmbeddedDatabase) =
 
 async function checkSchema({ uri }: EmbeddedDatabase): Promise<void> {
   const { client, db } = await connect({ uri, embedded: true, appName: 'svc-gateway-backup' });
-  await requireSchema(db).finally(() => client.close());
+  await requireSchema(db, schema).finally(() => client.close());
 }
 
 /**
@@ -93,7 +94,7 @@ export async function backup(config: Config, to: string) {
     throw new Error('a server was started while the database was copied; the copy was removed');
   }
   const files = Object.fromEntries(filesIn(target).map((path) => [path, digestOf(join(target, path))]));
-  const manifest = { format: 1, takenAt: new Date().toISOString(), schema: schemaVersion, files };
+  const manifest = { format: 1, takenAt: new Date().toISOString(), schema: schema.version, files };
   writeFileSync(join(target, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
   return { target, files: Object.keys(files).length };
 }

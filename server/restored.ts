@@ -6,6 +6,7 @@ import { randomRequestId } from './platform/ids.ts';
 import { requireMasterKeys } from './platform/keys/sealed-values.ts';
 import { fingerprint } from './platform/keys/sealing.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
+import { schema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 
 /** A database that holds an earlier state: where it is, and where that state came from, for the audit log. */
@@ -32,7 +33,7 @@ export async function closeRestored({ uri, embedded, source, masterKeys }: Resto
     answerWithinMs: longestScanMs,
   });
   try {
-    await requireSchema(db);
+    await requireSchema(db, schema);
     await requireMasterKeys(db, sealedFields, { masterKeys: masterKeys.map(fingerprint), advice });
     const at = new Date(await readServerTime(db, features.sharded));
     const ended = await createRestoreStore(db).endOpen(at);

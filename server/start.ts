@@ -12,7 +12,7 @@ import type { Pace } from './platform/config/pace.ts';
 import { watchAvailability } from './platform/database/availability.ts';
 import type { Database } from './platform/database/connect.ts';
 import { awaitIndexes } from './platform/database/indexes.ts';
-import { requireSchema, schemaVersion, watchSchema } from './platform/database/schema.ts';
+import { outdatedBy, requireSchema, type Schema } from './platform/database/schema.ts';
 import { readServerTime } from './platform/database/server-clock.ts';
 import { sweepExpired } from './platform/database/sweep.ts';
 import { createWriteProbe } from './platform/database/write-probe.ts';
@@ -29,6 +29,7 @@ import type { Logger } from './platform/telemetry/logging.ts';
 import { createProcessMetrics } from './platform/telemetry/process-metrics.ts';
 import { startTracing } from './platform/telemetry/tracing.ts';
 import { indexes } from './wiring/indexes.ts';
+import { schema as ownSchema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
 import { createServices, type Foundation, type Services } from './wiring/services.ts';
 
@@ -40,13 +41,13 @@ const drainTimeoutMs = 8_000;
 /** What a caller may put in the place of the real thing: tests inject clocks, fault runs wrap stores. */
 export interface Replacements {
   clock?: (database: Database) => DatabaseClock;
-  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks' | 'forms'>>;
+  foundation?: (database: Database) => Partial<Pick<Foundation, 'stores' | 'webhooks'>>;
   /** Sweeps run only where `sweep` is called, so that a test sees what happens without them. */
   sweepsByHand?: boolean;
   /** How fast it goes, where that differs from the usual. */
   pace?: Partial<Pace>;
-  /** The newest schema version that the server takes itself to know. */
-  knownSchema?: number;
+  /** The versions of documents that the server takes itself to know. */
+  schema?: Schema;
 }
 
 export interface RunningServer {
@@ -137,8 +138,8 @@ export async function startServer(
   const clock =
     replacements.clock?.(database) ??
     createDatabaseClock({ readServerTime: () => readServerTime(db, features.sharded) });
-  await requireSchema(maintenance.db);
-  const schema = await watchSchema(maintenance.db, replacements.knownSchema);
+  const { schema = ownSchema } = replacements;
+  await requireSchema(maintenance.db, schema);
   await clock.measure();
   const sealing = createSealing(masterKeysOf(config));
   await requireMasterKeys(maintenance.db, sealedFields, sealing);
@@ -148,7 +149,7 @@ export async function startServer(
     clock,
     roles: [...config.roles],
     masterKeys: sealing.masterKeys,
-    schema: replacements.knownSchema ?? schemaVersion,
+    schema: schema.version,
   });
 
   const databasePorts = engine ? [engine.port] : [portOf(config.mongodbUri ?? '')];
@@ -164,7 +165,7 @@ export async function startServer(
     db,
     maintenance: maintenance.db,
     databaseFault: watchAvailability(client, clock.now),
-    forms: schema.forms,
+    schema,
     clock,
     keyring,
     sealing,
@@ -216,7 +217,7 @@ export async function startServer(
   /** Ends the work of this process, but not the process, where an upgrade was finished beside it. */
   async function leaveToNewerBuilds(): Promise<void> {
     if (fault !== undefined) return;
-    fault = await schema.refresh();
+    fault = await outdatedBy(maintenance.db, schema.version);
     if (fault === undefined) return;
     logger.fatal(`this process takes no more work, because its build is too old for the database: ${fault}`);
     await Promise.all([sweeper.stop(), services.webhooks.stop()]);

@@ -71,7 +71,7 @@ function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boo
       enrollmentId,
       returning,
       code: { hash: sha256(code), keyId: 'code-1', issuedAt: at, expiresAt, wrongVerifiers: 0 },
-      backing: { claims: { age_18_plus: true, identity_verified: true }, until: expiresAt },
+      snapshot: { claims: { age_18_plus: true, identity_verified: true }, until: expiresAt },
       timeline: (['started', 'consented', 'authenticated', 'verified', 'completed'] as const).map(
         (event) => ({
           at,

@@ -10,20 +10,20 @@ import {
 } from '../../contracts/admin/keyring.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
-import { activeFrom, type KeyRotation, retirableFrom } from '../platform/keys/key-rotation.ts';
+import { type KeyRotation, retirableFrom } from '../platform/keys/key-rotation.ts';
 import type { KeyDocument } from '../platform/keys/keyring.ts';
 import type { SealedCounts } from '../platform/keys/sealed-values.ts';
 import { sealedUnder } from '../platform/keys/sealing.ts';
 
 function viewKey(key: KeyDocument, all: readonly KeyDocument[], now: number): KeyView {
-  const active = all.filter((each) => each.use === key.use && activeFrom(each).getTime() <= now);
-  const isPending = activeFrom(key).getTime() > now;
+  const active = all.filter((each) => each.use === key.use && each.activeAt.getTime() <= now);
+  const isPending = key.activeAt.getTime() > now;
   return {
     id: key._id,
     use: key.use,
     state: isPending ? 'pending' : active.at(-1)?._id === key._id ? 'current' : 'old',
     createdAt: key.createdAt.toISOString(),
-    activeAt: activeFrom(key).toISOString(),
+    activeAt: key.activeAt.toISOString(),
     retirableAt: retirableFrom(key, all, now)?.toISOString() ?? null,
     masterKey: sealedUnder(key.sealed),
     values: null,

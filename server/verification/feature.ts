@@ -4,7 +4,6 @@ import type { WalletSettings } from '../../contracts/wallet-sources.ts';
 import type { FetchStatusList } from '../identity-wallet/status-list.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
-import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { createVerificationProcedures } from './admin.ts';
@@ -42,8 +41,6 @@ import type { Charge } from './views.ts';
 
 interface Dependencies {
   stores: VerificationStores;
-  /** Which forms of codes and hand-off links there are; default: the new one only. */
-  forms?: KnownForms;
   clock: { now(): number; trusted?(): boolean };
   keyring: Pick<Keyring, 'code' | 'id' | 'pairwise'>;
   directory: ClientDirectory & KeyDirectory;
@@ -99,7 +96,6 @@ export interface Verification {
 export function createVerification(dependencies: Dependencies): Verification {
   const { stores, clock, keyring, directory, publish, logger, baseUrl } = dependencies;
   const { sessions, users, enrollments } = stores;
-  const { forms = onlyNew } = dependencies;
   const { limit, isCodeUsed, chargeOf, hasIntegration = async () => true } = dependencies;
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
@@ -140,12 +136,10 @@ export function createVerification(dependencies: Dependencies): Verification {
       findSnapshot,
       isCodeUsed,
       issuer: baseUrl,
-      forms,
       clock,
     }),
     outbox,
     keyring,
-    forms,
     clock,
   });
 

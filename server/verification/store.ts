@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import type { KnownForms } from '../platform/database/schema.ts';
 import {
   createEnrollmentStore,
   type EnrollmentStore,
@@ -20,11 +19,11 @@ export interface VerificationStores {
 
 export const indexes: IndexDeclaration[] = [...sessionIndexes, ...userIndexes, ...enrollmentIndexes];
 
-export function createVerificationStores(db: Db, forms?: KnownForms): VerificationStores {
+export function createVerificationStores(db: Db): VerificationStores {
   return {
-    sessions: createSessionStore(db, forms),
+    sessions: createSessionStore(db),
     claims: createClaimStore(db),
-    users: createUserStore(db, forms),
+    users: createUserStore(db),
     enrollments: createEnrollmentStore(db),
   };
 }

@@ -9,7 +9,7 @@ import { defaultPace, type Pace } from '../platform/config/pace.ts';
 import { version } from '../platform/config/version.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import type { Database } from '../platform/database/connect.ts';
-import { type KnownForms, onlyNew } from '../platform/database/schema.ts';
+import type { Schema } from '../platform/database/schema.ts';
 import { createUpgrade } from '../platform/database/upgrade.ts';
 import { createCapacity } from '../platform/http/in-flight.ts';
 import { createRequestLimits } from '../platform/http/request-limits.ts';
@@ -35,7 +35,6 @@ import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
-import { migrations } from './migrations.ts';
 import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
@@ -59,8 +58,7 @@ export interface Foundation {
   maintenance?: Database['db'];
   /** Why the database is away, as far as that is known; undefined where it is not. */
   databaseFault?: ReadDatabaseFault;
-  /** Which forms of documents there are; default: the new one only. */
-  forms?: KnownForms;
+  schema: Schema;
   clock: Clock;
   keyring: Keyring;
   sealing: Sealing;
@@ -84,8 +82,8 @@ export function createServices(foundation: Foundation) {
   const { config, db, maintenance, clock, keyring, sealing, processes, logger, adminToken, ownPorts } =
     foundation;
   const { stores: replaced, processMetrics, tracing } = foundation;
-  const { forms = onlyNew, databaseFault = () => undefined } = foundation;
-  const stores = { ...createStores(db, { maintenance, forms }), ...replaced };
+  const { schema, databaseFault = () => undefined } = foundation;
+  const stores = { ...createStores(db, { maintenance }), ...replaced };
   const pace = { ...defaultPace, ...foundation.pace };
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
@@ -172,7 +170,6 @@ export function createServices(foundation: Foundation) {
 
   const verification = createVerification({
     stores: stores.verification,
-    forms,
     clock,
     keyring,
     directory,
@@ -214,7 +211,7 @@ export function createServices(foundation: Foundation) {
     pace,
   });
 
-  const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, migrations, processes, clock });
+  const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
   const admin = createAdmin({
     stores: stores.admin,
     clock,

@@ -2,7 +2,6 @@ import { createAdminStores } from '../admin/store.ts';
 import { createBillingStores } from '../billing/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import type { Database } from '../platform/database/connect.ts';
-import type { KnownForms } from '../platform/database/schema.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
 import { createWalletsStores } from '../wallets/store.ts';
@@ -11,17 +10,16 @@ import { createWebhooksStores } from '../webhooks/store.ts';
 interface Settings {
   /** The same database through connections that wait longer for an answer: for long scans. */
   maintenance?: Database['db'] | undefined;
-  forms?: KnownForms | undefined;
 }
 
 /** Everything that touches the database, one object a feature. */
-export function createStores(db: Database['db'], { maintenance = db, forms }: Settings = {}) {
+export function createStores(db: Database['db'], { maintenance = db }: Settings = {}) {
   return {
     admin: createAdminStores(db),
     billing: createBillingStores(db),
     partners: createPartnersStores(db),
     storefront: createStorefrontStores(db),
-    verification: createVerificationStores(db, forms),
+    verification: createVerificationStores(db),
     wallets: createWalletsStores(db, maintenance),
     webhooks: createWebhooksStores(db),
   };

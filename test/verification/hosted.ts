@@ -3,7 +3,6 @@ import { Pool } from 'undici';
 import { expect } from 'vitest';
 import type { CreateClient } from '../../contracts/admin/clients.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { KnownForms } from '../../server/platform/database/schema.ts';
 import { createVerificationStores, type VerificationStores } from '../../server/verification/store.ts';
 import type { EventStore } from '../../server/webhooks/delivery/event-store.ts';
 import { createPartner, type TestPartner, tokenForm } from '../harness/partner.ts';
@@ -26,13 +25,7 @@ interface Request {
 }
 
 /** The service behind an address of its own, with a clock that tests move, and parts of it that tests watch or disturb. */
-export async function startHosted({
-  env = {},
-  forms,
-}: {
-  env?: Record<string, string>;
-  forms?: KnownForms;
-} = {}) {
+export async function startHosted({ env = {} }: { env?: Record<string, string> } = {}) {
   const parts = {} as { stores: VerificationStores; eventStore: EventStore; client: MongoClient };
   const losses: ReturnType<typeof lossyDatabase>['losses'] = [];
   const clock = manualClock();
@@ -42,7 +35,7 @@ export async function startHosted({
     replacements: {
       sweepsByHand: true,
       foundation({ db, client }) {
-        const stores = createVerificationStores(lossyDatabase(db, losses).db, forms);
+        const stores = createVerificationStores(lossyDatabase(db, losses).db);
         Object.assign(parts, { stores, client });
         return {
           stores: { verification: stores },
@@ -52,7 +45,6 @@ export async function startHosted({
               return webhooks;
             },
           },
-          ...(forms ? { forms } : {}),
         };
       },
     },

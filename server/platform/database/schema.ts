@@ -2,11 +2,20 @@ import type { Collection, Db } from 'mongodb';
 import { ConfigError } from '../config/config.ts';
 import { version as build } from '../config/version.ts';
 import { duplicateKey, isDuplicateKey, isUnavailable } from './failures.ts';
+import type { Migration } from './migrations.ts';
 
-/** The newest version of the documents that this build reads and writes; it reads the one before as well. */
-export const schemaVersion = 3;
+/** The versions of documents that a build knows. */
+export interface Schema {
+  /** The newest, which it reads and writes. */
+  version: number;
+  /** The oldest that it reads as well: that of the build before, or its own. */
+  oldest: number;
+  /** Changes of documents from the one to the other, oldest first. */
+  migrations: readonly Migration[];
+}
+type Versions = Omit<Schema, 'migrations'>;
 
-/** Collections of builds before schema version 1. */
+/** Collections of builds that wrote no schema version. */
 const retired = ['wallets', 'accesses'];
 
 interface SchemaDocument {
@@ -22,19 +31,16 @@ interface SchemaDocument {
 }
 
 /**
- * Which forms of documents a process meets. `old`: builds of the version before may run, and the old form is written for them.
- * `both`: no such build can run any more, and documents that they have left are still of use. `new`: there are none.
+ * Which forms of documents there are. `old`: builds of the version before may run, and the old form is written for them. `both`: no
+ * such build can run any more, and documents that they have left are still of use. `new`: there are none.
  */
 export type Forms = 'old' | 'both' | 'new';
-/** As this process knows it: 10 s ago at most. */
-export type KnownForms = () => Forms;
-export const onlyNew: KnownForms = () => 'new';
 
 const elsewhere = 'Use another SVC_DATA_DIR, or another database in MONGODB_URI.';
 const metaOf = (db: Db): Collection<SchemaDocument> => db.collection<SchemaDocument>('meta');
 
-const tooOld = ({ version, oldestBuild }: Pick<SchemaDocument, 'version' | 'oldestBuild'>) =>
-  `it has schema version ${version}, and this build (${build}) knows ${schemaVersion}: start a newer build${
+const tooOld = ({ version, oldestBuild }: Pick<SchemaDocument, 'version' | 'oldestBuild'>, known: number) =>
+  `it has schema version ${version}, and this build (${build}) knows ${known}: start a newer build${
     oldestBuild === undefined ? '' : `, ${oldestBuild} or later`
   }`;
 
@@ -43,29 +49,21 @@ export interface SchemaState extends Omit<SchemaDocument, '_id'> {
   forms: Forms;
 }
 
-export async function readSchema(db: Db): Promise<SchemaState> {
-  const none: SchemaDocument = { _id: 'schema', version: schemaVersion };
+/** @param version the newest that this build knows */
+export async function readSchema(db: Db, version: number): Promise<SchemaState> {
+  const none: SchemaDocument = { _id: 'schema', version };
   const { _id, ...found } = (await metaOf(db).findOne({ _id: 'schema' })) ?? none;
   const isRead = found.raisedAt !== undefined && found.switchedAt === undefined;
-  return { ...found, forms: found.version < schemaVersion ? 'old' : isRead ? 'both' : 'new' };
+  return { ...found, forms: found.version < version ? 'old' : isRead ? 'both' : 'new' };
 }
 
 /**
- * Follows the schema version while a process runs: an upgrade may be finished beside it.
- * @param known the newest version that this build reads
+ * Why a build must not use the database any more: an upgrade may be finished beside a running process. Undefined where it may.
+ * @param known the newest version that it reads
  */
-export async function watchSchema(db: Db, known = schemaVersion) {
-  let { forms } = await readSchema(db);
-  return {
-    forms: () => forms,
-
-    /** @returns why this build must not use the database any more; undefined where it may */
-    async refresh(): Promise<string | undefined> {
-      const state = await readSchema(db);
-      ({ forms } = state);
-      return state.version > known ? tooOld(state) : undefined;
-    },
-  };
+export async function outdatedBy(db: Db, known: number): Promise<string | undefined> {
+  const state = await readSchema(db, known);
+  return state.version > known ? tooOld(state, known) : undefined;
 }
 
 /** From now on older builds do not start, and those that run stop their work. Idempotent. */
@@ -108,29 +106,32 @@ async function requireNamedRefusals(db: Db, document: SchemaDocument): Promise<v
   ]);
 }
 
-async function requireNothingOlder(db: Db): Promise<void> {
-  const names = await db.listCollections({}, { nameOnly: true }).toArray();
-  const old = names.map(({ name }) => name).filter((name) => retired.includes(name));
-  if (old.length === 0) return;
-  throw new ConfigError([
-    `the database ${db.databaseName} was written by an earlier build (it has ${old.join(' and ')}), and this build cannot read it. Nothing was changed. ${elsewhere}`,
+const readByNone = ({ databaseName }: Db, why: string) =>
+  new ConfigError([
+    `the database ${databaseName} was written by an earlier build (${why}), and this build cannot read it. Nothing was changed. ${elsewhere}`,
   ]);
+
+async function requireNoRetired(db: Db): Promise<void> {
+  const names = await db.listCollections({}, { nameOnly: true }).toArray();
+  const found = names.map(({ name }) => name).filter((name) => retired.includes(name));
+  if (found.length > 0) throw readByNone(db, `it has ${found.join(' and ')}`);
 }
 
 /**
- * Compares the database's schema version with that of this build, and writes it into a new database. To be called before
- * anything else is written.
+ * Compares the database's schema version with those that this build knows, and writes the newest into a new database. To be
+ * called before anything else is written.
  * @throws ConfigError for a database of an earlier or a newer build, in which nothing has been changed then, and for one that
  *   is not MongoDB
  */
-export async function requireSchema(db: Db): Promise<void> {
+export async function requireSchema(db: Db, { version, oldest }: Versions): Promise<void> {
   const meta = metaOf(db);
-  const document = { _id: 'schema', version: schemaVersion, oldestBuild: build } as const;
+  const document = { _id: 'schema', version, oldestBuild: build } as const;
   const found = await meta.findOne({ _id: 'schema' });
-  if (found && found.version > schemaVersion)
-    throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found)}.`]);
+  if (found && found.version > version)
+    throw new ConfigError([`the database ${db.databaseName} cannot be used: ${tooOld(found, version)}.`]);
+  if (found && found.version < oldest) throw readByNone(db, `it has schema version ${found.version}`);
   if (!found) {
-    await requireNothingOlder(db);
+    await requireNoRetired(db);
     await meta.insertOne(document).catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });

@@ -4,15 +4,8 @@ import { ApiError } from '../errors.ts';
 import type { Processes } from '../jobs/processes.ts';
 import type { Sweep } from './event-draft.ts';
 import { dropIndex } from './indexes.ts';
-import { createMigrator, isFinal, type Migration, type MigrationState } from './migrations.ts';
-import {
-  endUpgrade,
-  raiseSchema,
-  readSchema,
-  type SchemaState,
-  schemaVersion,
-  switchForms,
-} from './schema.ts';
+import { createMigrator, isFinal, type MigrationState } from './migrations.ts';
+import { endUpgrade, raiseSchema, readSchema, type Schema, type SchemaState, switchForms } from './schema.ts';
 
 export interface UpgradeState extends Pick<SchemaState, 'forms'> {
   /** Of the documents in the database. */
@@ -29,7 +22,7 @@ interface Settings {
   db: Db;
   /** The same database through connections that wait for long scans. */
   maintenance: Db;
-  migrations: readonly Migration[];
+  schema: Pick<Schema, 'version' | 'migrations'>;
   processes: Pick<Processes, 'list'>;
   clock: Pick<Clock, 'now'>;
 }
@@ -46,7 +39,8 @@ export type Upgrade = ReturnType<typeof createUpgrade>;
  * and then an operator finishes the upgrade. Until then the version before can be started again. Afterwards the final
  * migrations make what that version could not read, and remove what only it needed.
  */
-export function createUpgrade({ db, maintenance, migrations, processes, clock }: Settings) {
+export function createUpgrade({ db, maintenance, schema, processes, clock }: Settings) {
+  const { version: known, migrations } = schema;
   const migrator = createMigrator({ db: maintenance, clock });
   const online = migrations.filter((migration) => !isFinal(migration));
   const final = migrations.filter(isFinal);
@@ -54,7 +48,7 @@ export function createUpgrade({ db, maintenance, migrations, processes, clock }:
 
   /** Call this repeatedly after an upgrade was finished. Each call does the work that is due. */
   async function contract(): Promise<void> {
-    const { raisedAt, switchedAt } = await readSchema(db);
+    const { raisedAt, switchedAt } = await readSchema(db, known);
     const now = clock.now();
     const since = (at: Date) => now - at.getTime();
     if (!raisedAt || since(switchedAt ?? raisedAt) < versionReadDelayMs) return;
@@ -77,14 +71,14 @@ export function createUpgrade({ db, maintenance, migrations, processes, clock }:
 
   async function show(): Promise<UpgradeState> {
     const [{ version, oldestBuild, raisedAt, forms }, states] = await Promise.all([
-      readSchema(db),
+      readSchema(db, known),
       migrator.states(migrations),
     ]);
     const bothUntil = raisedAt && forms === 'both' && new Date(raisedAt.getTime() + oldFormLifetime);
     const migrated = forms === 'new' ? states.map((state) => ({ ...state, done: true })) : states;
     return {
       version,
-      known: schemaVersion,
+      known,
       oldestBuild,
       forms,
       ...(bothUntil ? { bothUntil } : {}),
@@ -93,11 +87,11 @@ export function createUpgrade({ db, maintenance, migrations, processes, clock }:
   }
 
   async function requireNoOldProcess(): Promise<void> {
-    const old = (await processes.list()).filter(({ schema }) => schema < schemaVersion);
+    const old = (await processes.list()).filter((process) => process.schema < known);
     if (old.length === 0) return;
     const names = old.map(({ host, pid, build }) => `${pid} on ${host} (${build})`).join(', ');
     throw new ApiError('refused', {
-      description: `Replace the processes that know no schema version ${schemaVersion} first: ${names}`,
+      description: `Replace the processes that know no schema version ${known} first: ${names}`,
     });
   }
 
@@ -111,13 +105,13 @@ export function createUpgrade({ db, maintenance, migrations, processes, clock }:
      */
     async finish(): Promise<UpgradeState & { left: number }> {
       await requireNoOldProcess();
-      const { version } = await readSchema(db);
+      const { version } = await readSchema(db, known);
       const steps = online.filter(({ to }) => to > version);
       await migrator.restart(steps);
       await migrator.work(steps);
       const left = await migrator.countPending(steps);
       if (left > 0) return { ...(await show()), left };
-      await raiseSchema(db, schemaVersion, new Date(clock.now()));
+      await raiseSchema(db, known, new Date(clock.now()));
       // What a process wrote in the old form between the count and the new version.
       await migrator.restart(steps);
       return { ...(await show()), left: 0 };

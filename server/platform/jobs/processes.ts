@@ -3,7 +3,6 @@ import type { Db } from 'mongodb';
 import type { Clock } from '../clock.ts';
 import { version } from '../config/version.ts';
 import type { IndexDeclaration } from '../database/indexes.ts';
-import { schemaVersion } from '../database/schema.ts';
 import { randomRequestId } from '../ids.ts';
 
 /** A process of the service as its heartbeats show it. */
@@ -45,7 +44,7 @@ interface Settings {
   roles: readonly string[];
   masterKeys: readonly string[];
   /** The newest schema version that this process can read. */
-  schema?: number;
+  schema: number;
 }
 
 export interface Processes {
@@ -81,13 +80,7 @@ export const indexes: IndexDeclaration[] = [
 ];
 
 /** Which processes of the service use the database, by heartbeats that expire. */
-export function createProcesses({
-  db,
-  clock,
-  roles,
-  masterKeys,
-  schema = schemaVersion,
-}: Settings): Processes {
+export function createProcesses({ db, clock, roles, masterKeys, schema }: Settings): Processes {
   const processes = db.collection<ProcessRecord>(collection);
   const listeners = db.collection<PeerRecord>(collection);
   const host = hostname();

@@ -2,20 +2,14 @@ import type { Db } from 'mongodb';
 import { accessTokenLifetimeSeconds } from '../../../contracts/oauth.ts';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../database/failures.ts';
-import { readSchema } from '../database/schema.ts';
 import { ApiError } from '../errors.ts';
 import type { Processes } from '../jobs/processes.ts';
 import { inOrder, type KeyDocument, type Keyring, keyCollection, newKey } from './keyring.ts';
 import { countSealed, resealSome, type SealedCounts, type SealedField } from './sealed-values.ts';
 import type { Sealing } from './sealing.ts';
 
-/** Builds that know this schema version read the keys while they run. */
-const rotatingSchema = 2;
-
 /** Milliseconds in which every process has noticed that a newer key signs. */
 const keyReadDelayMs = 60_000;
-
-export const activeFrom = ({ activeAt, createdAt }: KeyDocument): Date => activeAt ?? createdAt;
 
 /**
  * From when on an old signing key is needed by no token: a newer one has signed for as long as a token lives.
@@ -25,7 +19,7 @@ export const activeFrom = ({ activeAt, createdAt }: KeyDocument): Date => active
 export function retirableFrom(key: KeyDocument, all: readonly KeyDocument[], now: number): Date | undefined {
   if (key.use !== 'signing') return undefined;
   const later = all.slice(all.findIndex(({ _id }) => _id === key._id) + 1);
-  const replaced = later.filter(({ use }) => use === 'signing').map((each) => activeFrom(each).getTime());
+  const replaced = later.filter(({ use }) => use === 'signing').map((each) => each.activeAt.getTime());
   const since = Math.min(...replaced);
   return since <= now ? new Date(since + accessTokenLifetimeSeconds * 1000 + keyReadDelayMs) : undefined;
 }
@@ -103,16 +97,10 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
 
     /** @param lead milliseconds until the new key is used; it is published from this moment on */
     async rotate(use: 'signing' | 'code', lead: number): Promise<KeyDocument> {
-      const { version } = await readSchema(db);
-      if (version < rotatingSchema)
-        throw new ApiError('refused', {
-          description:
-            'Older builds do not follow a rotation: finish the upgrade first, with `svcadmin schema finish`',
-        });
       const now = clock.now();
       const all = await list();
-      const pending = all.find((key) => key.use === use && activeFrom(key).getTime() > now);
-      if (pending?.activeAt)
+      const pending = all.find((key) => key.use === use && key.activeAt.getTime() > now);
+      if (pending)
         throw conflict(
           `${pending._id} is pending already: it is used from ${pending.activeAt.toISOString()}`,
         );
@@ -146,7 +134,7 @@ export function createKeyRotation({ db, sealing, keyring, fields, processes, clo
       const { key, all } = await signingKey(id);
       const now = clock.now();
       const isReplaced = retirableFrom(key, all, now) !== undefined;
-      const activeAt = new Date(Math.max(now, activeFrom(key).getTime()));
+      const activeAt = new Date(Math.max(now, key.activeAt.getTime()));
       const successor = isReplaced ? undefined : await make('signing', { all, activeAt });
       await remove(id);
       return { key, replacedBy: successor?._id ?? null };

@@ -13,8 +13,8 @@ export interface KeyDocument {
   use: KeyUse;
   sealed: string;
   createdAt: Date;
-  /** From when on it is used; keys of schema version 1 have none, and are used from the first moment. */
-  activeAt?: Date;
+  /** From when on it is used. */
+  activeAt: Date;
 }
 
 export interface SymmetricKey {
@@ -40,7 +40,7 @@ export interface Keyring {
 
 export const keyCollection = 'keys';
 export const sealedFields: SealedField[] = [{ collection: keyCollection, field: 'sealed' }];
-/** Of a use, the later one is used later. Keys without `activeAt` are older than all others. */
+/** Of a use, the later one is used later. */
 export const inOrder = { activeAt: 1, createdAt: 1, _id: 1 } as const;
 /** Milliseconds between two reads of the keys by a process: a key that was taken out is accepted for as long at most. */
 export const keyringReadEvery = 1_000;
@@ -111,7 +111,7 @@ export async function loadKeyring(
     const nextSigning: SigningKey[] = [];
     const nextSecrets: SecretKey[] = [];
     for (const { _id: id, use, sealed, activeAt } of found) {
-      const about = { id, use, activeAt: activeAt?.getTime() ?? 0 };
+      const about = { id, use, activeAt: activeAt.getTime() };
       if (use === 'signing') {
         const known = signing.find((key) => key.id === id);
         nextSigning.push(known ?? (await openSigning(about, await sealing.open(sealed))));

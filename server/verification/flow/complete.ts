@@ -1,10 +1,9 @@
 import { describeReason, type Reason, reasons } from '../../../contracts/reasons.ts';
-import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import { codeSnapshotOf, type FindSnapshot, type Snapshot } from '../people/claims-snapshot.ts';
-import { codeAgain, codeOf } from '../session/code.ts';
+import { codeOf } from '../session/code.ts';
 import type { CodeOfSession } from '../session/session-store.ts';
 import { claimsAskedFor, reasonAt, type Step } from '../session/steps.ts';
 import { completed, failed, type Session, type Transition } from '../session/transitions.ts';
@@ -58,7 +57,6 @@ interface Dependencies {
   isCodeUsed: (code: CodeOfSession) => Promise<boolean>;
   /** `iss` of the redirect. */
   issuer: string;
-  forms: KnownForms;
   clock: { now(): number };
 }
 
@@ -66,7 +64,7 @@ export type Completion = ReturnType<typeof createCompletion>;
 
 /** How sessions end: the code, and the way back to the partner. */
 export function createCompletion(dependencies: Dependencies) {
-  const { directory, keyring, findSnapshot, isCodeUsed, issuer, forms, clock } = dependencies;
+  const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
 
   /** The redirect URI of the session, or another one of its client. */
   async function target({ clientId, redirectUri }: Session) {
@@ -101,7 +99,7 @@ export function createCompletion(dependencies: Dependencies) {
     // Erased since they authenticated.
     if (!snapshot) return { transition: failed(session, 'abandoned', at) };
     const { id: keyId, bytes } = keyring.code.current;
-    const code = { hash: sha256(codeOf(bytes, session._id, forms())), keyId };
+    const code = { hash: sha256(codeOf(bytes, session._id)), keyId };
     const { firstSession = session._id, consentedClaims = [] } = snapshot.enrollment ?? {};
     const returning = firstSession !== session._id;
     const consents = claimsAskedFor(session).every((name) => consentedClaims.includes(name));
@@ -121,7 +119,7 @@ export function createCompletion(dependencies: Dependencies) {
     const key = code && keyring.code.byId(code.keyId);
     if (!key || clock.now() >= code.expiresAt.getTime()) return undefined;
     if (!isNew && (await isCodeUsed({ partnerId, mode, codeHash: code.hash }))) return undefined;
-    return codeAgain(key.bytes, { _id, code });
+    return codeOf(key.bytes, _id);
   }
 
   /**

@@ -1,4 +1,3 @@
-import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
@@ -59,7 +58,6 @@ interface Dependencies {
   completion: Completion;
   outbox: Outbox;
   keyring: Pick<Keyring, 'id'>;
-  forms: KnownForms;
   clock: { now(): number };
 }
 
@@ -85,7 +83,7 @@ export function createFlow(dependencies: Dependencies) {
   /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
   function isAutomatic({ handoff }: Session, step: Step, device: BrowserContext['device']): boolean {
     if (device === 'phone') return step === 'verify';
-    return (step === 'verify' || step === 'issue') && handoff?.state !== 'taken';
+    return (step === 'verify' || step === 'issue') && handoff?.state !== 'claimed';
   }
 
   /** One automatic step. */
@@ -143,7 +141,7 @@ export function createFlow(dependencies: Dependencies) {
     const gently = sourceOf(session).finish !== undefined;
     if (detour !== undefined) return { kind: 'leave', session, url: detour, gently };
     const { handoff } = session;
-    if (handoff?.state === 'taken' && isLive(step)) return { kind: 'waiting', session, handoff };
+    if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
     switch (step) {
       case 'consent':
         return { kind: 'consent', session };

@@ -21,7 +21,7 @@ export function createGrants({ sessions, findSnapshot }: Dependencies): Grants {
   async function evaluated(
     session: CodeSession,
   ): Promise<Pick<Grant, 'evaluatedClaims' | 'enrollment'> | undefined> {
-    const { backing: snapshot, enrollmentId: id } = session;
+    const { snapshot, enrollmentId: id } = session;
     if (snapshot && id) {
       const { claims, rehearse } = snapshot;
       return { evaluatedClaims: claims, enrollment: { id, status: 'active', rehearse } };

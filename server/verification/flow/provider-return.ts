@@ -41,7 +41,7 @@ export function createProviderReturn({
     const { session, secret, own } = await sessionAccess.authorizeForm(browser, token);
     const { finish } = sourceOf(session);
     if (!own || stepOf(session, clock.now()) !== 'authenticate' || !finish) return secret;
-    if (browser.device === 'computer' && session.handoff?.state === 'taken') return secret;
+    if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;
     // A repeated return while the source is asked: the cookie has been rotated.
     if (spentAttempts(session.carried).includes(authorizationRequests.idOf(state))) return secret;
     const attempt = authorizationRequests.resume(

@@ -1,4 +1,3 @@
-import type { KnownForms } from '../../platform/database/schema.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
@@ -44,13 +43,12 @@ interface Dependencies {
   enrolling: Pick<Enrolling, 'known'>;
   outbox: Pick<Outbox, 'drain'>;
   keyring: Pick<Keyring, 'id'>;
-  forms: KnownForms;
   clock: { now(): number };
 }
 
 /** Takes the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
-  const { sessionAccess, authentication, sourceOf, enrolling, outbox, keyring, forms, clock } = dependencies;
+  const { sessionAccess, authentication, sourceOf, enrolling, outbox, keyring, clock } = dependencies;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
@@ -102,7 +100,7 @@ export function createSubmit(dependencies: Dependencies) {
 
   async function confirm(session: Session, { decision }: Submission): Promise<Session | undefined> {
     const { handoff, userId } = session;
-    if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)
+    if (decision !== 'confirm' || handoff?.state !== 'claimed' || !userId)
       throw new ApiError('cross_site_request');
     const browserHash = sha256(sessionAccess.confirmed(session));
     const who = { ...enrolling.known(session, userId), browserHash };
@@ -126,21 +124,21 @@ export function createSubmit(dependencies: Dependencies) {
   ): Promise<Submitted | undefined> {
     const { handoff } = session;
     const { secret } = browser;
-    if (decision === 'phone' && handoff?.state !== 'taken') {
+    if (decision === 'phone' && handoff?.state !== 'claimed') {
       const renewed = sessionAccess.rotated(browser, secret, csrf);
-      const about = { computer: deviceName, browserHash: sha256(renewed), forms: forms(), at: now() };
+      const about = { computer: deviceName, browserHash: sha256(renewed), at: now() };
       const offer = handoffOffered(keyring.id, session, about);
       if (!offer) return { session, secret };
       return rotated(await move(session, offer), { browser, renewed, csrf });
     }
     if (decision === 'stay' && handoff) {
-      const isWithdrawn = handoff.state === 'withdrawn';
+      const isCancelled = handoff.state === 'cancelled';
       return {
-        session: isWithdrawn ? session : await move(session, handoffCancelled(handoff, now())),
+        session: isCancelled ? session : await move(session, handoffCancelled(handoff, now())),
         secret,
       };
     }
-    return handoff?.state === 'taken' ? { session, secret } : undefined;
+    return handoff?.state === 'claimed' ? { session, secret } : undefined;
   }
 
   /** The cookie's secret after a move that rotates it. Where another request of the same form was faster, it set the same. */

@@ -54,7 +54,7 @@ export function createVerify(dependencies: Dependencies): Verify {
     const hasNone = Object.keys(user.claims).length === 0;
     if (!(hasNone && (await users.keepFirstClaims(user._id, outcome, now)))) {
       await users.keepClaims(user._id, outcome, now);
-      await invalidate.user({ _id: user._id, reviseAt: now });
+      await invalidate.user({ _id: user._id, invalidateAt: now });
     }
     return verified('by the source', now);
   };

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import type { Forms } from '../../platform/database/schema.ts';
 import { sameText } from '../../platform/ids.ts';
 import { counted, type Handoff, type Session, type Transition } from '../session/transitions.ts';
 import type { DeviceName } from './devices.ts';
@@ -23,8 +22,8 @@ function derived(key: Uint8Array, purpose: string, { _id, number }: Offer): Buff
     .digest();
 }
 
-const tokenOf = (key: Uint8Array, offer: Offer, forms: Forms) =>
-  linkOf(offer._id, derived(key, 'link', offer).subarray(0, secretLength), forms);
+const tokenOf = (key: Uint8Array, offer: Offer) =>
+  linkOf(offer._id, derived(key, 'link', offer).subarray(0, secretLength));
 
 const codeOf = (key: Uint8Array, offer: Offer) =>
   String(derived(key, 'code', offer).readUIntBE(0, 6) % 1_000_000).padStart(6, '0');
@@ -32,9 +31,8 @@ const codeOf = (key: Uint8Array, offer: Offer) =>
 /** What the computer shows: the end of the link, and six digits. */
 export function linkAndCode(key: Uint8Array, _id: string, { number, linkHash }: Handoff) {
   const offer = { _id, number };
-  const tokens = (['new', 'old'] as const).map((forms) => tokenOf(key, offer, forms));
-  const token = tokens.find((each) => linkHashOf(each) === linkHash);
-  return token === undefined ? undefined : { token, code: codeOf(key, offer) };
+  const token = tokenOf(key, offer);
+  return linkHashOf(token) === linkHash ? { token, code: codeOf(key, offer) } : undefined;
 }
 
 export function isCode(key: Uint8Array, offer: Offer, typed: string): boolean {
@@ -50,11 +48,11 @@ export function isOpen(handoff: Handoff | undefined, now: number): handoff is Ha
 export function handoffOffered(
   key: Uint8Array,
   { _id, handoff }: Session,
-  { computer, browserHash, forms, at }: { computer: DeviceName; browserHash: string; forms: Forms; at: Date },
+  { computer, browserHash, at }: { computer: DeviceName; browserHash: string; at: Date },
 ): Transition | undefined {
   const number = (handoff?.number ?? 0) + 1;
   if (number > maxOffers) return undefined;
-  const token = tokenOf(key, { _id, number }, forms);
+  const token = tokenOf(key, { _id, number });
   const expiresAt = new Date(at.getTime() + handoffLifetimeMs);
   const next: Handoff = {
     state: 'offered',
@@ -78,7 +76,7 @@ export function handoffCancelled(
   { linkHash: _link, phoneHash: _phone, ...handoff }: Handoff,
   at: Date,
 ): Transition {
-  return { set: { handoff: { ...handoff, state: 'withdrawn' } }, entry: { at, event: 'handoff_withdrawn' } };
+  return { set: { handoff: { ...handoff, state: 'cancelled' } }, entry: { at, event: 'handoff_cancelled' } };
 }
 
 /** A wrong code; the last one allowed ends the link. */
@@ -86,7 +84,7 @@ export function handoffMistyped(handoff: Handoff, at: Date): Transition {
   const wrongCodes = handoff.wrongCodes + 1;
   const { linkHash: _link, ...closed } = handoff;
   const next: Handoff =
-    wrongCodes < maxWrongCodes ? { ...handoff, wrongCodes } : { ...closed, wrongCodes, state: 'withdrawn' };
+    wrongCodes < maxWrongCodes ? { ...handoff, wrongCodes } : { ...closed, wrongCodes, state: 'cancelled' };
   return {
     set: { handoff: next },
     entry: { at, event: 'handoff_mistyped', note: `${wrongCodes} of ${maxWrongCodes}` },
@@ -99,8 +97,8 @@ export function handoffClaimed(
   { phone, phoneHash, at }: { phone: DeviceName; phoneHash: string; at: Date },
 ): Transition {
   return {
-    set: { handoff: { ...handoff, state: 'taken', phone, phoneHash } },
-    entry: { at, event: 'handoff_taken', note: plain(phone) },
+    set: { handoff: { ...handoff, state: 'claimed', phone, phoneHash } },
+    entry: { at, event: 'handoff_claimed', note: plain(phone) },
   };
 }
 

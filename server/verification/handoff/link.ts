@@ -1,4 +1,3 @@
-import type { Forms } from '../../platform/database/schema.ts';
 import { bytesOfId, idOfBytes, sha256 } from '../../platform/ids.ts';
 import type { Presented } from '../session/code.ts';
 
@@ -25,12 +24,10 @@ function idFrom(text: string): Buffer | undefined {
 }
 
 /**
- * The end of a link: the session's id, so that the session is found by its `_id`, and a secret. Links of schema version 2 are the
- * secret alone.
+ * The end of a link: the session's id, so that the session is found by its `_id`, and a secret.
  */
-export function linkOf(sessionId: string, secret: Uint8Array, forms: Forms): string {
+export function linkOf(sessionId: string, secret: Uint8Array): string {
   const characters = Array.from(secret, (byte) => alphabet.charAt(byte % alphabet.length)).join('');
-  if (forms === 'old') return characters;
   const id = bytesOfId('session', sessionId);
   if (!id) throw new Error(`${sessionId} is no id of a session`);
   return idText(id) + characters;

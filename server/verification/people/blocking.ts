@@ -11,9 +11,9 @@ interface Dependencies {
 /** Blocks an enrollment, and with it the codes that are out. Idempotent; `entry` where an operator does it. */
 export function createBlocking({ enrollments, invalidate, clock }: Dependencies) {
   return async function block(id: string, reason: string, entry?: AuditEntry): Promise<Enrollment> {
-    const reviseAt = new Date(clock.now());
-    const blocked = await enrollments.block(id, { reason, at: reviseAt, entry });
-    await invalidate.enrollment({ ...blocked, reviseAt });
+    const invalidateAt = new Date(clock.now());
+    const blocked = await enrollments.block(id, { reason, at: invalidateAt, entry });
+    await invalidate.enrollment({ ...blocked, invalidateAt });
     return blocked;
   };
 }

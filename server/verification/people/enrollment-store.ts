@@ -166,7 +166,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
 
     block: (id, { reason, at, entry }) =>
       update(id, {
-        $set: { status: 'blocked', blockReason: reason, blockedAt: at, reviseAt: at, ...due(entry) },
+        $set: { status: 'blocked', blockReason: reason, blockedAt: at, invalidateAt: at, ...due(entry) },
         ...pushed(entry),
       }),
 

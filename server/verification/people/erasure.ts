@@ -94,7 +94,7 @@ export function createErasure({
       const at = new Date(clock.now());
       const entry = auditEntry(actor, { id: userId, at: at.getTime() }, {});
       if (!(await users.erase(userId, at, entry))) return undefined;
-      await invalidate.user({ _id: userId, reviseAt: at, erasedAt: at });
+      await invalidate.user({ _id: userId, invalidateAt: at, erasedAt: at });
       return empty(userId);
     },
   };

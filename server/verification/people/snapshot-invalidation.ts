@@ -25,14 +25,14 @@ const perSweep = 200;
  */
 export function createSnapshotInvalidation({ sessions, users, enrollments, clock, logger }: Dependencies) {
   async function user(changed: ChangedUser): Promise<void> {
-    const { _id: userId, reviseAt, erasedAt } = changed;
-    await sessions.invalidateSnapshots({ userId }, reviseAt, erasedAt ? 'user erased' : 'claims changed');
+    const { _id: userId, invalidateAt, erasedAt } = changed;
+    await sessions.invalidateSnapshots({ userId }, invalidateAt, erasedAt ? 'user erased' : 'claims changed');
     await users.invalidations.done(changed);
   }
 
   async function enrollment(changed: ChangedEnrollment): Promise<void> {
-    const { _id: enrollmentId, userId, reviseAt } = changed;
-    await sessions.invalidateSnapshots({ userId, enrollmentId }, reviseAt, 'enrollment blocked');
+    const { _id: enrollmentId, userId, invalidateAt } = changed;
+    await sessions.invalidateSnapshots({ userId, enrollmentId }, invalidateAt, 'enrollment blocked');
     await enrollments.invalidations.done(changed);
   }
 

@@ -1,7 +1,6 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
-import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { unavailable } from '../../platform/errors.ts';
 import { randomId } from '../../platform/ids.ts';
@@ -23,8 +22,6 @@ export const indexes: IndexDeclaration[] = [
 ];
 /** Identities are documents of their own, so that `_id` is the one unique rule. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
-/** Kept two users from having one identity in schema version 2. */
-export const retiredIndexes = [{ collection, name: 'identity_1' }];
 
 export type NewUser = Pick<User, 'identity' | 'mode' | 'createdAt' | 'purgeAt'> &
   Partial<Pick<User, 'claims' | 'keptSince'>>;
@@ -66,11 +63,9 @@ const notErased = { erasedAt: { $exists: false } };
 export const keptClaims = (claims: Verified['claims'], evaluatedAt: Date): User['claims'] =>
   Object.fromEntries(Object.entries(claims).map(([name, value]) => [name, { value, evaluatedAt }]));
 
-/** @param forms which forms of identities there are */
-export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore {
+export function createUserStore(db: Db): UserStore {
   const users = db.collection<User>(collection);
-
-  const identities = createIdentities(db, forms);
+  const identities = createIdentities(db);
 
   return {
     async findOrCreate({ claims = {}, ...fields }) {
@@ -102,7 +97,7 @@ export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore 
         `claims.${name}`,
         claim,
       ]);
-      const kept = { ...Object.fromEntries(fields), duplicate, reviseAt: evaluatedAt };
+      const kept = { ...Object.fromEntries(fields), duplicate, invalidateAt: evaluatedAt };
       await users.updateOne({ _id: id, ...notErased }, { $set: kept, $min: { keptSince: evaluatedAt } });
     },
 
@@ -136,12 +131,10 @@ export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore 
       const user = await users.findOne(there, { projection: { identity: 1 } });
       if (!user) return false;
       const emptied = {
-        identity: `erased:${id}`,
-        formerIdentity: user.identity,
         claims: {},
         duplicate: false,
         erasedAt: at,
-        reviseAt: at,
+        invalidateAt: at,
         auditAt: entry.at,
       };
       const { matchedCount } = await users.updateOne(there, {
@@ -164,7 +157,7 @@ export function createUserStore(db: Db, forms: KnownForms = onlyNew): UserStore 
     async remove(id) {
       const user = await users.findOne({ _id: id, auditAt: { $exists: false } });
       if (!user) return;
-      if (user.formerIdentity) await forgetIdentity(db, { _id: id, identity: user.formerIdentity });
+      await forgetIdentity(db, user);
       await users.deleteOne({ _id: id, auditAt: { $exists: false } });
     },
   };

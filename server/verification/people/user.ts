@@ -9,8 +9,6 @@ export interface User extends SnapshotOwner {
   mode: Mode;
   /** Keyed hash of who the verification source says this is. An `Identity` has it as its id. */
   identity: string;
-  /** The same of an erased user, until the sweep's second look. */
-  formerIdentity?: string;
   claims: Partial<Record<ClaimName, KeptClaim>>;
   /** When the oldest of the claims was evaluated. */
   keptSince?: Date;

@@ -3,7 +3,6 @@ import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { Found } from '../../platform/database/look-through.ts';
-import { type KnownForms, onlyNew } from '../../platform/database/schema.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { sameText } from '../../platform/ids.ts';
@@ -19,14 +18,12 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { clientId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { outboxAt: 1 }, sparse: true },
-  { collection, key: { 'backing.until': 1 }, sparse: true },
+  { collection, key: { 'snapshot.until': 1 }, sparse: true },
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 /** Codes and hand-off links name the session, so that `_id` is the one unique rule. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
-/** Found codes and links of schema version 2, which name no session. */
-export const retiredIndexes = ['code.hash_1', 'handoff.linkHash_1'].map((name) => ({ collection, name }));
 
 const day = 86_400_000;
 /** Sessions that came to an end, with a code or in failure, are kept this long after their lifetime. */
@@ -42,7 +39,7 @@ const ofCode = [
   'scope',
   'codeChallenge',
   'code',
-  'backing',
+  'snapshot',
   'userId',
   'sub',
   'returning',
@@ -144,8 +141,7 @@ function toPublished({ _id, outboxAt, enrollmentDueAt, expiresAt }: Session): An
   };
 }
 
-/** @param forms which forms of codes and links may have to be found */
-export function createSessionStore(db: Db, forms: KnownForms = onlyNew): SessionStore {
+export function createSessionStore(db: Db): SessionStore {
   const sessions = db.collection<Session>(collection);
 
   const dueSince = (field: 'enrollmentDueAt' | 'outboxAt') => (before: Date, limit: number) =>
@@ -172,13 +168,12 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
    * wrong secret is read.
    */
   function presented(field: 'code.hash' | 'handoff.linkHash', all: readonly Presented[]): Filter<Session> {
-    const hashes = { [field]: { $in: all.map(({ hash }) => hash) } };
-    if (forms() !== 'new') return hashes;
-    return { _id: { $in: all.flatMap(({ sessionId }) => sessionId ?? []) }, ...hashes };
+    const ids = all.flatMap(({ sessionId }) => sessionId ?? []);
+    return { _id: { $in: ids }, [field]: { $in: all.map(({ hash }) => hash) } };
   }
 
   const isOf = ({ hash, sessionId }: Presented, { _id }: Pick<Session, '_id'>, kept = '') =>
-    (forms() !== 'new' || sessionId === _id) && sameText(kept, hash);
+    sessionId === _id && sameText(kept, hash);
 
   async function findAll(ids: readonly string[]): Promise<Map<string, Session>> {
     const found = await sessions.find({ _id: { $in: [...new Set(ids)] } }).toArray();
@@ -248,13 +243,13 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
 
     async invalidateSnapshots(whose, at, note) {
       const completing = { status: 'verified' as const, failure: { $exists: false } };
-      const affected: Filter<Session> = { ...whose, $or: [completing, { backing: { $exists: true } }] };
-      const entry = { at, event: 'revised' as const, note };
-      await sessions.updateMany(affected, { $unset: { backing: '' }, $push: { timeline: entry } });
+      const affected: Filter<Session> = { ...whose, $or: [completing, { snapshot: { $exists: true } }] };
+      const entry = { at, event: 'snapshot_invalidated' as const, note };
+      await sessions.updateMany(affected, { $unset: { snapshot: '' }, $push: { timeline: entry } });
     },
 
     async forgetCodeSnapshots(now) {
-      await sessions.updateMany({ 'backing.until': { $lte: now } }, { $unset: { backing: '' } });
+      await sessions.updateMany({ 'snapshot.until': { $lte: now } }, { $unset: { snapshot: '' } });
     },
 
     async forgetCarried(userId) {
@@ -275,7 +270,7 @@ export function createSessionStore(db: Db, forms: KnownForms = onlyNew): Session
         enrollmentId: '',
         returning: '',
         carried: '',
-        backing: '',
+        snapshot: '',
       } as const;
       await sessions.updateMany({ userId }, { $unset: links });
     },

@@ -23,8 +23,8 @@ interface TimelineEntry {
     | 'completed'
     | 'failed'
     /** The claims snapshot of its code was invalidated: the user or the enrollment has changed. */
-    | 'revised'
-    | `handoff_${'offered' | 'mistyped' | 'taken' | 'authenticated' | 'confirmed' | 'withdrawn'}`;
+    | 'snapshot_invalidated'
+    | `handoff_${'offered' | 'mistyped' | 'claimed' | 'authenticated' | 'confirmed' | 'cancelled'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
   /** Id of the write, by which a process recognises its own transition. */
@@ -55,10 +55,10 @@ export interface CodeSnapshot {
 /** A session that goes on at a phone, begun at a computer. The computer alone returns to the partner. */
 export interface Handoff {
   /**
-   * `offered`: link and code are shown on the computer. `taken`: a phone has typed the code. `confirmed`: the
-   * person at the phone has authenticated and recognised the computer. `withdrawn`: link and phone are of no use any more.
+   * `offered`: link and code are shown on the computer. `claimed`: a phone has typed the code. `confirmed`: the
+   * person at the phone has authenticated and recognised the computer. `cancelled`: link and phone are of no use any more.
    */
-  state: 'offered' | 'taken' | 'confirmed' | 'withdrawn';
+  state: 'offered' | 'claimed' | 'confirmed' | 'cancelled';
   /** How many were offered in this session; link and code are derived from it, so that they need not be stored. */
   number: number;
   /** SHA-256 of the link's token; gone once it is withdrawn. */
@@ -117,7 +117,7 @@ export interface Session {
   failure?: { reason: FailureReason; at: Date };
   code?: IssuedCode;
   /** Its name in the database is older than that of its type: builds that run side by side have to remove it. */
-  backing?: CodeSnapshot;
+  snapshot?: CodeSnapshot;
   timeline: TimelineEntry[];
   /** Events that are not published yet; `outboxAt` is there while any is left. */
   outbox: EventDraft[];
@@ -243,7 +243,7 @@ export function completed(
       status: 'complete',
       completedAt: at,
       code: { ...code, issuedAt: at, expiresAt, wrongVerifiers: 0 },
-      ...(snapshot ? { backing: { ...snapshot, until: expiresAt } } : {}),
+      ...(snapshot ? { snapshot: { ...snapshot, until: expiresAt } } : {}),
       ...(computerHash ? { handoff: handoff as Handoff } : {}),
       returning,
       ...(enrolled ? {} : { enrollmentDueAt: at }),

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connect } from '../../../server/platform/database/connect.ts';
-import { requireSchema, schemaVersion } from '../../../server/platform/database/schema.ts';
+import { requireSchema } from '../../../server/platform/database/schema.ts';
 import { type FreshDatabase, freshDatabase } from '../../harness/database.ts';
 import { type Refusal, startRefusingProxy } from '../refusing-proxy.ts';
+
+const versions = { version: 5, oldest: 4 };
 
 let database: FreshDatabase;
 beforeEach(async () => {
@@ -17,10 +19,10 @@ const collections = async () => {
 
 describe('the schema version', () => {
   it('is written into a new database, once however many processes start', async () => {
-    await Promise.all([requireSchema(database.db), requireSchema(database.db)]);
-    await requireSchema(database.db);
+    await Promise.all([requireSchema(database.db, versions), requireSchema(database.db, versions)]);
+    await requireSchema(database.db, versions);
     expect(await database.db.collection('meta').find().toArray()).toEqual([
-      { _id: 'schema', version: schemaVersion, oldestBuild: expect.any(String) },
+      { _id: 'schema', version: versions.version, oldestBuild: expect.any(String) },
     ]);
   });
 
@@ -28,15 +30,28 @@ describe('the schema version', () => {
     'a database with the collection %s is refused and left as it was',
     async (name) => {
       await database.db.collection(name).insertOne({ old: true });
-      await expect(requireSchema(database.db)).rejects.toThrow(/earlier build.*another SVC_DATA_DIR/i);
+      await expect(requireSchema(database.db, versions)).rejects.toThrow(
+        /earlier build.*another SVC_DATA_DIR/i,
+      );
       expect(await collections()).toEqual([name]);
     },
   );
 
+  it('a database of the build before is used, and one of an older build is refused and left as it was', async () => {
+    const meta = database.db.collection<{ _id: string; version: number }>('meta');
+    await meta.insertOne({ _id: 'schema', version: versions.oldest });
+    await requireSchema(database.db, versions);
+    await meta.replaceOne({ _id: 'schema' }, { version: versions.oldest - 1 });
+    await expect(requireSchema(database.db, versions)).rejects.toThrow(
+      /earlier build \(it has schema version 3\).*Nothing was changed.*another SVC_DATA_DIR/,
+    );
+    expect(await meta.find().toArray()).toEqual([{ _id: 'schema', version: versions.oldest - 1 }]);
+  });
+
   it('a database of a newer build is refused', async () => {
     const meta = database.db.collection<{ _id: string; version: number }>('meta');
-    await meta.insertOne({ _id: 'schema', version: schemaVersion + 1 });
-    await expect(requireSchema(database.db)).rejects.toThrow('start a newer build');
+    await meta.insertOne({ _id: 'schema', version: versions.version + 1 });
+    await expect(requireSchema(database.db, versions)).rejects.toThrow('start a newer build');
   });
 
   /** The database as it is when it answers inserts so. */
@@ -53,9 +68,9 @@ describe('the schema version', () => {
   }
 
   it('a database that does not name the unique index of a refusal is refused', async () => {
-    await requireSchema(database.db);
+    await requireSchema(database.db, versions);
     const unnamed = await answering({ code: 11_000, codeName: 'DuplicateKey', by: 'document' });
-    await expect(requireSchema(unnamed)).rejects.toMatchObject({
+    await expect(requireSchema(unnamed, versions)).rejects.toMatchObject({
       name: 'ConfigError',
       faults: [expect.stringMatching(/^MONGODB_URI: .*needs MongoDB itself/)],
     });
@@ -65,9 +80,9 @@ describe('the schema version', () => {
   it.each(['command', 'document'] as const)(
     'a database that takes no writes now (by %s) is not refused for that',
     async (by) => {
-      await requireSchema(database.db);
+      await requireSchema(database.db, versions);
       const full = await answering({ code: 14_031, codeName: 'OutOfDiskSpace', by });
-      await expect(requireSchema(full)).resolves.toBeUndefined();
+      await expect(requireSchema(full, versions)).resolves.toBeUndefined();
     },
   );
 });

@@ -25,17 +25,17 @@ const broadcast = new Set([
   'deliveries find purgeAt', // expired documents, where the database does not delete them
   'events find purgeAt', // the same
   'enrollments find purgeAt', // the same
-  'enrollments find reviseAt', // snapshots whose invalidation was cut short
+  'enrollments find invalidateAt', // snapshots whose invalidation was cut short
   'enrollments find auditAt', // audit entries to copy
   'sessions find outboxAt', // events that a process has not published before it ended
   'sessions find enrollmentDueAt', // enrollments that are to be brought up to date
-  'sessions update backing.until', // claims of codes that have expired
+  'sessions update snapshot.until', // claims of codes that have expired
   'requestLog find purgeAt', // the same
   'requestWindows find purgeAt', // the same
   'revocations find purgeAt', // the same
   'sessions find purgeAt', // expired documents, where the database does not delete them
   'users find purgeAt', // the same
-  'users find reviseAt', // snapshots whose invalidation was cut short
+  'users find invalidateAt', // snapshots whose invalidation was cut short
   'users find keptSince', // claims that hold no more
   'users find erasedAt', // erased users, for the second look
   'users find auditAt', // audit entries to copy

@@ -1,30 +1,55 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { schemaVersion } from '../../../server/platform/database/schema.ts';
+import type { Schema } from '../../../server/platform/database/schema.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
-import { refusal, startTestServer, type TestServer } from '../../harness/server.ts';
+import { manualClock, refusal, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
-/** Builds of schema version 1 did not follow rotations of keys. */
-const older = 1;
+const minute = 60_000;
+/** The build before, and one that gives partners a field, and names them by a field that the build before does not know. */
+const before: Schema = { version: 7, oldest: 7, migrations: [] };
+const present: Schema = {
+  version: 8,
+  oldest: 7,
+  migrations: [
+    {
+      name: 'partners have a region',
+      to: 8,
+      collection: 'partners',
+      pending: { region: { $exists: false } },
+      change: [{ $set: { region: 'none' } }],
+      retiredIndexes: [{ collection: 'partners', name: 'legacy_1' }],
+    },
+    {
+      name: 'partners have a title',
+      to: 8,
+      collection: 'partners',
+      affected: {},
+      apply: async (db, ids) => {
+        const partners = db.collection<{ _id: string }>('partners');
+        await partners.updateMany({ _id: { $in: [...ids] } }, [{ $set: { title: '$name' } }]);
+      },
+    },
+  ],
+};
 
-let present: TestServer;
-let start: (knownSchema: number) => Promise<TestServer>;
+const clock = manualClock();
+let server: TestServer;
+let start: (schema: Schema) => Promise<TestServer>;
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 beforeAll(async () => {
   database = await freshDatabase({ keep: true });
   const env = { MONGODB_URI: database.uri, SVC_MASTER_KEY: masterKey };
-  start = (knownSchema) => startTestServer({ env, replacements: { knownSchema } });
-  // As the build before has left it.
-  await (await start(schemaVersion)).stop();
-  const meta = database.db.collection<{ _id: string }>('meta');
-  await meta.replaceOne({ _id: 'schema' }, { version: older });
-  await meta.deleteMany({ _id: { $ne: 'schema' } });
-  await database.db.collection('keys').updateMany({}, { $unset: { activeAt: '' } });
-  present = await start(schemaVersion);
+  start = (schema) => startTestServer({ clock, env, replacements: { schema, sweepsByHand: true } });
+  const first = await start(before);
+  await createPartner(first);
+  await createPartner(first);
+  await database.db.collection('partners').createIndex({ legacy: 1 });
+  await first.stop();
+  server = await start(present);
 });
 afterAll(async () => {
-  await present.stop();
+  await server.stop();
   await database.drop();
 });
 
@@ -32,47 +57,71 @@ const readiness = async ({ publicUrl }: TestServer) => {
   const answer = await fetch(`${publicUrl}/readyz`);
   return { status: answer.status, ...((await answer.json()) as { reasons: string[] }) };
 };
+const withField = (name: string) =>
+  database.db.collection('partners').countDocuments({ [name]: { $exists: true } });
+const show = () => server.admin.schema.show.query();
 
 describe('an upgrade', () => {
   it('migrates in the background, and lets the build before run until it is finished', async () => {
-    const before = await start(older);
-    await present.sweep();
-    expect(await database.db.collection('keys').countDocuments({ activeAt: { $exists: true } })).toBe(4);
-    expect(await present.admin.schema.show.query()).toMatchObject({
-      version: older,
-      known: schemaVersion,
+    const old = await start(before);
+    await server.sweep();
+    expect([await withField('region'), await withField('title')]).toEqual([2, 0]);
+    expect(await show()).toMatchObject({
+      version: before.version,
+      known: present.version,
+      forms: 'old',
       migrations: [
-        { to: 2, changed: 4, done: true },
-        { to: schemaVersion, changed: 0, done: false },
+        { to: present.version, changed: 2, done: true },
+        { to: present.version, changed: 0, done: false },
       ],
     });
-    const { processes } = await present.admin.status.query();
-    expect(processes?.map(({ schema }) => schema)).toEqual([schemaVersion, older]);
-    expect(await refusal(present.admin.keyring.rotate.mutate({ use: 'signing' }))).toBe('refused');
-    expect(await refusal(present.admin.schema.finish.mutate())).toBe('refused');
-    expect((await readiness(before)).status).toBe(200);
-    await before.stop();
+    const { processes } = await server.admin.status.query();
+    expect(new Set(processes?.map(({ schema }) => schema))).toEqual(
+      new Set([present.version, before.version]),
+    );
+    expect(await refusal(server.admin.schema.finish.mutate())).toBe('refused');
+    expect((await readiness(old)).status).toBe(200);
+    await old.stop();
   });
 
   it('is finished once; a process of the build before stops its work and says so', async () => {
-    const before = await start(older);
-    const partner = await createPartner(before);
-    const code = await visit(before, partner);
+    const old = await start(before);
+    const partner = await createPartner(old);
+    const code = await visit(old, partner);
     // Its heartbeats are lost, as those of a process that cannot be seen.
-    await database.db.collection('processes').deleteMany({ schema: older });
-    expect(await present.admin.schema.finish.mutate()).toMatchObject({ version: schemaVersion, left: 0 });
-    expect(await present.admin.schema.finish.mutate()).toMatchObject({ version: schemaVersion, left: 0 });
-    await before.sweep();
-    expect(await readiness(before)).toMatchObject({
+    await database.db.collection('processes').deleteMany({ schema: before.version });
+    const finished = { version: present.version, left: 0 };
+    expect(await server.admin.schema.finish.mutate()).toMatchObject(finished);
+    expect(await server.admin.schema.finish.mutate()).toMatchObject(finished);
+    await old.sweep();
+    expect(await readiness(old)).toMatchObject({
       status: 503,
-      reasons: [expect.stringContaining(`schema version ${schemaVersion}, and this build`)],
+      reasons: [expect.stringContaining(`schema version ${present.version}, and this build`)],
     });
     const exchange = ({ publicUrl }: TestServer) => exchangeCode({ baseUrl: publicUrl }, partner, code);
-    const answer = await exchange(before);
+    const answer = await exchange(old);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
-    expect((await fetch(`${before.publicUrl}/healthz`)).status).toBe(200);
-    expect((await exchange(present)).status).toBe(200);
-    await before.stop();
-    await present.admin.keyring.rotate.mutate({ use: 'signing' });
+    expect((await fetch(`${old.publicUrl}/healthz`)).status).toBe(200);
+    expect((await exchange(server)).status).toBe(200);
+    await old.stop();
+    await expect(start(before)).rejects.toThrow('start a newer build');
+  });
+
+  it('makes what the build before could not read, keeps both forms for 75 minutes, then drops the old indexes', async () => {
+    const indexes = async () => (await database.db.collection('partners').indexes()).map(({ name }) => name);
+    clock.advance(2 * minute);
+    await server.sweep();
+    expect([await withField('region'), await withField('title')]).toEqual([3, 3]);
+    expect(await show()).toMatchObject({ forms: 'both', bothUntil: expect.any(String) });
+    clock.advance(75 * minute);
+    await server.sweep();
+    expect(await show()).toMatchObject({ forms: 'new' });
+    expect(await indexes()).toContain('legacy_1');
+    clock.advance(2 * minute);
+    await server.sweep();
+    expect(await indexes()).not.toContain('legacy_1');
+    expect(await database.db.collection('meta').findOne({ _id: 'schema' as never })).not.toHaveProperty(
+      'raisedAt',
+    );
   });
 });

@@ -72,7 +72,7 @@ export async function createCodes(
   const people = Array.from({ length: count }, (_, index) => {
     const sessionId = randomId('session');
     const code: Code = {
-      code: codeOf(randomBytes(32), sessionId, 'new'),
+      code: codeOf(randomBytes(32), sessionId),
       codeVerifier: randomBytes(32).toString('base64url'),
       sessionId,
       returning: index % 2 === 0,

@@ -2,9 +2,9 @@ import { deleting, type MessagePoint, pointsAt, writing } from './message-points
 
 /** Every write of an erasure: by the operator's command first, then by the sweep that looks a second time. */
 export const erasurePoints: readonly MessagePoint[] = pointsAt({
-  user: writing('users', /"erased:/),
+  user: writing('users', /"erasedAt"/),
   snapshots: writing('sessions', /"revised"/),
-  'snapshots done': writing('users', /"\$unset":\{"reviseAt"/),
+  'snapshots done': writing('users', /"\$unset":\{"invalidateAt"/),
   addresses: writing('requestLog', /"\$unset":\{"address"/),
   revocations: writing('revocations'),
   grants: writing('ledger', /"\$unset"/),

@@ -167,7 +167,7 @@ export async function build(
   });
   await fill(db, 'users', {
     count: people.length,
-    make: (n) => ({ _id: `idn_${personOf(n)?.identity}`, identity: personOf(n)?.userId }),
+    make: (n) => ({ _id: `idn_${personOf(n)?.identity}`, userId: personOf(n)?.userId }),
   });
   await fill(db, 'enrollments', {
     count: people.length,

@@ -67,7 +67,7 @@ export const authentication = [
     ['platform/keys/key-rotation'],
     [
       ['isReplaced ? undefined : await make', 'isReplaced || now > 0 ? undefined : await make'],
-      ['Math.max(now, activeFrom(key).getTime())', 'now'],
+      ['Math.max(now, key.activeAt.getTime())', 'now'],
     ],
   ),
   ...inFile(

@@ -59,21 +59,21 @@ export const flow = [
       ["if (!own) throw new ApiError('cross_site_request');", ''],
       ["failed(session, 'consent_declined', now())", "failed(session, 'abandoned', now())"],
       [
-        "if (decision !== 'confirm' || handoff?.state !== 'taken' || !userId)",
-        "if (handoff?.state !== 'taken' || !userId)",
+        "if (decision !== 'confirm' || handoff?.state !== 'claimed' || !userId)",
+        "if (handoff?.state !== 'claimed' || !userId)",
       ],
     ],
   ),
   ...inFile(
     'server/verification/flow/submit.ts',
     ['verification/handoff/handoff'],
-    [["return handoff?.state === 'taken' ? { session, secret } : undefined;", 'return undefined;']],
+    [["return handoff?.state === 'claimed' ? { session, secret } : undefined;", 'return undefined;']],
   ),
   ...inFile(
     'server/verification/flow/provider-return.ts',
     ['verification/handoff/provider'],
     [
-      ["if (browser.device === 'computer' && session.handoff?.state === 'taken') return secret;", ''],
+      ["if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;", ''],
       ['if (!attempt && session.handoff) return secret;', ''],
     ],
   ),

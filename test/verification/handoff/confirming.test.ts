@@ -34,7 +34,7 @@ describe('the question whether the computer is theirs', () => {
       const question = phone.form();
       await phone.request(question.action, { ...question.fields, ...(fields as Record<string, string>) });
       const session = await hosted.stores.sessions.find(sessionId);
-      expect(session?.handoff?.state).toBe('taken');
+      expect(session?.handoff?.state).toBe('claimed');
       expect(session?.timeline.map(({ event }) => event)).not.toContain('handoff_confirmed');
       expect((await computer.open(computer.at)).location).toBe('');
       // The question stays open, and *yes* is still an answer.

@@ -10,10 +10,9 @@ describe('the end of a hand-off link', () => {
   it('names its session, in letters that cannot be misread', () => {
     fc.assert(
       fc.property(ids, bytes(10), (id, secret) => {
-        const link = linkOf(id, secret, 'new');
+        const link = linkOf(id, secret);
         expect(link).toMatch(/^[0-7][0-9a-hjkmnp-tv-z]{35}$/);
         expect(presentedLink(link)).toEqual({ hash: sha256(link), sessionId: id });
-        expect(link.endsWith(linkOf(id, secret, 'old'))).toBe(true);
       }),
     );
   });
@@ -21,21 +20,14 @@ describe('the end of a hand-off link', () => {
   it('is the same in capitals, with spaces and with dashes', () => {
     fc.assert(
       fc.property(ids, bytes(10), fc.nat(35), (id, secret, at) => {
-        const link = linkOf(id, secret, 'both');
+        const link = linkOf(id, secret);
         const typed = `${link.slice(0, at)}- ${link.slice(at).toUpperCase()} `;
         expect(presentedLink(typed)).toEqual(presentedLink(link));
       }),
     );
   });
 
-  it('of schema version 2 names no session, and neither does anything else', () => {
-    fc.assert(
-      fc.property(ids, bytes(10), (id, secret) => {
-        const link = linkOf(id, secret, 'old');
-        expect(link).toMatch(/^[0-9a-z]{10}$/);
-        expect(presentedLink(link)).toEqual({ hash: sha256(link), sessionId: undefined });
-      }),
-    );
+  it('names no session where it is anything else', () => {
     fc.assert(fc.property(fc.string(), (text) => presentedLink(text).sessionId === undefined));
     expect(presentedLink('8'.repeat(36)).sessionId).toBeUndefined();
   });

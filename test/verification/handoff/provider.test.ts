@@ -45,7 +45,7 @@ async function joined() {
   const phone = openBrowser(hosted);
   await phone.open(/https:\/\/verify\.example\/verify\/p\/[0-9a-z]+/.exec(body)?.[0] ?? '');
   await phone.press({ code: /<p class="code"[^>]*>([\d ]+)</.exec(body)?.[1] ?? '' });
-  expect((await events(sessionId)).at(-1)).toBe('handoff_taken');
+  expect((await events(sessionId)).at(-1)).toBe('handoff_claimed');
   return { computer, phone, sessionId, before };
 }
 
@@ -74,7 +74,7 @@ it('a computer that left for the provider before a phone took over comes back to
   const exchanges = provider.exchanges();
   const back = await computer.open(await throughProvider(before));
   expect(back.body).toContain('Now continue on your phone');
-  expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_taken']);
+  expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_claimed']);
   expect((await phone.open(await throughProvider(linkOf(phone.page)))).body).toContain(
     'Is this your computer?',
   );
@@ -86,5 +86,5 @@ it("a computer's own request is not honoured once a phone has taken over", async
   const exchanges = provider.exchanges();
   const back = await computer.open(await throughProvider(await ownLink(sessionId, value, before)));
   expect(back.body).toContain('Now continue on your phone');
-  expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_taken']);
+  expect([provider.exchanges(), (await events(sessionId)).at(-1)]).toEqual([exchanges, 'handoff_claimed']);
 });

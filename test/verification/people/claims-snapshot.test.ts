@@ -51,7 +51,7 @@ function whileCompleting(change: (enrollmentId: string) => Promise<unknown>): vo
 describe('the exchange of a code', () => {
   it('reads neither the user nor the enrollment where the session has a claims snapshot', async () => {
     const { stored, grant } = await visitAs('minute-cap');
-    expect((await stored()).backing).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
+    expect((await stored()).snapshot).toMatchObject({ claims: adult, rehearse: 'minute-cap' });
     const { users, enrollments } = hosted.stores;
     const looks = [vi.spyOn(users, 'findAll'), vi.spyOn(enrollments, 'findAll')];
     const enrollment = { status: 'active', rehearse: 'minute-cap' };
@@ -63,7 +63,7 @@ describe('the exchange of a code', () => {
     const { stored, grant } = await visitAs('hour-cap');
     const fromSnapshot = await grant();
     const { _id } = await stored();
-    await hosted.db.collection<{ _id: string }>('sessions').updateOne({ _id }, { $unset: { backing: 1 } });
+    await hosted.db.collection<{ _id: string }>('sessions').updateOne({ _id }, { $unset: { snapshot: 1 } });
     expect(await grant()).toEqual(fromSnapshot);
   });
 });
@@ -76,9 +76,9 @@ describe('a block', () => {
     await block(enrollmentId);
     for (const { grant, stored } of [first, second]) {
       expect((await grant())?.enrollment.status).toBe('blocked');
-      const { backing, timeline } = await stored();
-      expect(backing).toBeUndefined();
-      expect(timeline.at(-1)).toMatchObject({ event: 'revised', note: 'enrollment blocked' });
+      const { snapshot, timeline } = await stored();
+      expect(snapshot).toBeUndefined();
+      expect(timeline.at(-1)).toMatchObject({ event: 'snapshot_invalidated', note: 'enrollment blocked' });
     }
   });
 
@@ -101,7 +101,7 @@ describe('a block', () => {
     const { clientId } = await visitAs('adult');
     whileCompleting(block);
     const { grant, stored } = await visitAs('adult', clientId);
-    expect((await stored()).backing).toBeUndefined();
+    expect((await stored()).snapshot).toBeUndefined();
     expect((await grant())?.enrollment.status).toBe('blocked');
   });
 });
@@ -110,7 +110,7 @@ describe('an erasure', () => {
   it('leaves no claims in sessions, and no code of use', async () => {
     const { stored, grant } = await visitAs('adult');
     await erase((await stored()).userId);
-    expect((await stored()).backing).toBeUndefined();
+    expect((await stored()).snapshot).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
 
@@ -120,23 +120,23 @@ describe('an erasure', () => {
     whileCompleting(() => erase(userId));
     const { answer, stored: second } = await visitAs('adult', clientId);
     expect(returned(answer.location)).toMatchObject({ error: 'verification_failed' });
-    const { backing, code } = await second();
-    expect([backing, code]).toEqual([undefined, undefined]);
+    const { snapshot, code } = await second();
+    expect([snapshot, code]).toEqual([undefined, undefined]);
   });
 });
 
 describe('claims that are evaluated again', () => {
   it('are what a code yields that was issued before', async () => {
     const { clientId, stored, grant } = await visitAs('adult');
-    const { userId, backing } = await stored();
+    const { userId, snapshot } = await stored();
     const longAgo = { value: false, evaluatedAt: new Date(0) };
     const users = hosted.db.collection<{ _id: string }>('users');
     await users.updateOne({ _id: userId }, { $set: { 'claims.age_18_plus': longAgo } });
-    expect(backing).toBeDefined();
+    expect(snapshot).toBeDefined();
     await visitAs('adult', clientId);
-    const { backing: after, timeline } = await stored();
+    const { snapshot: after, timeline } = await stored();
     expect(after).toBeUndefined();
-    expect(timeline.at(-1)).toMatchObject({ event: 'revised', note: 'claims changed' });
+    expect(timeline.at(-1)).toMatchObject({ event: 'snapshot_invalidated', note: 'claims changed' });
     expect((await grant())?.evaluatedClaims).toEqual(adult);
   });
 });
@@ -148,10 +148,10 @@ describe('the sweep', () => {
     const { stored, grant } = await visitAs('adult');
     const { enrollmentId } = await stored();
     await cutShort(() => block(enrollmentId));
-    expect((await stored()).backing).toBeDefined();
+    expect((await stored()).snapshot).toBeDefined();
     hosted.clock.advance(5_000);
     await sweep();
-    expect((await stored()).backing).toBeUndefined();
+    expect((await stored()).snapshot).toBeUndefined();
     expect((await grant())?.enrollment.status).toBe('blocked');
   });
 
@@ -161,7 +161,7 @@ describe('the sweep', () => {
     await cutShort(() => erase(userId));
     hosted.clock.advance(5_000);
     await sweep();
-    expect((await stored()).backing).toBeUndefined();
+    expect((await stored()).snapshot).toBeUndefined();
     expect(await grant()).toBeUndefined();
   });
 
@@ -180,9 +180,9 @@ describe('the sweep', () => {
     const { expiresAt } = (await stored()).code ?? { expiresAt: new Date(0) };
     hosted.clock.set(expiresAt.getTime() - 1);
     await sweep();
-    expect((await stored()).backing).toBeDefined();
+    expect((await stored()).snapshot).toBeDefined();
     hosted.clock.advance(1);
     await sweep();
-    expect((await stored()).backing).toBeUndefined();
+    expect((await stored()).snapshot).toBeUndefined();
   });
 });

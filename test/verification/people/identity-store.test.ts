@@ -2,27 +2,21 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../server/platform/database/audit-entry.ts';
 import type { Database } from '../../../server/platform/database/connect.ts';
 import { ensureIndexes } from '../../../server/platform/database/indexes.ts';
-import type { Forms } from '../../../server/platform/database/schema.ts';
 import { randomId } from '../../../server/platform/ids.ts';
-import {
-  type Identity,
-  identityOf,
-  keepIdentities,
-} from '../../../server/verification/people/identity-store.ts';
+import { type Identity, identityOf } from '../../../server/verification/people/identity-store.ts';
 import { createUserStore, indexes, type User } from '../../../server/verification/people/user-store.ts';
 import { freshDatabase } from '../../harness/database.ts';
 import { type Loss, lossyDatabase } from '../../platform/database/lossy.ts';
 
 let db: Database['db'];
 let losses: ReturnType<typeof lossyDatabase>['losses'];
-/** A process that takes these forms to be there. */
-let processOf: (forms?: Forms) => ReturnType<typeof createUserStore>;
+let processOf: () => ReturnType<typeof createUserStore>;
 beforeEach(async () => {
   ({ db } = await freshDatabase());
   await ensureIndexes(db, indexes);
   const lossy = lossyDatabase(db);
   losses = lossy.losses;
-  processOf = (forms = 'new') => createUserStore(lossy.db, () => forms);
+  processOf = () => createUserStore(lossy.db);
 });
 
 const at = new Date();
@@ -48,7 +42,6 @@ const entry = (target: string): AuditEntry => ({
   ...{ id: randomId('event'), requestId: 'req_1', action: 'users.erase', at, target },
   ...{ operatorId: 'opr_1', operatorName: 'tester', address: '127.0.0.1' },
 });
-const oldIndex = () => documents().createIndex({ identity: 1 }, { unique: true });
 
 describe('an identity', () => {
   it('has one user, even if many processes create it at the same time', async () => {
@@ -125,69 +118,5 @@ describe('an erased user', () => {
       await process.remove(user._id);
     }
     await expectOneEach(['bob']);
-  });
-});
-
-describe('beside builds of schema version 2', () => {
-  beforeEach(oldIndex);
-
-  it('nothing is written that such a build does not know', async () => {
-    const process = processOf('old');
-    const met = await Promise.all(
-      ['ada', 'ada', 'bob'].map((person) => process.findOrCreate(someone(person))),
-    );
-    expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
-    expect((await stored()).identities).toEqual([]);
-    const [{ user } = expect.fail('no user')] = met;
-    await process.erase(user._id, at, entry(user._id));
-    expect((await processOf('old').findOrCreate(someone('ada'))).user._id).not.toBe(user._id);
-    expect((await stored()).identities).toEqual([]);
-  });
-
-  it.each<Forms[]>([
-    ['old', 'both'],
-    ['both', 'new'],
-  ])('processes that know %s and %s agree who a person is', async (one, other) => {
-    const people = Array.from({ length: 20 }, (_, n) => `person ${n}`);
-    const processes = [one, other, one, other].map(processOf);
-    const met = await Promise.all(
-      processes.flatMap((process) => people.map((person) => process.findOrCreate(someone(person)))),
-    );
-    expect(new Set(met.map(({ user }) => user._id)).size).toBe(people.length);
-    const { users } = await stored();
-    await keepIdentities(
-      db,
-      users.map(({ _id }) => _id),
-    );
-    await expectOneEach(people);
-    for (const { user } of met)
-      expect((await processOf('new').findOrCreate(someone(user.identity))).user._id).toBe(user._id);
-  });
-
-  it('a user of such a build keeps their id; an identity that was made for another one is corrected', async () => {
-    for (const [n, correct] of [
-      (user: User) => keepIdentities(db, [user._id]),
-      () => processOf('both').findOrCreate(someone('person 1')),
-    ].entries()) {
-      const { user } = await processOf('old').findOrCreate(someone(`person ${n}`));
-      // A process of this build was about to make a user of its own when the index refused it.
-      await documents().insertOne({ ...identityOf(user), identity: randomId('user') });
-      await correct(user);
-      expect((await processOf('new').findOrCreate(someone(`person ${n}`))).user._id).toBe(user._id);
-    }
-    await expectOneEach(['person 0', 'person 1']);
-  });
-
-  it('an identity is made once, and not for a user who was erased', async () => {
-    const process = processOf('old');
-    const [ada, bob] = await Promise.all(
-      ['ada', 'bob'].map((person) => process.findOrCreate(someone(person))),
-    );
-    const [one, two] = [ada?.user._id ?? '', bob?.user._id ?? ''];
-    await process.erase(two, at, entry(two));
-    await Promise.all([keepIdentities(db, [one, two]), keepIdentities(db, [one])]);
-    await keepIdentities(db, [one, two]);
-    const { identities } = await stored();
-    expect(identities.map(({ identity }) => identity)).toEqual([one]);
   });
 });

@@ -64,7 +64,7 @@ describe('first claims', () => {
     expect(await users.keepFirstClaims(user._id, found, at)).toBe(true);
     const kept = await users.find(user._id);
     expect(kept?.claims).toEqual({ country: { value: 'DE', evaluatedAt: at } });
-    expect(kept).not.toHaveProperty('reviseAt');
+    expect(kept).not.toHaveProperty('invalidateAt');
   });
 
   it('are those of one session: later ones are no first claims', async () => {
@@ -76,6 +76,9 @@ describe('first claims', () => {
     ]);
     expect(kept.filter(Boolean)).toHaveLength(1);
     await users.keepClaims(user._id, other, at);
-    expect(await users.find(user._id)).toMatchObject({ reviseAt: at, claims: { country: { value: 'FR' } } });
+    expect(await users.find(user._id)).toMatchObject({
+      invalidateAt: at,
+      claims: { country: { value: 'FR' } },
+    });
   });
 });

@@ -62,7 +62,7 @@ const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | 
 
 /** Where the session goes on: at the computer until a phone has taken it, then there. */
 const isAt = ({ handoff }: Session, device: Device): boolean =>
-  (device === 'phone') === (handoff?.state === 'taken');
+  (device === 'phone') === (handoff?.state === 'claimed');
 
 const explained = (transition: Transition, note: string): Transition => ({
   ...transition,
