@@ -32,7 +32,7 @@ import {
   judgeRequests,
   judgeWebhooks,
 } from './targets.ts';
-import { measurePresentations } from './wallet-presentations.ts';
+import { measurePresentations } from './identity-wallet-presentations.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**

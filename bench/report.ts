@@ -9,7 +9,7 @@ import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import { type Share, sharesOf } from './shares.ts';
 import { names, type Verdict } from './targets.ts';
-import type { PresentationCost } from './wallet-presentations.ts';
+import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US');

@@ -5,7 +5,7 @@ import type { HotRow } from './hot/hot.ts';
 import type { Measurement } from './measure.ts';
 import type { OverloadFigures } from './overload/overload.ts';
 import type { Row } from './rounds.ts';
-import type { PresentationCost } from './wallet-presentations.ts';
+import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
 export const names = {

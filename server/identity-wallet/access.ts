@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { type Certificate, isSelfSigned, parsePem } from './certificates.ts';
 
 /** How this relying party shows wallets who it is. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClaimName, Claims } from '../../contracts/claims.ts';
-import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { type Certificate, countryOf } from './certificates.ts';
 import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
 import { verifyMdoc } from './mdoc.ts';

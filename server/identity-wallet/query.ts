@@ -1,5 +1,5 @@
 import type { ClaimName } from '../../contracts/claims.ts';
-import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
 
 /** The path of a value in a credential; null for each element of a list. */
 export type ClaimPath = readonly (string | null)[];

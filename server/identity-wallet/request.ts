@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { CompactSign, calculateJwkThumbprint, type JWK } from 'jose';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { Access } from './access.ts';
 import type { Handle, Handles } from './handles.ts';
 import { type AuthorityKeys, queryFor, toDcql } from './query.ts';

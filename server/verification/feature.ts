@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
-import type { WalletSettings } from '../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { FetchStatusList } from '../identity-wallet/status-list.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';

@@ -27,7 +27,7 @@ import type { Session } from './session/transitions.ts';
 import { destinationOf } from './sources/authorization-request.ts';
 import type { WalletAnswers } from './sources/identity-wallet/answers.ts';
 import { walletReturnRoutes, walletRoutes } from './sources/identity-wallet/routes.ts';
-import { testWalletRoutes } from './test-wallet/routes.ts';
+import { testWalletRoutes } from './test-identity-wallet/routes.ts';
 
 export interface PageDependencies {
   start: ReturnType<typeof createStart>;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ClaimName } from '../../contracts/claims.ts';
-import { type WalletSettings, WalletSource } from '../../contracts/wallet-sources.ts';
+import { type WalletSettings, WalletSource } from '../../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../../server/identity-wallet/certificates.ts';
 import { createPresentationCheck, type Expectation } from '../../server/identity-wallet/presentation.ts';
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';

@@ -8,7 +8,7 @@ import {
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testWalletSources } from '../../contracts/wallet-sources.ts';
+import { testWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../server/identity-wallet/access.ts';
 import { parsePem } from '../../server/identity-wallet/certificates.ts';
 import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testWalletSources } from '../../contracts/wallet-sources.ts';
+import { testWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../../../contracts/durations.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
-import type { WalletSettings } from '../../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../../contracts/identity-wallet-sources.ts';
 import { uriFaults } from '../database/uri-options.ts';
 import { adminHostFault } from './admin-host.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
@@ -10,7 +10,7 @@ import { PeerAddress } from './peer-address.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
-import { readWalletSources } from './wallet-config.ts';
+import { readWalletSources } from './identity-wallet-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const startLimit = z.coerce.number().int().min(1).max(1_000_000);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { WalletSource } from './identity-wallet/wallet.ts';
+import type { WalletSource } from './identity-wallet/source.ts';
 import type { VerificationSource } from './source.ts';
 
 interface Dependencies {

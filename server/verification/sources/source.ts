@@ -1,7 +1,7 @@
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
-import type { WalletProfile } from '../../../contracts/wallet-sources.ts';
+import type { WalletProfile } from '../../../contracts/identity-wallet-sources.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** What a source may know of a session. */

@@ -7,7 +7,7 @@ import { money } from './money.ts';
 import type { Mutation } from './mutation.ts';
 import { roles } from './roles.ts';
 import { running } from './running.ts';
-import { wallet } from './wallet.ts';
+import { wallet } from './identity-wallet.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutations: readonly Mutation[] = [

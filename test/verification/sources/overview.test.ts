@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type WalletSettings, WalletSource } from '../../../contracts/wallet-sources.ts';
+import { type WalletSettings, WalletSource } from '../../../contracts/identity-wallet-sources.ts';
 import { createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
-import { createWalletSource } from '../../../server/verification/sources/identity-wallet/wallet.ts';
+import { createWalletSource } from '../../../server/verification/sources/identity-wallet/source.ts';
 import { createSourceOverview } from '../../../server/verification/sources/overview.ts';
 import { createSandbox } from '../../../server/verification/sources/sandbox.ts';
 

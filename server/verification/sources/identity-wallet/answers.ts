@@ -14,7 +14,7 @@ import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { failed, type Session, type Transition } from '../../session/transitions.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
-import { authenticatedBy, type Proof, type WalletSource } from './wallet.ts';
+import { authenticatedBy, type Proof, type WalletSource } from './source.ts';
 
 /** What an answer comes to. */
 type Outcome = Extract<WalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);

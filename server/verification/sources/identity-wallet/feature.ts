@@ -1,5 +1,5 @@
-import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
-import { WalletSource as SourceSchema, testWalletSources } from '../../../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
+import { WalletSource as SourceSchema, testWalletSources } from '../../../../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../../../identity-wallet/certificates.ts';
 import { createPresentationCheck } from '../../../identity-wallet/presentation.ts';
 import { createStatusLists, type FetchStatusList } from '../../../identity-wallet/status-list.ts';
@@ -12,7 +12,7 @@ import {
 import { testStatusList } from '../../../identity-wallet/test-wallet/status.ts';
 import { createTestWallet } from '../../../identity-wallet/test-wallet/wallet.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
-import { createWalletSource, type WalletSource } from './wallet.ts';
+import { createWalletSource, type WalletSource } from './source.ts';
 
 interface Dependencies {
   settings: readonly WalletSettings[];

@@ -1,6 +1,6 @@
 import type { Claims } from '../../../../contracts/claims.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
-import type { WalletSettings } from '../../../../contracts/wallet-sources.ts';
+import type { WalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../../identity-wallet/access.ts';
 import type { Certificate } from '../../../identity-wallet/certificates.ts';
 import { createHandles, type Handle } from '../../../identity-wallet/handles.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { WalletSource } from '../contracts/wallet-sources.ts';
+import { WalletSource } from '../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../server/identity-wallet/certificates.ts';
 import { createPresentationCheck } from '../server/identity-wallet/presentation.ts';
 import { createStatusLists } from '../server/identity-wallet/status-list.ts';

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type WalletSettings, WalletSources } from '../../../contracts/wallet-sources.ts';
+import { type WalletSettings, WalletSources } from '../../../contracts/identity-wallet-sources.ts';
 import { readSourceList, SourceFault } from './source-config.ts';
 
 const isPem = (text: string) => text.includes('-----BEGIN ');

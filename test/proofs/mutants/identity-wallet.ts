@@ -88,8 +88,8 @@ export const wallet = [
   ]),
   ...inFile(`${folder}/access.ts`, tests('haip'), [['.filter((each) => !isSelfSigned(each))', '']]),
   ...inFile(
-    'server/platform/config/wallet-config.ts',
-    ['platform/config/wallet-config'],
+    'server/platform/config/identity-wallet-config.ts',
+    ['platform/config/identity-wallet-config'],
     [['if (own.verify(own.publicKey)) {', "if (pem === '') {"]],
   ),
   ...inFile(

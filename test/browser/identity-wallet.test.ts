@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { testWalletSources } from '../../contracts/wallet-sources.ts';
+import { testWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { issuer } from '../identity-wallet/attested.ts';
