@@ -11,6 +11,7 @@ import { type DatabaseServer, openDatabaseServer } from './database.ts';
 import { measureFairness } from './fairness/fairness.ts';
 import { measureFlows } from './flows/flows.ts';
 import { measureHotWallet } from './hot/hot.ts';
+import { measurePresentations } from './identity-wallet-presentations.ts';
 import { measureCeiling } from './load/ceiling.ts';
 import { type Load, startLoad } from './load/load.ts';
 import { describeMachine, describeVersions, loadAverage } from './machine.ts';
@@ -32,7 +33,6 @@ import {
   judgeRequests,
   judgeWebhooks,
 } from './targets.ts';
-import { measurePresentations } from './identity-wallet-presentations.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 /**

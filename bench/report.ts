@@ -3,13 +3,13 @@ import { partnersInCrowd } from './contenders/contender.ts';
 import type { FairnessRow } from './fairness/rows.ts';
 import type { FlowFigures, FlowMeasurement } from './flows/rows.ts';
 import { type HotRow, hotCallers } from './hot/hot.ts';
+import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { Measurement } from './measure.ts';
 import type { OverloadFigures } from './overload/overload.ts';
 import type { ProfileSummary } from './profile.ts';
 import type { Row } from './rounds.ts';
 import { type Share, sharesOf } from './shares.ts';
 import { names, type Verdict } from './targets.ts';
-import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { WebhookFigures } from './webhooks/rows.ts';
 
 export const whole = (value: number) => Math.round(value).toLocaleString('en-US');

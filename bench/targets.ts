@@ -2,10 +2,10 @@ import type { CliStartup } from './cli-startup.ts';
 import type { FairnessId, FairnessRow } from './fairness/rows.ts';
 import type { FlowRow } from './flows/rows.ts';
 import type { HotRow } from './hot/hot.ts';
+import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { Measurement } from './measure.ts';
 import type { OverloadFigures } from './overload/overload.ts';
 import type { Row } from './rounds.ts';
-import type { PresentationCost } from './identity-wallet-presentations.ts';
 import type { WebhookFigures, WebhookRow } from './webhooks/rows.ts';
 
 export const names = {

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { Mode } from './identifiers.ts';
 
-/** Which credential a wallet presents, and how it is asked. */
-export const WalletProfile = z.enum(['eu-age-verification', 'eudi-pid']);
-export type WalletProfile = z.infer<typeof WalletProfile>;
+/** Which credential an identity wallet presents, and how it is asked. */
+export const IdentityWalletProfile = z.enum(['eu-age-verification', 'eudi-pid']);
+export type IdentityWalletProfile = z.infer<typeof IdentityWalletProfile>;
 
 const objectIdentifier = z
   .string()
   .regex(/^\d+(\.\d+)+$/, { error: 'expected an object identifier such as 1.0.18013.5.1.2' });
 
-/** The certificate by which wallets know this relying party, and its private key. */
-const Access = z.strictObject({
+/** The certificate by which identity wallets know this relying party, and its private key. */
+const RelyingPartyCertificate = z.strictObject({
   /** PEM, or the path of a file with it: the certificate, then those between it and its root. */
   certificates: z.string().min(1),
   /** PKCS #8 in PEM, or the path of a file with it, or the environment variable that holds it. */
@@ -24,8 +24,8 @@ const usual = {
   'eudi-pid': { docType: 'eu.europa.ec.eudi.pid.1', scheme: 'openid4vp' },
 } as const;
 
-/** One wallet source; an item of the list that SVC_WALLET_SOURCES names. */
-export const WalletSource = z
+/** One identity wallet source; an item of the list that SVC_IDENTITY_WALLET_SOURCES names. */
+export const IdentityWallet = z
   .strictObject({
     /** What `clients create --source` calls it. */
     name: z
@@ -36,7 +36,7 @@ export const WalletSource = z
       }),
     /** What users read, for instance `EU age verification app`. */
     label: z.string().trim().min(1).max(60),
-    profile: WalletProfile,
+    profile: IdentityWalletProfile,
     modes: z.array(Mode).min(1).default(['test', 'live']),
     /** PEM, or the path of a file with it: certificate authorities of the issuers. Read again when the file changes. */
     trustAnchors: z.string().min(1),
@@ -51,13 +51,13 @@ export const WalletSource = z
     types: z.array(z.string().min(1)).min(1).default(['urn:eudi:pid:1']),
     /** Asks for `personal_administrative_number`, so that a person who comes again is known. */
     stableIdentifier: z.boolean().default(false),
-    /** URL scheme that opens the wallet. */
+    /** URL scheme that opens the identity wallet. */
     scheme: z
       .string()
       .regex(/^[a-z][a-z0-9+.-]{0,31}$/)
       .refine((scheme) => !['http', 'https', 'javascript', 'data', 'file'].includes(scheme))
       .optional(),
-    access: Access.optional(),
+    access: RelyingPartyCertificate.optional(),
   })
   .superRefine(({ profile, access, stableIdentifier }, context) => {
     if (profile === 'eudi-pid' && !access)
@@ -73,19 +73,19 @@ export const WalletSource = z
     scheme: source.scheme ?? usual[source.profile].scheme,
   }));
 
-export const WalletSources = z.array(WalletSource).superRefine((sources, context) => {
+export const IdentityWalletSources = z.array(IdentityWallet).superRefine((sources, context) => {
   const names = sources.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice) context.addIssue({ code: 'custom', message: `${twice} is there twice` });
 });
 
 /** A source with what its files and variables hold; trust anchors may still be the path of a file. */
-export type WalletSettings = Omit<z.infer<typeof WalletSource>, 'access'> & {
+export type IdentityWalletSettings = Omit<z.infer<typeof IdentityWallet>, 'access'> & {
   access?: { certificates: string; key: string; clientId: 'x509_hash' | 'x509_san_dns' } | undefined;
 };
 
 /** Sources that are always there, for test clients: they trust the test wallet alone. */
-export const testWalletSources = [
+export const testIdentityWalletSources = [
   { name: 'test-wallet-age', label: 'EU age verification', profile: 'eu-age-verification' },
   { name: 'test-wallet-pid', label: 'EUDI Wallet', profile: 'eudi-pid' },
 ] as const;

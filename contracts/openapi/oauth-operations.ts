@@ -1,4 +1,4 @@
-import { type Endpoint, formOrJson, type Operation, type Refusal, spendRefusals } from './operation.ts';
+import { type Endpoint, formOrJson, type Operation, type RefusedAnswer, spendRefusals } from './operation.ts';
 import { sample } from './samples.ts';
 
 const credentials = { client_id: sample.client, client_secret: sample.clientSecret };
@@ -11,7 +11,7 @@ const exchange = {
 };
 const revocation = { token: sample.token, token_type_hint: 'access_token' };
 
-const clientRefusals: readonly Refusal[] = [
+const clientRefusals: readonly RefusedAnswer[] = [
   { code: 'invalid_client' },
   { code: 'client_inactive' },
   { code: 'rate_limited', text: 'Token endpoint rate limit exceeded', retryAfter: 25 },

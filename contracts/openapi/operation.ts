@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 
 /** A refusal as it is answered: the table's text unless the endpoint says it more precisely. */
-export interface Refusal {
+export interface RefusedAnswer {
   code: ErrorCode;
   text?: string;
   /** Seconds, where the answer carries `Retry-After`. */
@@ -30,7 +30,7 @@ export interface Operation {
     headers?: Record<string, string>;
     example?: unknown;
   };
-  errors: readonly Refusal[];
+  errors: readonly RefusedAnswer[];
   /** What any other status is, where no answer is a 2xx. */
   otherwise?: string;
   /** Interface 7.1. */
@@ -51,7 +51,7 @@ export const json = 'application/json';
 export const formOrJson = [form, json] as const;
 
 /** 429 and 503 of everything that is billed. */
-export const spendRefusals: readonly Refusal[] = [
+export const spendRefusals: readonly RefusedAnswer[] = [
   { code: 'rate_limited', text: 'Spend limit exceeded: minute bucket', retryAfter: 25, spendLimit: true },
   { code: 'rate_limited', text: 'Spend limit exceeded: hour bucket', retryAfter: 1340, spendLimit: true },
   { code: 'service_unavailable', retryAfter: 5 },

@@ -1,8 +1,8 @@
 import { oauthOperations } from './oauth-operations.ts';
-import { type Endpoint, json, type Operation, type Refusal, spendRefusals } from './operation.ts';
+import { type Endpoint, json, type Operation, type RefusedAnswer, spendRefusals } from './operation.ts';
 import { sample } from './samples.ts';
 
-const keyRefusals: readonly Refusal[] = [{ code: 'missing_api_key' }, { code: 'invalid_api_key' }];
+const keyRefusals: readonly RefusedAnswer[] = [{ code: 'missing_api_key' }, { code: 'invalid_api_key' }];
 
 /** Every public endpoint, in the order of the interface. What is not here is not in the document. */
 export const operations: Record<Endpoint, Operation> = {

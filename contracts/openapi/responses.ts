@@ -1,15 +1,15 @@
 import { errorTable, generalText } from '../errors.ts';
 import { headerReference } from './headers.ts';
-import type { Operation, Refusal } from './operation.ts';
+import type { Operation, RefusedAnswer } from './operation.ts';
 
 type Json = Record<string, unknown>;
 
 const schemaOf = { oauth: 'OAuthError', general: 'GeneralError' } as const;
 const requestId = { 'X-Request-Id': headerReference('RequestId') };
 
-const textOf = ({ code, text }: Refusal) => text ?? generalText(code);
+const textOf = ({ code, text }: RefusedAnswer) => text ?? generalText(code);
 
-function exampleOf(refusal: Refusal, format: Operation['errorFormat']): Json {
+function exampleOf(refusal: RefusedAnswer, format: Operation['errorFormat']): Json {
   const { text: standard, oauth } = errorTable[refusal.code];
   return format === 'oauth'
     ? { error: oauth, error_description: refusal.text ?? standard }
@@ -17,7 +17,7 @@ function exampleOf(refusal: Refusal, format: Operation['errorFormat']): Json {
 }
 
 /** The body of a refusal, with the values that `error` has at this endpoint and status. */
-function schemaFor(refusals: readonly Refusal[], { errorFormat, exactTexts }: Operation): Json {
+function schemaFor(refusals: readonly RefusedAnswer[], { errorFormat, exactTexts }: Operation): Json {
   const reference = { $ref: `#/components/schemas/${schemaOf[errorFormat]}` };
   const isFixed = errorFormat === 'oauth' || exactTexts;
   if (!isFixed) return reference;
@@ -26,7 +26,7 @@ function schemaFor(refusals: readonly Refusal[], { errorFormat, exactTexts }: Op
   return { allOf: [reference, { type: 'object', properties: { error } }] };
 }
 
-function headersFor(refusals: readonly Refusal[], status: number, { challenge }: Operation): Json {
+function headersFor(refusals: readonly RefusedAnswer[], status: number, { challenge }: Operation): Json {
   const waits = refusals.some(({ retryAfter }) => retryAfter !== undefined);
   const spends = refusals.some(({ spendLimit }) => spendLimit);
   return {
@@ -40,7 +40,7 @@ function headersFor(refusals: readonly Refusal[], status: number, { challenge }:
   };
 }
 
-function errorResponse(refusals: readonly Refusal[], status: number, operation: Operation): Json {
+function errorResponse(refusals: readonly RefusedAnswer[], status: number, operation: Operation): Json {
   const { errorFormat, pages } = operation;
   const names = refusals.map(({ code }, index) =>
     refusals.findIndex((other) => other.code === code) === index ? code : `${code}_${index + 1}`,
@@ -61,7 +61,7 @@ function errorResponse(refusals: readonly Refusal[], status: number, operation: 
 
 export function errorResponses(operation: Operation): Json {
   const { errors } = operation;
-  const statusOf = ({ code }: Refusal) => errorTable[code].status;
+  const statusOf = ({ code }: RefusedAnswer) => errorTable[code].status;
   const statuses = [...new Set(errors.map(statusOf))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {

@@ -19,12 +19,12 @@ import { sha256 } from '../platform/ids.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
 /** Who asks: an API key, with its active partner. Prices are cents per billable event. */
-export interface Account {
+export interface KeyHolder {
   key: { _id: string; partnerId: string; mode: Mode };
   partner: { _id: string; prices?: { checkbox?: number } };
 }
 
-interface Client {
+interface CallingClient {
   keyId: string;
   status: 'active' | 'disabled';
   claims: readonly ClaimName[];
@@ -45,12 +45,12 @@ interface Enrolled {
 /** The enrollment with the client that it belongs to. */
 interface Facts {
   enrolled: Enrolled;
-  client: Client;
+  client: CallingClient;
 }
 
 interface Dependencies {
   findEnrolled: (enrollmentId: string) => Promise<Enrolled | undefined>;
-  findClient: (clientId: string) => Promise<{ client: Client } | undefined>;
+  findClient: (clientId: string) => Promise<{ client: CallingClient } | undefined>;
   charges: Charging;
   /** @throws ApiError rate_limited */
   admitUnbilled: AdmitUnbilled;
@@ -69,7 +69,7 @@ function snapshotOf({ claims }: CheckboxRequest, { enrolled, client }: Facts): C
 }
 
 /** A user enrolled with a client of this key; another key's enrollment is answered as unknown. */
-function requireOwn(facts: Facts | undefined, key: Account['key']): Facts {
+function requireOwn(facts: Facts | undefined, key: KeyHolder['key']): Facts {
   if (facts?.client.keyId !== key._id) throw new ApiError('enrollment_not_found');
   if (facts.client.status !== 'active')
     throw new ApiError('client_inactive', { description: 'The client of this enrollment is disabled' });
@@ -90,7 +90,7 @@ function storedAnswer({ access, revoked }: PastCharge, fingerprint: string, now:
 }
 
 /** The terms of the charge. */
-function termsOf(request: CheckboxRequest, facts: Facts, key: Account['key']) {
+function termsOf(request: CheckboxRequest, facts: Facts, key: KeyHolder['key']) {
   const snapshot = snapshotOf(request, facts);
   const { enrolled } = facts;
   return {
@@ -121,7 +121,12 @@ export function createCheckboxResolve(dependencies: Dependencies) {
 
   return async (
     request: CheckboxRequest,
-    { key, partner, idempotencyKey, context }: Account & { idempotencyKey: string; context: RequestContext },
+    {
+      key,
+      partner,
+      idempotencyKey,
+      context,
+    }: KeyHolder & { idempotencyKey: string; context: RequestContext },
   ): Promise<CheckboxResponse> => {
     const fingerprint = sha256(JSON.stringify([request.enrollment_id, request.claims]));
     const cause = sha256(JSON.stringify(['checkbox', key._id, idempotencyKey]));

@@ -6,16 +6,16 @@ import type { Deadline } from '../platform/config/pace.ts';
 import { answerInTime, contextOf, type RequestContext } from '../platform/http/deadline.ts';
 import { toApiError } from '../platform/http/errors.ts';
 import { admitAuthenticated } from '../platform/http/in-flight.ts';
-import type { Account } from './resolve.ts';
+import type { KeyHolder } from './resolve.ts';
 import type { AdmitUnbilled } from './unbilled.ts';
 
 interface Dependencies {
   /** @throws ApiError `missing_api_key`, `invalid_api_key` */
-  authenticate: (authorization: string | undefined) => Promise<Account>;
+  authenticate: (authorization: string | undefined) => Promise<KeyHolder>;
   admitUnbilled: AdmitUnbilled;
   resolve: (
     request: CheckboxRequest,
-    caller: Account & { idempotencyKey: string; context: RequestContext },
+    caller: KeyHolder & { idempotencyKey: string; context: RequestContext },
   ) => Promise<CheckboxResponse>;
   pace: Deadline;
 }
@@ -27,9 +27,9 @@ export function checkboxRoutes({
   resolve,
   pace,
 }: Dependencies): FastifyPluginAsyncZod {
-  const accounts = new WeakMap<FastifyRequest, Account>();
+  const accounts = new WeakMap<FastifyRequest, KeyHolder>();
 
-  function accountOf(request: FastifyRequest): Account {
+  function accountOf(request: FastifyRequest): KeyHolder {
     const account = accounts.get(request);
     if (!account) throw new Error('a call was handled before its key was checked');
     return account;

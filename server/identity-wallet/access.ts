@@ -1,17 +1,20 @@
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { type Certificate, isSelfSigned, parsePem } from './certificates.ts';
 
-/** How this relying party shows wallets who it is. */
-export interface Access {
+/** How this relying party shows identity wallets who it is. */
+export interface RelyingPartyAccess {
   clientId: string;
   key: KeyObject;
-  /** Its own, then those between it and its root. No root: wallets refuse requests that bring one (HAIP 1.0, 5). */
+  /** Its own, then those between it and its root. No root: identity wallets refuse requests that bring one (HAIP 1.0, 5). */
   certificates: readonly Certificate[];
 }
 
 /** @throws where the certificate does not name the host, which `x509_san_dns` needs */
-export function accessOf(given: NonNullable<WalletSettings['access']>, baseUrl: string): Access {
+export function accessOf(
+  given: NonNullable<IdentityWalletSettings['access']>,
+  baseUrl: string,
+): RelyingPartyAccess {
   const certificates = parsePem(given.certificates).filter((each) => !isSelfSigned(each));
   const [own] = certificates;
   if (!own) throw new Error('no access certificate');

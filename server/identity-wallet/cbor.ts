@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { decode, encode, Tagged } from 'cborg';
-import { demand, PresentationRefused, type Refusal } from './refused.ts';
+import { demand, PresentationRefused, type RefusalReason } from './refused.ts';
 
 export { encode };
 
@@ -116,7 +116,7 @@ interface Check {
   key: KeyObject;
   payload: Uint8Array;
   /** What a wrong signature means. */
-  refusal: Refusal;
+  refusal: RefusalReason;
 }
 
 /** Checks the signature: ES256 by its protected header, with a key on P-256, and nothing else. @throws PresentationRefused */

@@ -2,7 +2,7 @@ import type { Device } from '../../contracts/verification.ts';
 import { hmac, sameText } from '../platform/ids.ts';
 import { deriveKeyPair } from './derived-key.ts';
 
-/** One request to a wallet, by all that it belongs to. Nothing is stored for it. */
+/** One request to an identity wallet, by all that it belongs to. Nothing is stored for it. */
 export interface Handle {
   source: string;
   sessionId: string;
@@ -21,7 +21,7 @@ export function destinationOfToken(token: string) {
   return sessionId ? { sessionId, device: device as Device, number: Number(number) } : undefined;
 }
 
-/** What the requests to wallets are made of, all of it derived from what they belong to. */
+/** What the requests to identity wallets are made of, all of it derived from what they belong to. */
 export function createHandles(key: Uint8Array) {
   const cause = ({ source, sessionId, device, binding, number }: Handle) => [
     'wallet request',

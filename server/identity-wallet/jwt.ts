@@ -1,12 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import { compactVerify, decodeProtectedHeader } from 'jose';
 import { parseJson } from './json.ts';
-import { demand, PresentationRefused, type Refusal } from './refused.ts';
+import { demand, PresentationRefused, type RefusalReason } from './refused.ts';
 
 interface Expected {
   type: string;
   key: KeyObject;
-  refusal: Refusal;
+  refusal: RefusalReason;
 }
 
 /** The payload of an ES256 JWT of one type. @throws PresentationRefused */

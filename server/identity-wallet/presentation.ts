@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClaimName, Claims } from '../../contracts/claims.ts';
-import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { type Certificate, countryOf } from './certificates.ts';
 import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
 import { verifyMdoc } from './mdoc.ts';
@@ -12,7 +12,7 @@ import { audienceOf, type Handover, transcriptOf } from './transcript.ts';
 
 /** The part of a request that its answer is verified against. */
 export interface Expectation {
-  settings: WalletSettings;
+  settings: IdentityWalletSettings;
   claims: readonly ClaimName[];
   handover: Handover;
   anchors: readonly Certificate[];
@@ -101,7 +101,7 @@ function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): vo
   demand(isOwn, 'wrong issuing country', "the signer's certificate names another one");
 }
 
-/** Judges answers of wallets. */
+/** Judges answers of identity wallets. */
 export function createPresentationCheck(statusLists: StatusLists) {
   /**
    * What the `vp_token` of an answer proves (OpenID4VP 1.0, section 8.6).

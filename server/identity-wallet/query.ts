@@ -1,10 +1,10 @@
 import type { ClaimName } from '../../contracts/claims.ts';
-import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 
 /** The path of a value in a credential; null for each element of a list. */
 export type ClaimPath = readonly (string | null)[];
 
-/** One credential that a wallet may present. Of its `options`, the first that the wallet has is what it shows. */
+/** One credential that an identity wallet may present. Of its `options`, the first that the identity wallet has is what it shows. */
 export interface CredentialQuery {
   id: string;
   format: 'mso_mdoc' | 'dc+sd-jwt';
@@ -15,7 +15,7 @@ export interface CredentialQuery {
 }
 
 /** Alternative credentials. */
-export type WalletQuery = readonly CredentialQuery[];
+export type CredentialQueries = readonly CredentialQuery[];
 
 type Choice = readonly (readonly ClaimPath[])[];
 
@@ -32,7 +32,7 @@ export const yearsOf = (name: ClaimName): number => Number(/^age_(\d+)_plus$/.ex
 const agesIn = (claims: readonly ClaimName[]): number[] =>
   claims.map(yearsOf).filter((years) => !Number.isNaN(years));
 
-function ageQuery({ docType }: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
+function ageQuery({ docType }: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const ages = agesIn(claims);
   if (ages.length === 0) return [];
   const asked = ages.map((years) => [docType, `age_over_${years}`]);
@@ -55,13 +55,13 @@ function personOptions(names: Names, claims: readonly ClaimName[], identified: b
   const choices: Choice[] = [];
   if (ages.length > 0) choices.push([ages.map(names.age), [names.birthdate]]);
   if (claims.includes('country')) choices.push([[names.nationality], [names.issuingCountry]]);
-  // A wallet matches only sets with an element in them.
+  // An identity wallet matches only sets with an element in them.
   if (identified && choices.length === 0) choices.push([[names.issuingCountry]]);
   if (identified) choices.push([[names.identifier], []]);
   return combine(choices);
 }
 
-function personQuery(settings: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
+function personQuery(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   const { docType, types, formats, stableIdentifier } = settings;
   const inMdoc = (name: string): ClaimPath => [docType, name];
   const mdoc: Names = {
@@ -90,7 +90,7 @@ function personQuery(settings: WalletSettings, claims: readonly ClaimName[]): Wa
 }
 
 /** The minimal query for these claims; empty where the profile supports none of them. */
-export function queryFor(settings: WalletSettings, claims: readonly ClaimName[]): WalletQuery {
+export function queryFor(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
   return settings.profile === 'eu-age-verification'
     ? ageQuery(settings, claims)
     : personQuery(settings, claims);
@@ -130,7 +130,7 @@ function toDcqlCredential({ id, format, types, options }: CredentialQuery, autho
  * The query in the Digital Credentials Query Language (OpenID4VP 1.0, section 6).
  * @param authorities only credentials of these are asked for; of any, where there are none
  */
-export function toDcql(query: WalletQuery, authorities: AuthorityKeys) {
+export function toDcql(query: CredentialQueries, authorities: AuthorityKeys) {
   return {
     credentials: query.map((each) => toDcqlCredential(each, authorities)),
     ...(query.length > 1 ? { credential_sets: [{ options: query.map(({ id }) => [id]) }] } : {}),

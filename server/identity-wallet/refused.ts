@@ -21,14 +21,14 @@ const refusals = {
   'wallet error': 'source_error',
 } as const satisfies Record<string, FailureReason>;
 
-export type Refusal = keyof typeof refusals;
+export type RefusalReason = keyof typeof refusals;
 
 /** A presentation that proves nothing. `detail` never holds a value of the credential. */
 export class PresentationRefused extends Error {
-  readonly refusal: Refusal;
+  readonly refusal: RefusalReason;
   readonly detail: string | undefined;
 
-  constructor(refusal: Refusal, detail?: string) {
+  constructor(refusal: RefusalReason, detail?: string) {
     super(detail === undefined ? refusal : `${refusal}: ${detail}`);
     this.name = 'PresentationRefused';
     this.refusal = refusal;
@@ -42,6 +42,6 @@ export class PresentationRefused extends Error {
 }
 
 /** Refuses with `refusal` unless `condition` holds. */
-export function demand(condition: unknown, refusal: Refusal, detail?: string): asserts condition {
+export function demand(condition: unknown, refusal: RefusalReason, detail?: string): asserts condition {
   if (!condition) throw new PresentationRefused(refusal, detail);
 }

@@ -2,21 +2,21 @@ import { createPublicKey } from 'node:crypto';
 import { CompactSign, calculateJwkThumbprint, type JWK } from 'jose';
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
-import type { Access } from './access.ts';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import type { RelyingPartyAccess } from './access.ts';
 import type { Handle, Handles } from './handles.ts';
 import { type AuthorityKeys, queryFor, toDcql } from './query.ts';
 import type { Handover } from './transcript.ts';
 
-/** The part of a session that wallet requests depend on. */
+/** The part of a session that identity wallet requests depend on. */
 export interface AskedSession {
   mode: Mode;
   claims: readonly ClaimName[];
 }
 
 interface Dependencies {
-  settings: WalletSettings;
-  access: Access | undefined;
+  settings: IdentityWalletSettings;
+  access: RelyingPartyAccess | undefined;
   handles: Handles;
   /** Of the authorities that are trusted in a mode. */
   authorities: (mode: Mode) => AuthorityKeys;
@@ -24,7 +24,7 @@ interface Dependencies {
   baseUrl: string;
 }
 
-/** How an answer comes: posted by the wallet, or by the page that asked through the Digital Credentials API. */
+/** How an answer comes: posted by the identity wallet, or by the page that asked through the Digital Credentials API. */
 export type Channel = 'response-uri' | 'digital-credentials';
 
 /** One of the `requests` of `navigator.credentials.get` (OpenID4VP 1.0, A.3). */
@@ -80,7 +80,7 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     vp_formats_supported: formatsSupported(),
   });
 
-  function sign({ key, certificates }: Access, payload: object): Promise<string> {
+  function sign({ key, certificates }: RelyingPartyAccess, payload: object): Promise<string> {
     const x5c = certificates.map(({ x509 }) => x509.raw.toString('base64'));
     return new CompactSign(Buffer.from(JSON.stringify(payload)))
       .setProtectedHeader({ alg: 'ES256', typ: 'oauth-authz-req+jwt', x5c })
@@ -91,13 +91,13 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     /** Whether the credential supports any of these claims. */
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
 
-    /** What opens the wallet: the whole request, or where the signed one is. */
+    /** What opens the identity wallet: the whole request, or where the signed one is. */
     linkOf(handle: Handle, session: AskedSession): string {
       if (access) {
         return link({
           client_id: access.clientId,
           request_uri: `${responseUriOf(handle)}/request`,
-          // Wallets that can are to send a nonce of their own. They learn what to say of themselves (5.1).
+          // Identity wallets that can are to send a nonce of their own. They learn what to say of themselves (5.1).
           request_uri_method: 'post',
           client_metadata: JSON.stringify({ vp_formats_supported: formatsSupported() }),
         });

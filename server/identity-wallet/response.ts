@@ -5,12 +5,14 @@ import { ApiError } from '../platform/errors.ts';
 import { parseJson } from './json.ts';
 import type { Channel } from './request.ts';
 
-/** A raw answer: the fields that a wallet posted, or the JSON of the Digital Credentials API. */
-export type WalletAnswer = { channel: Channel; body: unknown };
+/** A raw answer: the fields that an identity wallet posted, or the JSON of the Digital Credentials API. */
+export type IdentityWalletAnswer = { channel: Channel; body: unknown };
 
-export type WalletResponse = { kind: 'presented'; vpToken: object } | { kind: 'error'; error: string };
+export type IdentityWalletResponse =
+  | { kind: 'presented'; vpToken: object }
+  | { kind: 'error'; error: string };
 
-/** What a wallet may answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4); what else it sends is ignored. */
+/** What an identity wallet may answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4); what else it sends is ignored. */
 const Fields = z.object({
   vp_token: z.unknown().optional(),
   response: z.string().optional(),
@@ -49,25 +51,25 @@ async function decrypt(jwe: string, key: KeyObject): Promise<unknown> {
 }
 
 /** A word that is safe to keep and to show. */
-const errorResponse = (error: string): WalletResponse => ({
+const errorResponse = (error: string): IdentityWalletResponse => ({
   kind: 'error',
   error: /^[a-z_]{1,64}$/.test(error) ? error : 'an error',
 });
 
-function presented(vpToken: unknown): WalletResponse {
+function presented(vpToken: unknown): IdentityWalletResponse {
   const isObject = typeof vpToken === 'object' && vpToken !== null && !Array.isArray(vpToken);
   if (!isObject) throw unreadable('vp_token is not an object');
   return { kind: 'presented', vpToken };
 }
 
 /**
- * The answer of a wallet. With a key it has to be encrypted for it; an error may be sent in clear.
+ * The answer of an identity wallet. With a key it has to be encrypted for it; an error may be sent in clear.
  * @throws ApiError `invalid_request` for what is no answer to this request
  */
 export async function readResponse(
-  { channel, body }: WalletAnswer,
+  { channel, body }: IdentityWalletAnswer,
   key: KeyObject | undefined,
-): Promise<WalletResponse> {
+): Promise<IdentityWalletResponse> {
   const isPosted = channel === 'response-uri';
   const { error, response, vp_token: token } = fieldsOf(isPosted ? body : parsed(String(body), 'data'));
   if (error !== undefined) return errorResponse(error);

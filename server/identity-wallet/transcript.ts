@@ -3,7 +3,7 @@ import { encode } from './cbor.ts';
 
 const digest = (value: unknown) => createHash('sha256').update(encode(value)).digest();
 
-/** How a request reached the wallet: what the holder's proof has to be made over. */
+/** How a request reached the identity wallet: what the holder's proof has to be made over. */
 export type Handover =
   /** OpenID4VP 1.0, B.2.6.1: answered at a response URI. */
   | {

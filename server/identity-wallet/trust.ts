@@ -63,7 +63,7 @@ export function createTrust(dependencies: Dependencies) {
 }
 
 /**
- * The key identifiers of authorities, in base64url. None where one of them has none: wallets would leave out the
+ * The key identifiers of authorities, in base64url. None where one of them has none: identity wallets would leave out the
  * credentials of its issuers.
  */
 export function keyIdentifiersOf(authorities: readonly Certificate[]): string[] {

@@ -13,13 +13,13 @@ import type { Integration } from './integration-store.ts';
 import { fingerprintOf, isSignedWith } from './request-signature.ts';
 
 /** A storefront client with its partner. Prices are cents per billable event. */
-export interface Account {
+export interface IntegrationHolder {
   client: ExchangingClient & { status: 'active' | 'disabled' };
   partner: { _id: string; status: 'pending' | 'active' | 'suspended'; prices?: { storefront?: number } };
 }
 
 /** Who sent a signed call. `fingerprint` is the same for the same call sent again. */
-export interface Caller extends Account {
+export interface Caller extends IntegrationHolder {
   integration: Integration;
   fingerprint: string;
 }
@@ -28,7 +28,7 @@ interface Dependencies {
   /** Never from a cache, so that a rotation or a disabled integration has immediate effect. */
   findIntegration: (id: string) => Promise<Integration | undefined>;
   /** Never from a cache, so that a removed claim is not returned. */
-  findClient: (id: string) => Promise<Account | undefined>;
+  findClient: (id: string) => Promise<IntegrationHolder | undefined>;
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   sealing: Sealing;
   limit: RequestLimit;
@@ -54,10 +54,10 @@ export function createCallerAuthentication(dependencies: Dependencies) {
   /** Takes the place of the secret of an unknown integration, so that it costs the same time. */
   const decoy = sealing.seal(randomSecret('integrationSecret'));
 
-  const isActive = (account: Account | undefined): account is Account =>
+  const isActive = (account: IntegrationHolder | undefined): account is IntegrationHolder =>
     account?.client.status === 'active' && account.partner.status === 'active';
 
-  async function requireActive({ status, clientId }: Integration): Promise<Account> {
+  async function requireActive({ status, clientId }: Integration): Promise<IntegrationHolder> {
     const account = await findClient(clientId);
     if (status === 'active' && isActive(account) && (await keyStatus(account.client.keyId)) === 'active')
       return account;

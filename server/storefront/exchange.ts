@@ -11,7 +11,7 @@ import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import { wrongKind } from '../platform/keys/credential-kinds.ts';
-import type { Account, Caller } from './caller.ts';
+import type { Caller, IntegrationHolder } from './caller.ts';
 import { customerHash } from './customer-hash.ts';
 
 interface Dependencies {
@@ -24,7 +24,7 @@ interface Dependencies {
 }
 
 /** A code of this integration. Interface 7.5 has one 404 for all others. */
-function requireOwnCode(grant: Grant | undefined, code: string, client: Account['client']): Grant {
+function requireOwnCode(grant: Grant | undefined, code: string, client: IntegrationHolder['client']): Grant {
   if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
   const description = wrongKind('code', code, 'code');
   throw new ApiError('code_not_found', description === undefined ? {} : { description });

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { OidcSettings } from '../../contracts/oidc-sources.ts';
-import type { WalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { FetchStatusList } from '../identity-wallet/status-list.ts';
 import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
@@ -30,8 +30,8 @@ import { createOutbox } from './session/outbox.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.ts';
 import type { CodeOfSession } from './session/session-store.ts';
 import { createAuthorizationRequests } from './sources/authorization-request.ts';
-import { createWalletAnswers } from './sources/identity-wallet/answers.ts';
-import { createWallets } from './sources/identity-wallet/feature.ts';
+import { createIdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
+import { createIdentityWallets } from './sources/identity-wallet/feature.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
@@ -60,8 +60,8 @@ interface Dependencies {
   hasIntegration?: (clientId: string) => Promise<boolean>;
   /** OpenID providers that authenticate users, besides the sandbox. */
   oidcSources?: readonly OidcSettings[];
-  /** European wallets that authenticate users. */
-  walletSources?: readonly WalletSettings[];
+  /** European identity wallets that authenticate users. */
+  identityWalletSources?: readonly IdentityWalletSettings[];
   /** Gets the status list of an attestation, from public addresses only. */
   fetchStatusList?: FetchStatusList;
   /** How long claims hold. */
@@ -100,8 +100,8 @@ export function createVerification(dependencies: Dependencies): Verification {
   const { oidcSources = [], startsPerMinute, imprint = {}, claimLifetimes } = dependencies;
   const claimLifetime = longestLifetime(claimLifetimes);
   const providers = oidcSources.map((settings) => createOidcSource(settings, { baseUrl, clock, logger }));
-  const wallets = createWallets({
-    settings: dependencies.walletSources ?? [],
+  const wallets = createIdentityWallets({
+    settings: dependencies.identityWalletSources ?? [],
     baseUrl,
     key: keyring.id,
     clock,
@@ -129,7 +129,15 @@ export function createVerification(dependencies: Dependencies): Verification {
     authorizationRequests: createAuthorizationRequests(keyring.id),
     sourceOf: createSourceOf(sources),
     enrolling,
-    verify: createVerify({ findSnapshot, enrol: enrolling.enrol, users, invalidate, block, isFresh, clock }),
+    verify: createVerify({
+      findSnapshot,
+      enroll: enrolling.enroll,
+      users,
+      invalidate,
+      block,
+      isFresh,
+      clock,
+    }),
     completion: createCompletion({
       directory,
       keyring,
@@ -147,7 +155,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     routes: pageRoutes({
       start: createStart({ sessions, directory, hasIntegration, sources, limit, startsPerMinute, clock }),
       flow,
-      wallets: createWalletAnswers({
+      wallets: createIdentityWalletAnswers({
         sources: wallets.sources,
         sessions,
         claims: stores.claims,

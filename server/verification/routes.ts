@@ -25,16 +25,16 @@ import { createResponses, type Responses } from './pages/responses.ts';
 import { contentSecurityPolicy, pageHeaders } from './pages/security-headers.ts';
 import type { Session } from './session/transitions.ts';
 import { destinationOf } from './sources/authorization-request.ts';
-import type { WalletAnswers } from './sources/identity-wallet/answers.ts';
-import { walletReturnRoutes, walletRoutes } from './sources/identity-wallet/routes.ts';
-import { testWalletRoutes } from './test-identity-wallet/routes.ts';
+import type { IdentityWalletAnswers } from './sources/identity-wallet/answers.ts';
+import { identityWalletReturnRoutes, identityWalletRoutes } from './sources/identity-wallet/routes.ts';
+import { testIdentityWalletRoutes } from './test-identity-wallet/routes.ts';
 
 export interface PageDependencies {
   start: ReturnType<typeof createStart>;
   flow: ReturnType<typeof createFlow>;
   pairing: Pairing;
-  wallets: WalletAnswers;
-  testWallet: Parameters<typeof testWalletRoutes>[0];
+  wallets: IdentityWalletAnswers;
+  testWallet: Parameters<typeof testIdentityWalletRoutes>[0];
   pages: Pages;
   findLogo: (id: string) => Promise<Buffer | undefined>;
   /** For the pages about errors. */
@@ -131,7 +131,8 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
 
 /**
  * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}`, for the phone
- * `p/{link}` and `phone/{id}`, for wallets `wallet/{source}/{token}`, `test-wallet`, and `assets/…`. Expects the cookie and form body plugins in its scope.
+ * `p/{link}` and `phone/{id}`, for identity wallets `wallet/{source}/{token}`, `test-wallet`, and `assets/…`.
+ * Expects the cookie and form body plugins in its scope.
  */
 export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZod {
   const { start, flow, pairing, pages, findLogo, wallets, testWallet } = dependencies;
@@ -157,10 +158,10 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(logoRoutes(findLogo), { prefix: '/assets' });
     await app.register(deviceRoutes('computer', flow, responses), { prefix: '/session' });
     await app.register(deviceRoutes('phone', flow, responses), { prefix: '/phone' });
-    await app.register(walletReturnRoutes('computer', wallets, responses), { prefix: '/session' });
-    await app.register(walletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });
-    await app.register(walletRoutes(wallets, responses), { prefix: '/wallet' });
-    await app.register(testWalletRoutes(testWallet, responses), { prefix: '/test-wallet' });
+    await app.register(identityWalletReturnRoutes('computer', wallets, responses), { prefix: '/session' });
+    await app.register(identityWalletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });
+    await app.register(identityWalletRoutes(wallets, responses), { prefix: '/wallet' });
+    await app.register(testIdentityWalletRoutes(testWallet, responses), { prefix: '/test-wallet' });
     await app.register(linkRoutes({ pairing, pages, responses }), { prefix: '/p' });
 
     app.get(

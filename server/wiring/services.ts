@@ -25,7 +25,7 @@ import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
-import { testWalletModes } from '../verification/sources/identity-wallet/feature.ts';
+import { testIdentityWalletSettings } from '../verification/sources/identity-wallet/feature.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
@@ -145,7 +145,12 @@ export function createServices(foundation: Foundation) {
     sealing,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
-    sources: [sandboxSource, ...testWalletModes, ...config.oidcSources, ...config.walletSources],
+    sources: [
+      sandboxSource,
+      ...testIdentityWalletSettings,
+      ...config.oidcSources,
+      ...config.identityWalletSources,
+    ],
   });
   const { directory } = partners;
 
@@ -180,7 +185,7 @@ export function createServices(foundation: Foundation) {
     startsPerMinute: config.startsPerMinute,
     hasIntegration: integrations.exist,
     oidcSources: config.oidcSources,
-    walletSources: config.walletSources,
+    identityWalletSources: config.identityWalletSources,
     fetchStatusList: (uri) => publicGet(uri, Object.values(statusListTypes)),
     claimLifetimes: config.claimLifetimes,
     imprint: config.imprint,

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { testWalletSources } from '../../contracts/identity-wallet-sources.ts';
+import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { issuer } from '../identity-wallet/attested.ts';
-import { otherWallet } from '../identity-wallet/other-wallet.ts';
+import { otherIdentityWallet } from '../identity-wallet/other-wallet.ts';
 import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -30,7 +30,7 @@ describeInBrowser('European wallets in a real browser', () => {
 
   beforeAll(async () => {
     [service, browser] = await Promise.all([
-      startTestServer({ env: { SVC_WALLET_SOURCES: JSON.stringify(configured) } }),
+      startTestServer({ env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(configured) } }),
       launchBrowser(),
     ]);
     shop = await openShop(service);
@@ -56,7 +56,7 @@ describeInBrowser('European wallets in a real browser', () => {
     return visitor;
   }
 
-  it.each(testWalletSources.map(({ name }) => name))('%s verifies on this device', async (source) => {
+  it.each(testIdentityWalletSources.map(({ name }) => name))('%s verifies on this device', async (source) => {
     const { page, complaints } = await begin(source);
     await judge(page, `${source} asks`);
     await openWallet(page);
@@ -71,7 +71,7 @@ describeInBrowser('European wallets in a real browser', () => {
     expect(complaints).toEqual([]);
   });
 
-  it.each(testWalletSources.map(({ name }) => name))('%s verifies on a phone', async (source) => {
+  it.each(testIdentityWalletSources.map(({ name }) => name))('%s verifies on a phone', async (source) => {
     const { page: computer } = await begin(source);
     await computer.getByRole('button', { name: 'Continue on my phone' }).click();
     const textOf = async (selector: string) =>
@@ -96,7 +96,7 @@ describeInBrowser('European wallets in a real browser', () => {
       let refuses = true;
       const { page, complaints } = await begin(source, (request) => {
         if (refuses) throw new Error('the user has closed the dialogue');
-        return otherWallet.pick(request, service.baseUrl);
+        return otherIdentityWallet.pick(request, service.baseUrl);
       });
       expect(await page.locator('.primary:visible').count()).toBe(1);
       await digital(page).click();

@@ -39,7 +39,7 @@ async function followed(link: string): Promise<AskedAtAddress> {
 }
 
 /** A browser at the page that asks for a wallet of `source`, by a new partner or the given one. */
-export async function askWallet(
+export async function askIdentityWallet(
   service: TestServer,
   source: string,
   { scope = 'age_18_plus country', partner }: { scope?: string; partner?: TestPartner } = {},

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ClaimName } from '../../contracts/claims.ts';
-import { type WalletSettings, WalletSource } from '../../contracts/identity-wallet-sources.ts';
+import { IdentityWallet, type IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../../server/identity-wallet/certificates.ts';
 import { createPresentationCheck, type Expectation } from '../../server/identity-wallet/presentation.ts';
 import { PresentationRefused } from '../../server/identity-wallet/refused.ts';
@@ -23,7 +23,7 @@ export const anchors = parsePem(issuer.anchorPem);
 const accessFile = accessCertificate(new Uint8Array(32), Date.now());
 const trust = { trustAnchors: issuer.anchorPem };
 /** Sources of each profile and format that trust the issuer above. */
-export const walletSources = [
+export const identityWalletSources = [
   { ...trust, name: 'age', label: 'Age', profile: 'eu-age-verification' },
   {
     ...trust,
@@ -43,8 +43,8 @@ export const walletSources = [
   },
 ];
 
-export const startWithWallets = () =>
-  startTestServer({ env: { SVC_WALLET_SOURCES: JSON.stringify(walletSources) } });
+export const startWithIdentityWallets = () =>
+  startTestServer({ env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(identityWalletSources) } });
 
 export const context = {
   clientId: 'redirect_uri:https://verify.test/answer',
@@ -54,13 +54,16 @@ export const context = {
 
 const given = { name: 'wallet', label: 'Wallet', trustAnchors: issuer.anchorPem };
 const access = { certificates: 'unused', key: 'unused' };
-export const ageSettings = WalletSource.parse({ ...given, profile: 'eu-age-verification' }) as WalletSettings;
-export const personSettings = WalletSource.parse({
+export const ageSettings = IdentityWallet.parse({
+  ...given,
+  profile: 'eu-age-verification',
+}) as IdentityWalletSettings;
+export const personSettings = IdentityWallet.parse({
   ...given,
   profile: 'eudi-pid',
   stableIdentifier: true,
   access,
-}) as WalletSettings;
+}) as IdentityWalletSettings;
 
 /** A check of presentations whose status list is the test issuer's. */
 export function createCheck(fetch = () => testStatusList(issuer.signer, statusUri, now)) {
@@ -70,7 +73,7 @@ export function createCheck(fetch = () => testStatusList(issuer.signer, statusUr
 }
 
 export function expectation(
-  settings: WalletSettings,
+  settings: IdentityWalletSettings,
   claims: readonly ClaimName[],
   changes: Partial<Expectation> = {},
 ): Expectation {

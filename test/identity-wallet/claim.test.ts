@@ -4,9 +4,9 @@ import type { Session } from '../../server/verification/session/transitions.ts';
 import { claimMs, createClaimStore } from '../../server/verification/sources/identity-wallet/claim-store.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { askWallet, postFields } from './asking.ts';
-import { walletSources } from './attested.ts';
-import { otherWallet } from './other-wallet.ts';
+import { askIdentityWallet, postFields } from './asking.ts';
+import { identityWalletSources } from './attested.ts';
+import { otherIdentityWallet } from './other-wallet.ts';
 
 let service: TestServer;
 let partner: TestPartner;
@@ -15,7 +15,7 @@ let lines: string[] = [];
 const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
 
 beforeAll(async () => {
-  const env = { SVC_WALLET_SOURCES: JSON.stringify(walletSources) };
+  const env = { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(identityWalletSources) };
   service = await startTestServer({ clock, logger, env });
   partner = await createPartner(service, { client: { source: 'age' } });
 });
@@ -24,7 +24,7 @@ beforeEach(() => {
   lines = [];
 });
 
-const ask = () => askWallet(service, 'age', { partner });
+const ask = () => askIdentityWallet(service, 'age', { partner });
 /** It can be read, and proves nothing. */
 const wrong = { vp_token: JSON.stringify({ proof_of_age: ['AAAA'] }) };
 const judged = () => lines.filter((line) => line.includes('refused a presentation')).length;
@@ -69,8 +69,8 @@ describe('a request whose answer is being judged', () => {
       error: 'Another answer to this request came first',
     });
     expect((await postFields(uri, { error: 'access_denied' })).status).toBe(409);
-    expect((await otherWallet.open(link)).status).toBe(409);
-    const end = await post(await otherWallet.pick(request, service.baseUrl));
+    expect((await otherIdentityWallet.open(link)).status).toBe(409);
+    const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toBeUndefined();
     expect((await show()).failure).toBeNull();
     expect(judged()).toBe(0);
@@ -79,9 +79,9 @@ describe('a request whose answer is being judged', () => {
   it('is open again after 20 s: a process that has died closes no session', async () => {
     const { link, pages, session } = await claimed();
     clock.advance(claimMs - 1);
-    expect((await otherWallet.open(link)).status).toBe(409);
+    expect((await otherIdentityWallet.open(link)).status).toBe(409);
     clock.advance(1);
-    const { status, back } = await otherWallet.open(link);
+    const { status, back } = await otherIdentityWallet.open(link);
     expect(status).toBe(200);
     expect((await pages.open(back)).returned).toHaveProperty('code');
     expect(await createClaimStore(service.db).claim(session, clock.now())).toBe(false);
@@ -111,9 +111,11 @@ describe('an answer of another wallet', () => {
     const { response_uri: uri } = await asked();
     const all = await Promise.all([
       ...Array.from({ length: 20 }, () => postFields(uri, { vp_token: 'no JSON' })),
-      otherWallet.open(link),
+      otherIdentityWallet.open(link),
     ]);
-    const right = all.find((each): each is Awaited<ReturnType<typeof otherWallet.open>> => 'back' in each);
+    const right = all.find(
+      (each): each is Awaited<ReturnType<typeof otherIdentityWallet.open>> => 'back' in each,
+    );
     expect(right?.status).toBe(200);
     expect((await pages.open(right?.back ?? '')).returned).toHaveProperty('code');
   });
@@ -122,11 +124,11 @@ describe('an answer of another wallet', () => {
     const { asked, link, page, pages } = await ask();
     const { response_uri: uri } = await asked();
     await postFields(uri, { error: 'access_denied' });
-    expect((await otherWallet.open(link)).status).toBe(404);
+    expect((await otherIdentityWallet.open(link)).status).toBe(404);
     const next = await pages.open(page.at);
     expect(next.html).toContain('You said no in your wallet.');
     const other = /href="(av:\/\/[^"]*)"/.exec(next.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    const { back } = await otherWallet.open(other);
+    const { back } = await otherIdentityWallet.open(other);
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
 });

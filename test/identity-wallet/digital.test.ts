@@ -2,19 +2,19 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
-import { askWallet, digitalRequestIn } from './asking.ts';
-import { startWithWallets, walletSources } from './attested.ts';
-import { otherWallet } from './other-wallet.ts';
+import { askIdentityWallet, digitalRequestIn } from './asking.ts';
+import { identityWalletSources, startWithIdentityWallets } from './attested.ts';
+import { otherIdentityWallet } from './other-wallet.ts';
 
 let service: TestServer;
-const names = walletSources.map(({ name }) => name);
+const names = identityWalletSources.map(({ name }) => name);
 
 beforeAll(async () => {
-  service = await startWithWallets();
+  service = await startWithIdentityWallets();
 });
 afterAll(() => service.stop());
 
-const ask = (source: string) => askWallet(service, source);
+const ask = (source: string) => askIdentityWallet(service, source);
 
 describe('the request for the Digital Credentials API', () => {
   it('of the age verification profile is not signed, and has no address to answer to', async () => {
@@ -42,14 +42,14 @@ describe('the request for the Digital Credentials API', () => {
 describe.each(names)('an answer by the Digital Credentials API to %s', (source) => {
   it('verifies, and the browser that asked goes on', async () => {
     const { request, post, show } = await ask(source);
-    const end = await post(await otherWallet.pick(request, service.baseUrl));
+    const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toHaveProperty('code');
     expect(await show()).toMatchObject({ status: 'complete', failure: null });
   });
 
   it('counts once: the same form again leads to where the session is', async () => {
     const { request, post, show } = await ask(source);
-    const data = await otherWallet.pick(request, service.baseUrl);
+    const data = await otherIdentityWallet.pick(request, service.baseUrl);
     const ends = await Promise.all([post(data), post(data), post(data)]);
     expect(ends.some(({ returned }) => returned?.['code'] !== undefined)).toBe(true);
     const { timeline } = await show();
@@ -58,7 +58,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
 
   it('is refused when it was made for a page of another origin', async () => {
     const { request, post, show } = await ask(source);
-    const end = await post(await otherWallet.pick(request, service.baseUrl, 'https://other.example'));
+    const end = await post(await otherIdentityWallet.pick(request, service.baseUrl, 'https://other.example'));
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     const why = source === 'pid-sd-jwt' ? 'wrong audience' : 'holder proof wrong';
     expect((await show()).timeline.at(-1)?.note).toBe(`document_rejected: ${why}`);
@@ -66,7 +66,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
 
   it('is refused when it answers the request of another session', async () => {
     const [mine, other] = [await ask(source), await ask(source)];
-    const end = await mine.post(await otherWallet.pick(other.request, service.baseUrl));
+    const end = await mine.post(await otherIdentityWallet.pick(other.request, service.baseUrl));
     const isEncrypted = source !== 'age';
     // Encrypted for another request, it cannot be read at all.
     expect(end.status).toBe(isEncrypted ? 400 : 303);
@@ -88,14 +88,14 @@ describe('the form with the answer', () => {
   it('does nothing for a request that has been answered', async () => {
     const { request, post, show } = await ask('age');
     await post({ error: 'access_denied' });
-    const late = await post(await otherWallet.pick(request, service.baseUrl));
+    const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(late.returned).toBeUndefined();
     expect((await show()).failure).toBeNull();
   });
 
   it('needs the token of its page, and the cookie of its browser', async () => {
     const { request, post, show } = await ask('age');
-    const data = await otherWallet.pick(request, service.baseUrl);
+    const data = await otherIdentityWallet.pick(request, service.baseUrl);
     expect((await post(data, { csrf: 'forged.token' })).status).toBe(403);
     expect((await post(data, {}, openPages(service))).status).toBe(401);
     expect((await show()).status).toBe('pending');
@@ -112,9 +112,9 @@ describe('the form with the answer', () => {
 
   it('is not there for an answer that was made for the response URI', async () => {
     const { link, request, post, show } = await ask('age');
-    const { asked } = await otherWallet.open(link);
+    const { asked } = await otherIdentityWallet.open(link);
     expect(asked.authorizationRequestPayload.nonce).toBe(request.data['nonce']);
-    const late = await post(await otherWallet.pick(request, service.baseUrl));
+    const late = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(late.returned).toBeUndefined();
     expect((await show()).status).toBe('pending');
   });

@@ -8,7 +8,7 @@ import {
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testWalletSources } from '../../contracts/identity-wallet-sources.ts';
+import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../server/identity-wallet/access.ts';
 import { parsePem } from '../../server/identity-wallet/certificates.ts';
 import { deriveKeyPair } from '../../server/identity-wallet/derived-key.ts';
@@ -17,27 +17,27 @@ import { readLink } from '../../server/identity-wallet/test-wallet/asked.ts';
 import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { keyIdentifiersOf } from '../../server/identity-wallet/trust.ts';
-import { createWallets } from '../../server/verification/sources/identity-wallet/feature.ts';
+import { createIdentityWallets } from '../../server/verification/sources/identity-wallet/feature.ts';
 import type { TestServer } from '../harness/server.ts';
-import { askWallet, postFields } from './asking.ts';
+import { askIdentityWallet, postFields } from './asking.ts';
 import {
   ageSettings,
   anchors,
+  identityWalletSources,
   issuer,
   now,
   personSettings,
-  startWithWallets,
-  walletSources,
+  startWithIdentityWallets,
 } from './attested.ts';
 import { ownAnchors } from './own-issuer.ts';
 
 let service: TestServer;
 beforeAll(async () => {
-  service = await startWithWallets();
+  service = await startWithIdentityWallets();
 });
 afterAll(() => service.stop());
 
-const names = [...walletSources, ...testWalletSources].map(({ name }) => name);
+const names = [...identityWalletSources, ...testIdentityWalletSources].map(({ name }) => name);
 const signed = names.filter((name) => name.includes('pid'));
 const day = 86_400_000;
 const validity = { notBefore: now - day, notAfter: now + day };
@@ -52,7 +52,7 @@ interface Query {
 
 /** The queries of both channels. */
 async function queriesOf(source: string): Promise<Query[]> {
-  const { asked, request } = await askWallet(service, source);
+  const { asked, request } = await askIdentityWallet(service, source);
   const payload = request.data.request ? decodeJwt(request.data.request) : request.data;
   return [(await asked()).dcql_query, payload['dcql_query']] as Query[];
 }
@@ -97,7 +97,7 @@ describe('the trusted authorities of a query', () => {
     queries.flatMap(({ credentials }) => credentials.map((each) => each.trusted_authorities));
 
   it('are what the certificates of trusted issuers name as their authority', async () => {
-    for (const { name } of walletSources) {
+    for (const { name } of identityWalletSources) {
       for (const each of authorities(await queriesOf(name))) {
         expect(each).toEqual([{ type: 'aki', values: [own, expect.any(String)] }]);
       }
@@ -105,7 +105,7 @@ describe('the trusted authorities of a query', () => {
   });
 
   it('are without the test issuer in live mode', async () => {
-    const { sources } = createWallets({
+    const { sources } = createIdentityWallets({
       settings: [ageSettings],
       baseUrl: 'https://verify.test',
       key: new Uint8Array(32),
@@ -149,7 +149,7 @@ describe('the trusted authorities of a query', () => {
 
 describe('the certificates of a signed request', () => {
   it.each(signed)('of %s hold none that is self-signed', async (source) => {
-    const { request, link } = await askWallet(service, source);
+    const { request, link } = await askIdentityWallet(service, source);
     const requestUri = new URL(link).searchParams.get('request_uri') ?? '';
     for (const jwt of [request.data.request ?? '', await (await fetch(requestUri)).text()]) {
       const { x5c = [] } = decodeProtectedHeader(jwt);
@@ -200,7 +200,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
   const requestUriOf = (link: string) => new URL(link).searchParams.get('request_uri') ?? '';
 
   it('is said to be asked by POST, with what the verifier can do', async () => {
-    const { link } = await askWallet(service, source);
+    const { link } = await askIdentityWallet(service, source);
     const { request_uri_method: method, client_metadata: metadata = '' } = Object.fromEntries(
       new URL(link).searchParams,
     );
@@ -209,7 +209,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
   });
 
   it('puts the nonce of the wallet into the signed request, and tolerates what else a wallet says', async () => {
-    const { link } = await askWallet(service, source);
+    const { link } = await askIdentityWallet(service, source);
     const metadata =
       '{"vp_formats_supported":{"dc+sd-jwt":{}},"request_object_signing_alg_values_supported":["ES256"]}';
     for (const more of [{}, { wallet_metadata: metadata }, { wallet_metadata: 'no JSON', other: 'x' }]) {
@@ -221,7 +221,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
   });
 
   it('answers without a nonce where none was sent, by GET and by POST', async () => {
-    const uri = requestUriOf((await askWallet(service, source)).link);
+    const uri = requestUriOf((await askIdentityWallet(service, source)).link);
     const answers = [await fetch(uri), await fetch(uri, { method: 'POST' }), await postFields(uri, {})];
     for (const answer of answers) {
       expect(answer.status).toBe(200);
@@ -230,7 +230,7 @@ describe.each(signed)('the request URI of %s (OpenID4VP 1.0, 5.10)', (source) =>
   });
 
   it('refuses a nonce that is too long, or sent twice', async () => {
-    const uri = requestUriOf((await askWallet(service, source)).link);
+    const uri = requestUriOf((await askIdentityWallet(service, source)).link);
     expect((await postFields(uri, { wallet_nonce: 'x'.repeat(257) })).status).toBe(400);
     const body = new URLSearchParams([
       ['wallet_nonce', 'a'],

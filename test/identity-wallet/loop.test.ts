@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testWalletSources } from '../../contracts/identity-wallet-sources.ts';
+import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
@@ -10,7 +10,7 @@ const claims = ['age_18_plus', 'identity_verified', 'country'] as const;
 
 beforeAll(async () => {
   service = await startTestServer();
-  for (const { name } of testWalletSources) {
+  for (const { name } of testIdentityWalletSources) {
     partners.set(name, await createPartner(service, { client: { source: name } }));
   }
 });
@@ -31,7 +31,7 @@ async function ask(source: string, scope: string = claims.join(' ')) {
   return { partner, pages, page, wallet, act, show, sessionId, codeVerifier };
 }
 
-describe.each(testWalletSources.map(({ name }) => name))('the loop with %s', (source) => {
+describe.each(testIdentityWalletSources.map(({ name }) => name))('the loop with %s', (source) => {
   it('ends at the partner with a code, by the same browser', async () => {
     const { wallet, act, show } = await ask(source);
     expect(wallet.status).toBe(200);

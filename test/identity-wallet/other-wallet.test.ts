@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, exchangeCode } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
-import { startWithWallets } from './attested.ts';
-import { otherWallet } from './other-wallet.ts';
+import { startWithIdentityWallets } from './attested.ts';
+import { otherIdentityWallet } from './other-wallet.ts';
 
 let service: TestServer;
 
 beforeAll(async () => {
-  service = await startWithWallets();
+  service = await startWithIdentityWallets();
 });
 afterAll(() => service.stop());
 
@@ -34,7 +34,7 @@ describe('a wallet of other libraries', () => {
     ['pid-mdoc', 'x509_hash', 'direct_post.jwt', { age_18_plus: true, country: 'DE' }],
   ])('understands the request of %s, and its answer verifies', async (source, prefix, mode, claims) => {
     const { pages, exchange, link } = await ask(source);
-    const { asked, status, back } = await otherWallet.open(link);
+    const { asked, status, back } = await otherIdentityWallet.open(link);
     expect(asked.client.prefix).toBe(prefix);
     expect(asked.authorizationRequestPayload.response_mode).toBe(mode);
     expect(asked.version).toBe(100);

@@ -138,7 +138,7 @@ async function respond(asked: Asked, context: PresentationContext, origin?: stri
  * A wallet of other libraries: `@openid4vc/openid4vp` reads requests and makes answers, `@sd-jwt` and `@owf/mdoc` make
  * presentations. It holds attestations of the issuer of these tests.
  */
-export const otherWallet = {
+export const otherIdentityWallet = {
   /** Follows a link that opens a wallet. @returns what it asked for, and where the browser is sent */
   async open(link: string) {
     const parsed = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: link });

@@ -4,9 +4,9 @@ import { createHandles, type Handle } from '../../server/identity-wallet/handles
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
-import { askWallet, digitalRequestIn, linkIn, postFields } from './asking.ts';
-import { walletSources } from './attested.ts';
-import { otherWallet } from './other-wallet.ts';
+import { askIdentityWallet, digitalRequestIn, linkIn, postFields } from './asking.ts';
+import { identityWalletSources } from './attested.ts';
+import { otherIdentityWallet } from './other-wallet.ts';
 
 const handle: Handle = {
   source: 'age',
@@ -58,13 +58,13 @@ const clock = manualClock();
 beforeAll(async () => {
   service = await startTestServer({
     clock,
-    env: { SVC_WALLET_SOURCES: JSON.stringify(walletSources) },
+    env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(identityWalletSources) },
   });
   partner = await createPartner(service, { client: { source: 'age' } });
 });
 afterAll(() => service.stop());
 
-const ask = () => askWallet(service, 'age', { partner });
+const ask = () => askIdentityWallet(service, 'age', { partner });
 
 /** The computer after it has shown a link for a phone, and the phone after it has typed the code. */
 async function handedOff() {
@@ -91,7 +91,7 @@ describe('the token of a wallet request', () => {
 
   it('is of no use in the form of another session', async () => {
     const [mine, other] = [await ask(), await ask()];
-    const data = await otherWallet.pick(mine.request, service.baseUrl);
+    const data = await otherIdentityWallet.pick(mine.request, service.baseUrl);
     const page = await mine.post(data, { token: other.page.fields['token'] ?? '' });
     expect(page.returned).toBeUndefined();
     expect((await mine.show()).timeline).toHaveLength(2);
@@ -101,13 +101,13 @@ describe('the token of a wallet request', () => {
   it('is of no use once the session has expired', async () => {
     const { link } = await ask();
     clock.advance(31 * 60_000);
-    expect((await otherWallet.open(link)).status).toBe(404);
+    expect((await otherIdentityWallet.open(link)).status).toBe(404);
   });
 
   it('is of no use once the session has ended', async () => {
     const { link, page, pages } = await ask();
     await pages.open(page.at, { ...page.fields, decision: 'cancel' });
-    expect((await otherWallet.open(link)).status).toBe(404);
+    expect((await otherIdentityWallet.open(link)).status).toBe(404);
   });
 });
 
@@ -115,12 +115,12 @@ describe('the cookie of a wallet request', () => {
   it('is the one that its page was shown with: after it has changed, only the new request counts', async () => {
     const { computer, offer } = await handedOff();
     const { pages, page, link, show } = computer;
-    expect((await otherWallet.open(link)).status).toBe(404);
+    expect((await otherIdentityWallet.open(link)).status).toBe(404);
     const again = await pages.open(page.at, { ...offer.fields, decision: 'stay' });
     expect(digitalRequestIn(again.html).data['nonce']).not.toBe(computer.request.data['nonce']);
-    expect((await otherWallet.open(link)).status).toBe(404);
+    expect((await otherIdentityWallet.open(link)).status).toBe(404);
     expect((await show()).failure).toBeNull();
-    const { status, back } = await otherWallet.open(linkIn(again.html));
+    const { status, back } = await otherIdentityWallet.open(linkIn(again.html));
     expect(status).toBe(200);
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
@@ -128,10 +128,10 @@ describe('the cookie of a wallet request', () => {
   it("is the phone's after the hand-off: the computer's request is of no use", async () => {
     const { computer, phone, join } = await handedOff();
     const atPhone = await join();
-    const data = await otherWallet.pick(computer.request, service.baseUrl);
-    expect((await otherWallet.open(computer.link)).status).toBe(404);
+    const data = await otherIdentityWallet.pick(computer.request, service.baseUrl);
+    expect((await otherIdentityWallet.open(computer.link)).status).toBe(404);
     expect((await computer.post(data)).returned).toBeUndefined();
-    const { status, back } = await otherWallet.open(linkIn(atPhone.html));
+    const { status, back } = await otherIdentityWallet.open(linkIn(atPhone.html));
     expect(status).toBe(200);
     expect(new URL(back).pathname).toMatch(/^\/verify\/phone\//);
     expect((await computer.pages.open(back)).status).toBe(401);
@@ -144,9 +144,9 @@ describe('the cookie of a wallet request', () => {
     const { pages, page, show } = computer;
     const waiting = await pages.open(page.at);
     const again = await pages.open(page.at, { ...offer.fields, ...waiting.fields, decision: 'stay' });
-    expect((await otherWallet.open(linkIn(atPhone.html))).status).toBe(404);
+    expect((await otherIdentityWallet.open(linkIn(atPhone.html))).status).toBe(404);
     expect((await show()).failure).toBeNull();
-    const { back } = await otherWallet.open(linkIn(again.html));
+    const { back } = await otherIdentityWallet.open(linkIn(again.html));
     expect((await pages.open(back)).returned).toHaveProperty('code');
   });
 });

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
-import { askWallet, postFields } from './asking.ts';
-import { startWithWallets } from './attested.ts';
+import { askIdentityWallet, postFields } from './asking.ts';
+import { startWithIdentityWallets } from './attested.ts';
 
 let service: TestServer;
 let partner: TestPartner;
 
 beforeAll(async () => {
-  service = await startWithWallets();
+  service = await startWithIdentityWallets();
   partner = await createPartner(service, { client: { source: 'age' } });
 });
 afterAll(() => service.stop());
@@ -22,7 +22,7 @@ interface Answer {
 
 /** The answer of the response URI to these fields, in a new session. */
 async function answered(fields: Record<string, string>) {
-  const asked = await askWallet(service, 'age', { partner });
+  const asked = await askIdentityWallet(service, 'age', { partner });
   const { response_uri: uri } = await asked.asked();
   const response = await postFields(uri, fields);
   const body = (await response.json()) as Answer;

@@ -1,13 +1,13 @@
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestServer } from '../harness/server.ts';
-import { askWallet, postFields } from './asking.ts';
-import { startWithWallets } from './attested.ts';
-import { otherWallet } from './other-wallet.ts';
+import { askIdentityWallet, postFields } from './asking.ts';
+import { startWithIdentityWallets } from './attested.ts';
+import { otherIdentityWallet } from './other-wallet.ts';
 
 let service: TestServer;
 beforeAll(async () => {
-  service = await startWithWallets();
+  service = await startWithIdentityWallets();
 });
 afterAll(() => service.stop());
 
@@ -36,13 +36,13 @@ describe('the form of the Digital Credentials API', () => {
     ['cannot be decrypted', 'pid-sd-jwt', '{"response":"a.b.c.d.e"}'],
     ['has a header nested too deep', 'pid-sd-jwt', `{"response":"${encoded(nested)}.b.c.d.e"}`],
   ])('gets a 400 for an answer that %s, and the request stays open', async (_what, source, data) => {
-    const { request, post, show } = await askWallet(service, source);
+    const { request, post, show } = await askIdentityWallet(service, source);
     const before = await show();
     const page = await post(data);
     expect(page.status).toBe(400);
     expect(page.html).not.toContain('64 KiB');
     expect(await show()).toEqual(before);
-    const end = await post(await otherWallet.pick(request, service.baseUrl));
+    const end = await post(await otherIdentityWallet.pick(request, service.baseUrl));
     expect(end.returned).toHaveProperty('code');
   });
 });
@@ -54,7 +54,7 @@ describe('the response URI', () => {
     ['is a list', { vp_token: '[]' }, 'vp_token is not an object'],
     ['is missing', {}, 'it has no vp_token in JSON'],
   ])('says what is wrong where the vp_token %s', async (_what, fields, fault) => {
-    const { asked, show, link } = await askWallet(service, 'age');
+    const { asked, show, link } = await askIdentityWallet(service, 'age');
     const before = await show();
     const { response_uri: uri } = await asked();
     const answer = await postFields(uri, fields);
@@ -64,11 +64,11 @@ describe('the response URI', () => {
       error: `The answer cannot be read: ${fault}`,
     });
     expect(await show()).toEqual(before);
-    expect((await otherWallet.open(link)).status).toBe(200);
+    expect((await otherIdentityWallet.open(link)).status).toBe(200);
   });
 
   it('takes no nested JSON in place of a form', async () => {
-    const { asked, show } = await askWallet(service, 'age');
+    const { asked, show } = await askIdentityWallet(service, 'age');
     const { response_uri: uri } = await asked();
     const headers = { 'content-type': 'application/json' };
     const body = `{"vp_token":${nested}}`;
@@ -79,11 +79,11 @@ describe('the response URI', () => {
   });
 
   it('says what is wrong where an answer is not encrypted for this request', async () => {
-    const { asked, show, link } = await askWallet(service, 'pid-sd-jwt');
+    const { asked, show, link } = await askIdentityWallet(service, 'pid-sd-jwt');
     const { response_uri: uri, client_metadata: metadata } = await asked();
     const [key = {}] = metadata.jwks?.keys ?? [];
     expect(key).not.toHaveProperty('d');
-    const other = (await (await askWallet(service, 'pid-sd-jwt')).asked()).client_metadata;
+    const other = (await (await askIdentityWallet(service, 'pid-sd-jwt')).asked()).client_metadata;
     const right = '{"vp_token":{"pid_sd_jwt":["x~y"]}}';
     const faults = [
       [{ vp_token: right }, 'it is not encrypted'],
@@ -99,6 +99,6 @@ describe('the response URI', () => {
     }
     expect((await postFields(uri, { response: 'x'.repeat(70_000) })).status).toBe(400);
     expect((await show()).failure).toBeNull();
-    expect((await otherWallet.open(link)).status).toBe(200);
+    expect((await otherIdentityWallet.open(link)).status).toBe(200);
   });
 });

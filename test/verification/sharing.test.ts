@@ -163,11 +163,11 @@ describe('consent', () => {
 
   it('an authentication that a crash cut off is an enrollment and an event after the sweep', async () => {
     const { sessionId, phone } = await atQuestion();
-    const enrol = hosted.stores.enrollments.enrol;
-    hosted.stores.enrollments.enrol = async () => Promise.reject(new Error('cut off'));
+    const enroll = hosted.stores.enrollments.enroll;
+    hosted.stores.enrollments.enroll = async () => Promise.reject(new Error('cut off'));
     await phone
       .press({ decision: 'confirm' })
-      .finally(() => Object.assign(hosted.stores.enrollments, { enrol }));
+      .finally(() => Object.assign(hosted.stores.enrollments, { enroll }));
     expect(await sessionOf(sessionId)).toMatchObject({ status: 'verified' });
     expect(await enrollments()).toEqual([]);
     hosted.clock.advance(6_000);

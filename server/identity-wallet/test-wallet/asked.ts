@@ -37,12 +37,12 @@ export type AskedCredential = Asked['dcql_query']['credentials'][number];
 /** Gets a signed request, with a nonce by POST. @throws where it is not one of this service's own */
 export type FetchRequest = (uri: string, nonce: string | undefined) => Promise<string>;
 
-/** Where a link to a wallet leads; the scheme does not matter to the test wallet. */
+/** Where a link to an identity wallet leads; the scheme does not matter to the test wallet. */
 function parametersOf(link: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(link.slice(link.indexOf('?') + 1)));
 }
 
-/** Reads a signed request as a wallet does: by the certificate that the client id is a hash of. */
+/** Reads a signed request as an identity wallet does: by the certificate that the client id is a hash of. */
 async function readSigned(jwt: string, clientId: string): Promise<unknown> {
   const { x5c = [], typ } = decodeProtectedHeader(jwt);
   const chain = x5c.map((each) => new X509Certificate(Buffer.from(each, 'base64')));

@@ -11,7 +11,7 @@ export interface Signer {
 /** Claims of an attestation, and its validity. Times in milliseconds. */
 interface Content {
   signer: Signer;
-  /** Of the wallet, private. */
+  /** Of the identity wallet, private. */
   holderKey: KeyObject;
   signed: number;
   validFrom: number;
@@ -85,7 +85,7 @@ const hasher = (data: string | ArrayBuffer, algorithm: string) =>
       .digest(),
   );
 
-/** The library of the wallet, with the keys that it issues and presents with. */
+/** The library of the identity wallet, with the keys that it issues and presents with. */
 export const sdJwtLibrary = (keys: { issuer?: KeyObject; holder?: KeyObject }) => {
   const signWith = (key: KeyObject) => (data: string) =>
     signEs256(key, Buffer.from(data)).toString('base64url');

@@ -27,7 +27,7 @@ const unused = (): never => {
   throw new Error('wallets do not use this');
 };
 
-/** What the library needs of the platform, for a wallet that holds `key`. */
+/** What the library needs of the platform, for an identity wallet that holds `key`. */
 const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
   crypto: {
     random: (length) => new Uint8Array(randomBytes(length)),

@@ -47,7 +47,7 @@ function authority(key: Uint8Array, name: string, now: number) {
 
 /**
  * The access certificate that the sources of the test wallet show, in PEM: it names no organisation. Its authority is not
- * in it, as wallets demand (HAIP 1.0, 5).
+ * in it, as identity wallets demand (HAIP 1.0, 5).
  */
 export function accessCertificate(key: Uint8Array, now: number) {
   const own = deriveKeyPair(key, ['test wallet', 'access']);

@@ -56,8 +56,8 @@ function has(claims: unknown, [first, ...rest]: readonly (string | null)[]): boo
   return isThere && has((claims as Record<string, unknown>)[first], rest);
 }
 
-/** The wallet side of OpenID4VP, by other libraries than the side that verifies. */
-export function createTestWallet({ issuer, clock }: Dependencies) {
+/** The identity wallet side of OpenID4VP, by other libraries than the side that verifies. */
+export function createTestIdentityWallet({ issuer, clock }: Dependencies) {
   async function present(
     credential: AskedCredential,
     instruction: Instruction,

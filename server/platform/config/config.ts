@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../../../contracts/durations.ts';
+import type { IdentityWalletSettings } from '../../../contracts/identity-wallet-sources.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
-import type { WalletSettings } from '../../../contracts/identity-wallet-sources.ts';
 import { uriFaults } from '../database/uri-options.ts';
 import { adminHostFault } from './admin-host.ts';
+import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
 import { PeerAddress } from './peer-address.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
-import { readWalletSources } from './identity-wallet-config.ts';
 
 const port = z.coerce.number().int().min(0).max(65_535);
 const startLimit = z.coerce.number().int().min(1).max(1_000_000);
@@ -24,8 +24,8 @@ const duration = z
   .transform((text) => parseDuration(text, ['ms', 's', 'm', 'h']))
   .pipe(z.number({ error: 'expected a duration such as 60s or 5m' }));
 
-type Role = 'api' | 'admin' | 'worker';
-const role: z.ZodType<Role, string> = z.string().pipe(z.enum(['api', 'admin', 'worker']));
+type ProcessRole = 'api' | 'admin' | 'worker';
+const role: z.ZodType<ProcessRole, string> = z.string().pipe(z.enum(['api', 'admin', 'worker']));
 const list = <T>(item: z.ZodType<T, string>) =>
   z
     .string()
@@ -76,6 +76,8 @@ const Environment = z.object({
   SVC_PRICE_CENTS: z.coerce.number().int().min(0).max(1_000_000).default(50),
   SVC_STARTS_PER_MINUTE: z.union([z.literal('off'), startLimit]).default(300),
   SVC_OIDC_SOURCES: z.string().optional(),
+  SVC_IDENTITY_WALLET_SOURCES: z.string().optional(),
+  /** The name before; another one for the same setting. */
   SVC_WALLET_SOURCES: z.string().optional(),
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
@@ -116,7 +118,7 @@ export interface Config {
   peer: PeerAddress | undefined;
   /** Issuer and root of all links, without a trailing slash. */
   baseUrl: string;
-  roles: ReadonlySet<Role>;
+  roles: ReadonlySet<ProcessRole>;
   mongodbUri: string | undefined;
   /** Absolute. */
   dataDir: string;
@@ -131,7 +133,7 @@ export interface Config {
   /** OpenID providers that authenticate users. */
   oidcSources: readonly OidcSettings[];
   /** European wallets that authenticate users. */
-  walletSources: readonly WalletSettings[];
+  identityWalletSources: readonly IdentityWalletSettings[];
   /** Milliseconds that verified claims hold, where not 365 days. */
   claimLifetimes: z.infer<typeof ClaimFreshness>;
   /** Who runs this installation, as the hosted pages say it. */
@@ -205,7 +207,7 @@ function sourcesOf<T>(name: string, read: () => readonly T[]): { sources: readon
 function sharedNames(...lists: readonly (readonly { name: string }[])[]): string[] {
   const names = lists.flat().map(({ name }) => name);
   const twice = names.filter((name, index) => names.indexOf(name) !== index);
-  return twice.map((name) => `SVC_WALLET_SOURCES: ${name} is the name of another source`);
+  return twice.map((name) => `SVC_IDENTITY_WALLET_SOURCES: ${name} is the name of another source`);
 }
 
 /**
@@ -218,9 +220,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const parsed = Environment.safeParse(given);
   const malformed = parsed.error?.issues.map(({ path, message }) => `${String(path[0])}: ${message}`) ?? [];
   const oidc = sourcesOf('SVC_OIDC_SOURCES', () => readOidcSources(given['SVC_OIDC_SOURCES'], given));
-  const wallets = sourcesOf('SVC_WALLET_SOURCES', () =>
-    readWalletSources(given['SVC_WALLET_SOURCES'], given),
+  const { SVC_WALLET_SOURCES: byOldName, SVC_IDENTITY_WALLET_SOURCES: identityWallets } = given;
+  const walletVariable =
+    identityWallets === undefined && byOldName ? 'SVC_WALLET_SOURCES' : 'SVC_IDENTITY_WALLET_SOURCES';
+  const wallets = sourcesOf(walletVariable, () =>
+    readIdentityWalletSources(identityWallets ?? byOldName, given),
   );
+  const twice = identityWallets !== undefined && byOldName !== undefined;
   const all = [
     ...malformed,
     ...fileFaults,
@@ -228,6 +234,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     ...exposed(given),
     ...oidc.faults,
     ...wallets.faults,
+    ...(twice ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one'] : []),
     ...sharedNames(oidc.sources, wallets.sources),
   ];
   if (!parsed.success || all.length > 0) throw new ConfigError(all);
@@ -255,7 +262,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     priceCents: env.SVC_PRICE_CENTS,
     startsPerMinute: env.SVC_STARTS_PER_MINUTE === 'off' ? undefined : env.SVC_STARTS_PER_MINUTE,
     oidcSources: oidc.sources,
-    walletSources: wallets.sources,
+    identityWalletSources: wallets.sources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,

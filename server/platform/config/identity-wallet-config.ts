@@ -1,6 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type WalletSettings, WalletSources } from '../../../contracts/identity-wallet-sources.ts';
+import {
+  type IdentityWalletSettings,
+  IdentityWalletSources,
+} from '../../../contracts/identity-wallet-sources.ts';
 import { readSourceList, SourceFault } from './source-config.ts';
 
 const isPem = (text: string) => text.includes('-----BEGIN ');
@@ -24,7 +27,7 @@ function checkCertificates(pem: string, what: string): void {
   }
 }
 
-/** Wallets refuse requests that are signed with such a certificate (HAIP 1.0, 5). */
+/** Identity wallets refuse requests that are signed with such a certificate (HAIP 1.0, 5). */
 function refuseSelfSigned(pem: string, what: string): void {
   const own = new X509Certificate(pem);
   if (own.verify(own.publicKey)) {
@@ -47,9 +50,9 @@ function checkKey(pem: string, certificates: string, what: string): void {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Given = ReturnType<typeof WalletSources.parse>[number];
+type Given = ReturnType<typeof IdentityWalletSources.parse>[number];
 
-function accessOf({ name, access }: Given, environment: Environment): WalletSettings['access'] {
+function accessOf({ name, access }: Given, environment: Environment): IdentityWalletSettings['access'] {
   if (!access) return undefined;
   const { key: given, clientId } = access;
   const certificates = pemOf(access.certificates, `${name}: access.certificates`);
@@ -63,15 +66,15 @@ function accessOf({ name, access }: Given, environment: Environment): WalletSett
 }
 
 /**
- * The wallet sources of SVC_WALLET_SOURCES: a JSON list, or the path of a file with one. Certificates and keys are
+ * The identity wallet sources of SVC_IDENTITY_WALLET_SOURCES: a JSON list, or the path of a file with one. Certificates and keys are
  * read and checked; a file of trust anchors is only checked, because it is read again while the server runs.
  * @throws SourceFault with the fault, without any secret
  */
-export function readWalletSources(
+export function readIdentityWalletSources(
   text: string | undefined,
   environment: Environment,
-): readonly WalletSettings[] {
-  return readSourceList(text, WalletSources).map((source) => {
+): readonly IdentityWalletSettings[] {
+  return readSourceList(text, IdentityWalletSources).map((source) => {
     const what = `${source.name}: trustAnchors`;
     checkCertificates(pemOf(source.trustAnchors, what), what);
     return { ...source, access: accessOf(source, environment) };

@@ -4,7 +4,7 @@ import type { StartQuery } from '../../../contracts/verification.ts';
 import { wrongKind } from '../../platform/keys/credential-kinds.ts';
 
 /** What the checks need of a client; the directory's records have it. */
-export interface Client {
+export interface StartingClient {
   _id: string;
   partnerId: string;
   keyId: string;
@@ -21,7 +21,7 @@ export interface Client {
   privacyUrl?: string;
 }
 
-export interface Partner {
+export interface StartingPartner {
   _id: string;
   name: string;
   status: 'pending' | 'active' | 'suspended';
@@ -30,8 +30,8 @@ export interface Partner {
 
 /** Everything that the verdict depends on besides the query; absent where it does not exist. */
 export interface StartFacts {
-  client?: Client | undefined;
-  partner?: Partner | undefined;
+  client?: StartingClient | undefined;
+  partner?: StartingPartner | undefined;
   key?: { status: 'active' | 'revoked' } | undefined;
   /** For storefront clients: whether an integration exchanges their codes. */
   integrated: boolean;
@@ -40,7 +40,7 @@ export interface StartFacts {
 }
 
 export type StartVerdict =
-  | { admitted: true; client: Client; source: string; scope: string[] }
+  | { admitted: true; client: StartingClient; source: string; scope: string[] }
   | { admitted: false; because: string };
 
 const refuse = (because: string): StartVerdict => ({ admitted: false, because });
@@ -58,12 +58,12 @@ function scopeFault(scope: readonly string[], permitted: readonly ClaimName[]): 
   return undefined;
 }
 
-function sourceFor({ mode, source }: Client, { sources }: StartFacts): string | undefined {
+function sourceFor({ mode, source }: StartingClient, { sources }: StartFacts): string | undefined {
   const name = source ?? (mode === 'test' ? 'sandbox' : undefined);
   return name !== undefined && sources.get(name)?.modes.includes(mode) ? name : undefined;
 }
 
-function withoutSource({ mode, source }: Client): string {
+function withoutSource({ mode, source }: StartingClient): string {
   if (mode === 'live' && (source === undefined || source === 'sandbox')) {
     return 'this live client has no verification source; the sandbox serves test clients only, so use one of those or have a source configured';
   }

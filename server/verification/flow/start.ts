@@ -8,11 +8,11 @@ import { languageAsked } from '../pages/languages.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
 import type { VerificationSource } from '../sources/source.ts';
-import { type Client, judgeStart, type Partner, type StartFacts } from './start-checks.ts';
+import { judgeStart, type StartFacts, type StartingClient, type StartingPartner } from './start-checks.ts';
 
 interface ClientWithPartner {
-  client: Client;
-  partner: Partner;
+  client: StartingClient;
+  partner: StartingPartner;
 }
 
 /** What the hosted flow needs of the partners' directory. */

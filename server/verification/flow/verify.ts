@@ -11,7 +11,7 @@ import type { VerificationSource } from '../sources/source.ts';
 
 interface Dependencies {
   findSnapshot: FindSnapshot;
-  enrol: Enrolling['enrol'];
+  enroll: Enrolling['enroll'];
   users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
   invalidate: Pick<SnapshotInvalidation, 'user'>;
   block: Block;
@@ -27,11 +27,11 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
  * blocks the enrollment, and the flow goes on: the exchange refuses it (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
-  const { findSnapshot, enrol, users, invalidate, block, isFresh, clock } = dependencies;
+  const { findSnapshot, enroll, users, invalidate, block, isFresh, clock } = dependencies;
 
   /** An operator who has unblocked the enrollment has decided otherwise. */
   async function blockDuplicate(session: Session, snapshot: Snapshot, decided: boolean): Promise<void> {
-    const enrollment = await enrol(session, snapshot);
+    const enrollment = await enroll(session, snapshot);
     if (enrollment && !(decided && enrollment.blockedAt)) await block(enrollment._id, 'duplicate_identity');
   }
 

@@ -27,7 +27,7 @@ const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wall
 );
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
 const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
-const walletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);
+const identityWalletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);
 const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
 
 /** Addresses of the assets, with `prefix` before them. */
@@ -36,8 +36,8 @@ export function assetAddresses(prefix: string) {
     style: `${prefix}/${style.name}`,
     icon: `${prefix}/${icon.name}`,
     script: `${prefix}/${script.name}`,
-    /** For the page that asks a wallet. */
-    walletScript: `${prefix}/${walletScript.name}`,
+    /** For the page that asks an identity wallet. */
+    identityWalletScript: `${prefix}/${identityWalletScript.name}`,
     /** The style sheet of a partner's colour, `#rrggbb`. */
     brandStyle: (color: string) => `${prefix}/brand/${color.slice(1)}.css`,
     logo: (id: string) => `${prefix}/logo/${id}.png`,
@@ -48,7 +48,7 @@ const forEver = 'public, max-age=31536000, immutable';
 
 /** The files that pages load, to be mounted at the prefix of their addresses. */
 export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
-  for (const { name, type, content } of [style, script, walletScript, icon]) {
+  for (const { name, type, content } of [style, script, identityWalletScript, icon]) {
     app.get(`/${name}`, async (_request, reply) =>
       reply.header('cache-control', forEver).type(type).send(content),
     );

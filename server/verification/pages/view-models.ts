@@ -153,7 +153,7 @@ const asHeader = (url: string) => url.replace(/[^\x21-\x7e]/gu, encodeURICompone
 export function refreshOf(view: View, { now, usual }: { now: number; usual: number }): string | undefined {
   if (view.kind === 'leave') return `0; url=${asHeader(view.url)}`;
   if (view.kind === 'phone-over') return undefined;
-  // A wallet's answer is verified before the browser returns.
+  // An identity wallet's answer is verified before the browser returns.
   const hasSite = view.kind === 'begin' && view.beginning.kind !== 'wallet';
   if (hasSite && isReturnUnderWay(view.session, now)) return '2';
   const { handoff } = view.session;

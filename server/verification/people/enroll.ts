@@ -20,7 +20,7 @@ export const oneTimeUserLifetimeMs = 86_400_000;
 
 interface Dependencies {
   users: Pick<UserStore, 'findOrCreate'>;
-  enrollments: Pick<EnrollmentStore, 'enrol'>;
+  enrollments: Pick<EnrollmentStore, 'enroll'>;
   sessions: Pick<SessionStore, 'markReturning'>;
   findSnapshot: FindSnapshot;
   keyring: Pick<Keyring, 'id' | 'pairwise'>;
@@ -84,25 +84,25 @@ export function createEnrolling(dependencies: Dependencies) {
    * @param known the user and the enrollment as they were read after the session had authenticated
    * @returns undefined where the user was erased
    */
-  async function enrol(session: Session, known?: Snapshot): Promise<Enrollment | undefined> {
+  async function enroll(session: Session, known?: Snapshot): Promise<Enrollment | undefined> {
     const snapshot = known ?? (await findSnapshot(session));
     if (!snapshot) return undefined;
     const wanted = enrollmentOf(session, snapshot.user);
     const { enrollment: existing } = snapshot;
     if (existing && wanted.consentedClaims.every((name) => existing.consentedClaims.includes(name)))
       return existing;
-    return enrollments.enrol(wanted, existing !== undefined);
+    return enrollments.enroll(wanted, existing !== undefined);
   }
 
   return {
-    enrol,
+    enroll,
 
     /**
      * Makes or updates the enrollment of a session. Idempotent.
      * @returns the events to publish about it
      */
     async applyToEnrollment(session: Session, known?: Snapshot): Promise<EventDraft[]> {
-      const enrollment = await enrol(session, known);
+      const enrollment = await enroll(session, known);
       if (!enrollment) return [];
       if (enrollment.firstSession === session._id) return [createdEvent(enrollment, session)];
       // Another session of this user enrolled them while this one completed.

@@ -60,7 +60,7 @@ export interface EnrollmentStore {
    * Makes the enrollment, or adds the claims consented to to the one that is there. Idempotent.
    * @param known whether there is one, as far as the caller knows
    */
-  enrol(enrollment: Enrollment, known: boolean): Promise<Enrollment>;
+  enroll(enrollment: Enrollment, known: boolean): Promise<Enrollment>;
   find(id: string): Promise<Enrollment | undefined>;
   /** Those of `ids` that are there. */
   findAll(ids: readonly string[]): Promise<Enrollment[]>;
@@ -120,7 +120,7 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
   });
 
   return {
-    async enrol(enrollment, known) {
+    async enroll(enrollment, known) {
       if (!known && (await insert(enrollment))) return enrollment;
       try {
         return await upsert(enrollment);

@@ -48,7 +48,7 @@ const ofCode = [
 const codeProjection = Object.fromEntries(ofCode.map((field) => [field, 1]));
 export type CodeSession = Pick<Session, '_id' | (typeof ofCode)[number]>;
 
-/** A code, and the wallet that pays for its exchange. */
+/** A code, and the identity wallet that pays for its exchange. */
 export interface CodeOfSession extends Pick<Session, 'partnerId' | 'mode'> {
   codeHash: string;
 }

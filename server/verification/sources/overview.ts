@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
 import { ApiError } from '../../platform/errors.ts';
-import type { WalletSource } from './identity-wallet/source.ts';
+import type { IdentityWalletSource } from './identity-wallet/source.ts';
 import type { VerificationSource } from './source.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;
-  wallets: ReadonlyMap<string, WalletSource>;
+  wallets: ReadonlyMap<string, IdentityWalletSource>;
   clock: { now(): number };
 }
 

@@ -1,7 +1,7 @@
 import type { ClaimName, Claims } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
+import type { IdentityWalletProfile } from '../../../contracts/identity-wallet-sources.ts';
 import type { FailureReason, Rehearsal } from '../../../contracts/verification.ts';
-import type { WalletProfile } from '../../../contracts/identity-wallet-sources.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 
 /** What a source may know of a session. */
@@ -24,15 +24,15 @@ export interface Choice {
   group: 'claims' | 'failures' | 'refusals';
 }
 
-/** What the browser shows first: people to choose from, or the way to the source's own site or to a wallet. */
+/** What the browser shows first: people to choose from, or the way to the source's own site or to an identity wallet. */
 export type Beginning =
   | { kind: 'people'; choices: readonly Choice[] }
   | { kind: 'provider'; label: string; url: string }
-  /** `notice`: how the last answer of the wallet went. */
+  /** `notice`: how the last answer of the identity wallet went. */
   | {
       kind: 'wallet';
       label: string;
-      profile: WalletProfile;
+      profile: IdentityWalletProfile;
       url: string;
       /** For the Digital Credentials API: the request, and what its answer is posted with. */
       digital: { token: string; request: object };

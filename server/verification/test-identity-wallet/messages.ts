@@ -5,7 +5,7 @@ import type { Language } from '../pages/languages.ts';
 export type BadAct = Exclude<Act, 'present' | 'refuse'>;
 
 /** Texts of the test wallet's page. */
-export interface TestWalletMessages {
+export interface TestIdentityWalletMessages {
   title: string;
   mode: { title: string; text: string };
   ask: string;
@@ -33,7 +33,7 @@ export class Fault extends Error {
   }
 }
 
-export const testWalletMessages: Record<Language, TestWalletMessages> = {
+export const testIdentityWalletMessages: Record<Language, TestIdentityWalletMessages> = {
   en: {
     title: 'Test wallet',
     mode: {

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Asked, readLink } from '../../identity-wallet/test-wallet/asked.ts';
 import { type HolderName, holders } from '../../identity-wallet/test-wallet/issuer.ts';
-import { acts, type createTestWallet } from '../../identity-wallet/test-wallet/wallet.ts';
+import { acts, type createTestIdentityWallet } from '../../identity-wallet/test-wallet/wallet.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { subscriberOf } from '../../platform/http/client-network.ts';
 import { assetAddresses, templates } from '../pages/assets.ts';
@@ -12,10 +12,10 @@ import { choiceAddress } from '../pages/language-choice.ts';
 import { languageNames, languages } from '../pages/languages.ts';
 import type { Responses } from '../pages/responses.ts';
 import { contentSecurityPolicy } from '../pages/security-headers.ts';
-import { Fault, testWalletMessages } from './messages.ts';
+import { Fault, testIdentityWalletMessages } from './messages.ts';
 
 interface Dependencies {
-  wallet: () => ReturnType<typeof createTestWallet>;
+  wallet: () => ReturnType<typeof createTestIdentityWallet>;
   /** The status list of the test issuer. */
   statusList: () => Promise<{ type: string; body: Uint8Array }>;
   /** Root of all links, without a trailing slash. */
@@ -37,7 +37,7 @@ const Form = z.object({
 /** Answers of one address in a minute. */
 const answersPerMinute = 60;
 
-/** Paths of our own public endpoints that wallets call: the test wallet talks to nothing else. */
+/** Paths of our own public endpoints that identity wallets call: the test wallet talks to nothing else. */
 function ownPath(uri: string, baseUrl: string): string {
   const path = uri.startsWith(`${baseUrl}/verify/wallet/`) ? uri.slice(baseUrl.length) : '';
   if (!/^\/verify\/wallet\/[a-z0-9-]+\/[A-Za-z0-9._-]+(\/request)?$/.test(path)) {
@@ -71,10 +71,10 @@ async function post(app: FastifyInstance, path: string, fields: Record<string, s
 }
 
 /**
- * A wallet with made-up people, to be mounted at `/verify/test-wallet`. It speaks to the public endpoints as any wallet
- * does, and its attestations count for sessions in test mode only.
+ * An identity wallet with made-up people, to be mounted at `/verify/test-wallet`. It speaks to the public
+ * endpoints as any other one does, and its attestations count for sessions in test mode only.
  */
-export function testWalletRoutes(
+export function testIdentityWalletRoutes(
   dependencies: Dependencies,
   { languageOf }: Pick<Responses, 'languageOf'>,
 ): FastifyPluginAsyncZod {
@@ -91,14 +91,14 @@ export function testWalletRoutes(
       style,
       icon,
       m: languages[language],
-      t: testWalletMessages[language],
+      t: testIdentityWalletMessages[language],
       languages: languageNames.map((each) => ({ ...each, href: address + each.code })),
       ...data,
     });
   }
 
   function sendFault(error: unknown, reply: FastifyReply): FastifyReply {
-    const { faults } = testWalletMessages[languageOf(reply.request, undefined)];
+    const { faults } = testIdentityWalletMessages[languageOf(reply.request, undefined)];
     const isUnreadable = error instanceof z.ZodError || error instanceof SyntaxError;
     const known = isUnreadable ? 'unreadable' : error instanceof Fault ? error.fault : undefined;
     const fault = known ? faults[known] : (error as Error).message;

@@ -23,17 +23,25 @@ const person = {
 };
 
 const read = (list: object[], more: Record<string, string> = {}) =>
-  readConfig({ SVC_WALLET_SOURCES: JSON.stringify(list), ...more }).walletSources;
+  readConfig({ SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(list), ...more }).identityWalletSources;
 
-describe('SVC_WALLET_SOURCES', () => {
+describe('SVC_IDENTITY_WALLET_SOURCES', () => {
   it('is a list of sources, each with what its profile has', () => {
-    expect(readConfig({}).walletSources).toEqual([]);
+    expect(readConfig({}).identityWalletSources).toEqual([]);
     const [first, second] = read([age, person], { EUDI_KEY: key });
     expect(first).toMatchObject({ docType: 'eu.europa.ec.av.1', scheme: 'av', modes: ['test', 'live'] });
     expect(second).toMatchObject({
       scheme: 'openid4vp',
       access: { certificates, key, clientId: 'x509_hash' },
     });
+  });
+
+  it('may have its old name SVC_WALLET_SOURCES, but not both', () => {
+    const list = JSON.stringify([age]);
+    expect(readConfig({ SVC_WALLET_SOURCES: list }).identityWalletSources).toEqual(read([age]));
+    expect(() => readConfig({ SVC_WALLET_SOURCES: '[{}]' })).toThrow('SVC_WALLET_SOURCES: ');
+    const both = { SVC_WALLET_SOURCES: list, SVC_IDENTITY_WALLET_SOURCES: list };
+    expect(() => readConfig(both)).toThrow('another name of SVC_IDENTITY_WALLET_SOURCES; set only one');
   });
 
   it.each<[string, object[], string]>([

@@ -2,12 +2,12 @@ import { authentication } from './authentication.ts';
 import { cli } from './cli.ts';
 import { flow } from './flow.ts';
 import { handOver } from './hand-over.ts';
+import { wallet } from './identity-wallet.ts';
 import { liveMode } from './live-mode.ts';
 import { money } from './money.ts';
 import type { Mutation } from './mutation.ts';
 import { roles } from './roles.ts';
 import { running } from './running.ts';
-import { wallet } from './identity-wallet.ts';
 import { webhooks } from './webhooks.ts';
 
 export const mutations: readonly Mutation[] = [

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type WalletSettings, WalletSource } from '../../../contracts/identity-wallet-sources.ts';
+import { IdentityWallet, type IdentityWalletSettings } from '../../../contracts/identity-wallet-sources.ts';
 import { createTestIssuer } from '../../../server/identity-wallet/test-wallet/issuer.ts';
-import { createWalletSource } from '../../../server/verification/sources/identity-wallet/source.ts';
+import { createIdentityWalletSource } from '../../../server/verification/sources/identity-wallet/source.ts';
 import { createSourceOverview } from '../../../server/verification/sources/overview.ts';
 import { createSandbox } from '../../../server/verification/sources/sandbox.ts';
 
@@ -12,14 +12,14 @@ const madeAt = Date.parse('2026-01-01T00:00:00Z');
 const { anchorPem } = createTestIssuer({ key: randomBytes(32), statusUri: 'https://x.test/s', now: madeAt });
 
 function overviewAt(now: number) {
-  const settings = WalletSource.parse({
+  const settings = IdentityWallet.parse({
     name: 'age-app',
     label: 'Age app',
     profile: 'eu-age-verification',
     trustAnchors: anchorPem,
-  }) as WalletSettings;
+  }) as IdentityWalletSettings;
   const clock = { now: () => now };
-  const source = createWalletSource(settings, {
+  const source = createIdentityWalletSource(settings, {
     baseUrl: 'https://verify.test',
     key: randomBytes(32),
     clock,

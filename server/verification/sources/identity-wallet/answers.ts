@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Device } from '../../../../contracts/verification.ts';
 import { destinationOfToken, type Handle } from '../../../identity-wallet/handles.ts';
 import { PresentationRefused } from '../../../identity-wallet/refused.ts';
-import type { WalletAnswer, WalletResponse } from '../../../identity-wallet/response.ts';
+import type { IdentityWalletAnswer, IdentityWalletResponse } from '../../../identity-wallet/response.ts';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
 import { sameText, sha256 } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
@@ -14,13 +14,13 @@ import { claimsAskedFor, stepOf } from '../../session/steps.ts';
 import { failed, type Session, type Transition } from '../../session/transitions.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
-import { authenticatedBy, type Proof, type WalletSource } from './source.ts';
+import { authenticatedBy, type IdentityWalletSource, type Proof } from './source.ts';
 
 /** What an answer comes to. */
-type Outcome = Extract<WalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
+type Outcome = Extract<IdentityWalletResponse, { kind: 'error' }> | ({ kind: 'proven' } & Proof);
 
 interface Dependencies {
-  sources: ReadonlyMap<string, WalletSource>;
+  sources: ReadonlyMap<string, IdentityWalletSource>;
   sessions: Pick<SessionStore, 'find'>;
   claims: ClaimStore;
   sessionAccess: SessionAccess;
@@ -32,11 +32,11 @@ interface Dependencies {
 /** Where a request that is open now belongs. */
 interface Open {
   session: Session;
-  source: WalletSource;
+  source: IdentityWalletSource;
   handle: Handle;
 }
 
-/** What the response URI answers a wallet with (OpenID4VP 1.0, 8.2). */
+/** What the response URI answers an identity wallet with (OpenID4VP 1.0, 8.2). */
 interface Answered {
   sessionId: string;
   device: Device;
@@ -69,8 +69,8 @@ const explained = (transition: Transition, note: string): Transition => ({
   entry: { ...transition.entry, note },
 });
 
-/** What wallets send, and how the browser comes back after it. */
-export function createWalletAnswers(dependencies: Dependencies) {
+/** What identity wallets send, and how the browser comes back after it. */
+export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { sources, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
   const now = () => new Date(clock.now());
   const asked = (session: Session) => ({ mode: session.mode, claims: claimsAskedFor(session) });
@@ -124,7 +124,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
 
   async function judge(
     { handle, session, source }: Open,
-    presented: Parameters<WalletSource['judge']>[2],
+    presented: Parameters<IdentityWalletSource['judge']>[2],
   ): Promise<Outcome | PresentationRefused> {
     try {
       return { kind: 'proven', ...(await source.judge(handle, asked(session), presented)) };
@@ -144,7 +144,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
    * @returns the session after it, undefined where it has changed since; nothing where another answer came first
    * @throws ApiError `invalid_request` for what is no answer to this request
    */
-  async function take(open: Open, answer: WalletAnswer) {
+  async function take(open: Open, answer: IdentityWalletAnswer) {
     if (clock.trusted?.() === false) throw unavailable(new Error('the clock is not trusted'));
     const { session, source, handle } = open;
     const response = await source.read(handle, answer);
@@ -212,7 +212,7 @@ export function createWalletAnswers(dependencies: Dependencies) {
     },
 
     /**
-     * The browser is back, with the code that only its wallet was given. Without that code a presentation is of no
+     * The browser is back, with the code that only its identity wallet was given. Without that code a presentation is of no
      * use, and with it only to the browser that asked.
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a wrong code
@@ -234,4 +234,4 @@ export function createWalletAnswers(dependencies: Dependencies) {
     },
   };
 }
-export type WalletAnswers = ReturnType<typeof createWalletAnswers>;
+export type IdentityWalletAnswers = ReturnType<typeof createIdentityWalletAnswers>;

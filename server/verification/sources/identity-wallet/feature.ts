@@ -1,5 +1,8 @@
-import type { WalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
-import { WalletSource as SourceSchema, testWalletSources } from '../../../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
+import {
+  IdentityWallet as SourceSchema,
+  testIdentityWalletSources,
+} from '../../../../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../../../identity-wallet/certificates.ts';
 import { createPresentationCheck } from '../../../identity-wallet/presentation.ts';
 import { createStatusLists, type FetchStatusList } from '../../../identity-wallet/status-list.ts';
@@ -10,12 +13,12 @@ import {
   type TestIssuer,
 } from '../../../identity-wallet/test-wallet/issuer.ts';
 import { testStatusList } from '../../../identity-wallet/test-wallet/status.ts';
-import { createTestWallet } from '../../../identity-wallet/test-wallet/wallet.ts';
+import { createTestIdentityWallet } from '../../../identity-wallet/test-wallet/wallet.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
-import { createWalletSource, type WalletSource } from './source.ts';
+import { createIdentityWalletSource, type IdentityWalletSource } from './source.ts';
 
 interface Dependencies {
-  settings: readonly WalletSettings[];
+  settings: readonly IdentityWalletSettings[];
   baseUrl: string;
   /** Identifiers of repeatable steps: keys of requests and of the test issuer follow from it. */
   key: Uint8Array;
@@ -27,11 +30,14 @@ interface Dependencies {
 const day = 86_400_000;
 
 /** Sources that partners may choose besides the configured ones. */
-export const testWalletModes = testWalletSources.map(({ name }) => ({ name, modes: ['test'] as const }));
+export const testIdentityWalletSettings = testIdentityWalletSources.map(({ name }) => ({
+  name,
+  modes: ['test'] as const,
+}));
 
-function testSettings(key: Uint8Array, now: number): WalletSettings[] {
+function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
   const access = accessCertificate(key, now);
-  return testWalletSources.map(({ name, label, profile }) => ({
+  return testIdentityWalletSources.map(({ name, label, profile }) => ({
     // Its name is reserved for this one: the schema refuses it for others.
     ...SourceSchema.parse({
       name: 'reserved',
@@ -46,8 +52,8 @@ function testSettings(key: Uint8Array, now: number): WalletSettings[] {
   }));
 }
 
-/** All sources that ask wallets, and the test wallet. */
-export function createWallets(dependencies: Dependencies) {
+/** All sources that ask identity wallets, and the test wallet. */
+export function createIdentityWallets(dependencies: Dependencies) {
   const { settings, baseUrl, key, clock, logger, fetchStatusList } = dependencies;
   const testWallet = `${baseUrl}/verify/test-wallet`;
   const statusUri = `${testWallet}/status`;
@@ -77,15 +83,15 @@ export function createWallets(dependencies: Dependencies) {
     testAnchors: () => parsePem(testIssuer().anchorPem),
     testWallet,
   };
-  const configured = settings.map((each) => createWalletSource(each, common));
+  const configured = settings.map((each) => createIdentityWalletSource(each, common));
   const builtIn = testSettings(key, clock.now()).map((each) =>
-    createWalletSource(each, common, { trustAnchors: undefined }),
+    createIdentityWalletSource(each, common, { trustAnchors: undefined }),
   );
-  const sources: readonly WalletSource[] = [...builtIn, ...configured];
+  const sources: readonly IdentityWalletSource[] = [...builtIn, ...configured];
 
   return {
     sources: new Map(sources.map((source) => [source.name, source])),
-    configured: configured as readonly WalletSource[],
-    testWallet: { wallet: () => createTestWallet({ issuer: testIssuer(), clock }), statusList },
+    configured: configured as readonly IdentityWalletSource[],
+    testWallet: { wallet: () => createTestIdentityWallet({ issuer: testIssuer(), clock }), statusList },
   };
 }

@@ -1,7 +1,7 @@
 import type { Claims } from '../../../../contracts/claims.ts';
 import type { Device } from '../../../../contracts/verification.ts';
 
-/** The code that brings the browser back from its wallet. */
+/** The code that brings the browser back from its identity wallet. */
 export interface ReturnCode {
   device: Device;
   /** SHA-256 of the response code. */
@@ -14,14 +14,14 @@ export interface Presented extends ReturnCode {
   subject?: string | undefined;
 }
 
-/** State of a wallet request, in `carried`. Removed when the user has authenticated. */
+/** State of an identity wallet request, in `carried`. Removed when the user has authenticated. */
 export interface Pending {
   /** Requests that were answered: the next one has this number. */
   number: number;
   /** How the last answer went, as its user should know. */
   notice?: 'declined' | 'trouble' | 'answered' | undefined;
   presented?: Presented | undefined;
-  /** Of a wallet that has answered with an error. */
+  /** Of an identity wallet that has answered with an error. */
   declined?: ReturnCode | undefined;
   /** Until when an answer is being judged, in milliseconds since the epoch. */
   claimedUntil?: number | undefined;

@@ -6,15 +6,18 @@ import { ApiError, generalBody } from '../../../platform/errors.ts';
 import { renderErrors } from '../../../platform/http/errors.ts';
 import { isOwnOrigin } from '../../browser/csrf.ts';
 import type { Responses } from '../../pages/responses.ts';
-import type { WalletAnswers } from './answers.ts';
+import type { IdentityWalletAnswers } from './answers.ts';
 
 const Params = z.object({ source: z.string().max(64), token: z.string().max(128) });
 const Nonce = z.object({ wallet_nonce: z.string().max(256).optional() }).nullish();
 /** A repeated field arrives as a list, and is refused where it is read. */
 const Body = z.record(z.string(), z.unknown());
 
-/** What wallets call, to be mounted at `/verify/wallet`. No cookie counts here. */
-export function walletRoutes(answers: WalletAnswers, responses: Responses): FastifyPluginAsyncZod {
+/** What identity wallets call, to be mounted at `/verify/wallet`. No cookie counts here. */
+export function identityWalletRoutes(
+  answers: IdentityWalletAnswers,
+  responses: Responses,
+): FastifyPluginAsyncZod {
   return async (app) => {
     renderErrors(app, (error: ApiError, _request, reply) => void reply.send(generalBody(error)));
 
@@ -53,10 +56,10 @@ const Digital = z.object({
   data: z.string().min(1).max(65_536),
 });
 
-/** Where a wallet sends the browser, or the page its answer; to be mounted beside the pages of a device. */
-export function walletReturnRoutes(
+/** Where an identity wallet sends the browser, or the page its answer; to be mounted beside the pages of a device. */
+export function identityWalletReturnRoutes(
   device: Device,
-  answers: WalletAnswers,
+  answers: IdentityWalletAnswers,
   responses: Responses,
 ): FastifyPluginAsyncZod {
   const { browserOf, bind, toPage, origin } = responses;

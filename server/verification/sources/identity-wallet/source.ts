@@ -1,19 +1,23 @@
 import type { Claims } from '../../../../contracts/claims.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
-import type { WalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../../identity-wallet/access.ts';
 import type { Certificate } from '../../../identity-wallet/certificates.ts';
 import { createHandles, type Handle } from '../../../identity-wallet/handles.ts';
 import type { PresentationCheck } from '../../../identity-wallet/presentation.ts';
 import { type AskedSession, type Channel, createRequests } from '../../../identity-wallet/request.ts';
-import { readResponse, type WalletAnswer, type WalletResponse } from '../../../identity-wallet/response.ts';
+import {
+  type IdentityWalletAnswer,
+  type IdentityWalletResponse,
+  readResponse,
+} from '../../../identity-wallet/response.ts';
 import { createTrust, keyIdentifiersOf } from '../../../identity-wallet/trust.ts';
 import { hmac } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
 import type { Authenticated, VerificationSource } from '../source.ts';
 import { pendingIn } from './pending.ts';
 
-export interface WalletDependencies {
+export interface Dependencies {
   baseUrl: string;
   /** Key from which requests and subjects are derived. */
   key: Uint8Array;
@@ -32,14 +36,14 @@ export interface Proof {
   subject: string | undefined;
 }
 
-/** A wallet source, with its endpoints for wallets. */
-export interface WalletSource extends VerificationSource {
-  profile: WalletSettings['profile'];
+/** An identity wallet source, with its endpoints for identity wallets. */
+export interface IdentityWalletSource extends VerificationSource {
+  profile: IdentityWalletSettings['profile'];
   tokenMatches(handle: Handle, token: string): boolean;
   /** Undefined where requests of this source are not fetched. */
   signedRequest(handle: Handle, session: AskedSession, walletNonce?: string): Promise<string | undefined>;
   /** @throws ApiError `invalid_request` for what is no answer to this request */
-  read(handle: Handle, answer: WalletAnswer): Promise<WalletResponse>;
+  read(handle: Handle, answer: IdentityWalletAnswer): Promise<IdentityWalletResponse>;
   /** @throws PresentationRefused */
   judge(
     handle: Handle,
@@ -52,12 +56,12 @@ export interface WalletSource extends VerificationSource {
   fault(now: number): string | undefined;
 }
 
-/** European wallets as a verification source, by configuration alone. */
-export function createWalletSource(
-  settings: WalletSettings,
-  dependencies: WalletDependencies,
+/** European identity wallets as a verification source, by configuration alone. */
+export function createIdentityWalletSource(
+  settings: IdentityWalletSettings,
+  dependencies: Dependencies,
   own: { trustAnchors: string | undefined } = settings,
-): WalletSource {
+): IdentityWalletSource {
   const { name, label, modes, profile } = settings;
   const { baseUrl, key, clock, logger, check, testAnchors, testWallet } = dependencies;
   const trust = createTrust({ given: own.trustAnchors, source: name, logger });
