@@ -85,8 +85,9 @@ export function createSubmit(dependencies: Dependencies) {
     browser: Entered,
     { csrf = '', input }: Submission,
   ): Promise<Submitted> {
-    const outcome = await sourceOf(session).resume(sourceSession(session, browser.language), input);
-    if (outcome.kind === 'verified') throw new Error('a source verified a user who has not authenticated');
+    const { authenticate: judge } = sourceOf(session);
+    if (!judge) throw new ApiError('invalid_request', { description: 'This page takes no form' });
+    const outcome = await judge(sourceSession(session, browser.language), input);
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
     return rotated(await authenticate({ session, browser, renewed }, outcome), { browser, renewed, csrf });

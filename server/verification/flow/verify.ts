@@ -46,8 +46,7 @@ export function createVerify(dependencies: Dependencies): Verify {
       if (user.duplicate) await blockDuplicate(session, snapshot, true);
       return verified('claims were still fresh', now);
     }
-    const outcome = await source.resume(sourceSession(session), {});
-    if (outcome.kind === 'authenticated') throw new Error(`the source ${source.name} verified nothing`);
+    const outcome = await source.verify(sourceSession(session));
     if (outcome.kind === 'failed') return failed(session, outcome.reason, now);
     // The block first: fresh claims are not verified again.
     if (outcome.duplicate) await blockDuplicate(session, snapshot, false);

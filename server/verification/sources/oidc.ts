@@ -1,11 +1,10 @@
 import * as openid from 'openid-client';
-import type { Claims } from '../../../contracts/claims.ts';
 import type { OidcSettings } from '../../../contracts/oidc-sources.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import type { AuthorizationRequest } from './authorization-request.ts';
 import { deriveClaims } from './oidc-claims.ts';
-import type { Authenticated, Failed, VerificationSource } from './source.ts';
+import { type Authenticated, type Failed, type VerificationSource, verifyCarried } from './source.ts';
 
 interface Dependencies {
   /** Root of our links, without a trailing slash. */
@@ -141,11 +140,6 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
       }
     },
 
-    async resume({ carried }) {
-      const claims = carried?.['claims'] as Claims | undefined;
-      return claims
-        ? { kind: 'verified', claims, duplicate: false }
-        : { kind: 'failed', reason: 'source_error' };
-    },
+    verify: verifyCarried,
   };
 }

@@ -86,9 +86,7 @@ export function createSandbox(): VerificationSource {
 
     begin: async () => ({ kind: 'people', choices }),
 
-    async resume(session, { person: name }) {
-      const earlier = personNamed(session.carried?.['person']);
-      if (earlier) return earlier.result;
+    async authenticate(session, { person: name }) {
       const person = personNamed(name);
       if (!person || name === undefined) {
         throw new ApiError('invalid_request', {
@@ -104,5 +102,8 @@ export function createSandbox(): VerificationSource {
       };
       return person.rehearse ? { ...authenticated, rehearse: person.rehearse } : authenticated;
     },
+
+    verify: async ({ carried }) =>
+      personNamed(carried?.['person'])?.result ?? { kind: 'failed', reason: 'source_error' },
   };
 }

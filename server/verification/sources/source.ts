@@ -71,12 +71,19 @@ export interface VerificationSource {
   /** For a source with a site of its own: judges what the browser brought back from there. */
   finish?(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<Authenticated | Failed>;
   /**
-   * Called with what the form of its own page brought; then, for a user without fresh claims, once more with no
-   * input for the verification.
+   * For a source whose page is a form: judges what the form brought.
    * @throws ApiError `invalid_request` for input that its page does not offer
    */
-  resume(
+  authenticate?(
     session: SourceSession,
     input: Readonly<Record<string, string>>,
-  ): Promise<Authenticated | Verified | Failed>;
+  ): Promise<Authenticated | Failed>;
+  /** The result for a user who has authenticated and has no fresh claims. Idempotent. */
+  verify(session: SourceSession): Promise<Verified | Failed>;
+}
+
+/** The result of a source that supplied the claims with the authentication. */
+export async function verifyCarried({ carried }: SourceSession): Promise<Verified | Failed> {
+  const claims = carried?.['claims'] as Claims | undefined;
+  return claims ? { kind: 'verified', claims, duplicate: false } : { kind: 'failed', reason: 'source_error' };
 }

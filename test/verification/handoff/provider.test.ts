@@ -59,6 +59,14 @@ async function ownLink(sessionId: string, secret: string, like: string): Promise
   return link.href;
 }
 
+it('a form with an answer is refused where the source has a site of its own, and the session goes on', async () => {
+  const computer = openBrowser(hosted);
+  await computer.start(clientId);
+  await computer.press({ decision: 'accept' });
+  expect((await computer.press({ person: 'adult' })).status).toBe(400);
+  expect((await events(computer.sessionId())).at(-1)).toBe('consented');
+});
+
 it('a computer that left for the provider before it showed the way to a phone comes back to that page', async () => {
   const { computer, sessionId, before, body } = await offered();
   const back = await computer.open(await throughProvider(before));

@@ -14,7 +14,7 @@ import {
 import { createTrust, keyIdentifiersOf } from '../../../identity-wallet/trust.ts';
 import { hmac } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
-import type { Authenticated, VerificationSource } from '../source.ts';
+import { type Authenticated, type VerificationSource, verifyCarried } from '../source.ts';
 import { pendingIn } from './pending.ts';
 
 export interface Dependencies {
@@ -92,12 +92,7 @@ export function createIdentityWalletSource(
       return { kind: 'wallet', label, profile, url, digital, notice, testWallet: test };
     },
 
-    async resume({ carried }) {
-      const claims = carried?.['claims'] as Claims | undefined;
-      return claims
-        ? { kind: 'verified', claims, duplicate: false }
-        : { kind: 'failed', reason: 'source_error' };
-    },
+    verify: verifyCarried,
 
     tokenMatches: handles.isTokenOf,
     signedRequest: requests.signed,
