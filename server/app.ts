@@ -13,6 +13,7 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keys/keyring.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
+import { pageCallerKind } from './verification/pages/caller-kind.ts';
 import type { Services } from './wiring/services.ts';
 
 interface Context {
@@ -69,6 +70,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
   await app.register(
     async (scope) => {
+      boundInFlight(scope, services.capacity, pageCallerKind);
       acceptForms(scope);
       await scope.register(services.verification.routes);
     },

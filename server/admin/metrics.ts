@@ -17,7 +17,7 @@ export interface Metrics {
   answered(answer: Answer): void;
   /** Counts a request that was refused because too many were in flight. */
   shed(caller: CallerKind): void;
-  /** Notes how many billable and OAuth requests of such callers are in flight in this process. */
+  /** Notes how many requests of such callers are in flight in this process. */
   inFlight(caller: CallerKind, count: number): void;
   /** Counts what was written or published together. */
   batch(kind: 'ledger_page' | 'events' | 'hand_over', size: number): void;
@@ -74,13 +74,13 @@ export function createMetrics({
   });
   const shedRequests = new Counter({
     name: 'svc_shed_requests_total',
-    help: 'Requests refused with 503 because too many were in flight in this process, by whether credentials were checked',
+    help: 'Requests refused with 503 because too many were in flight in this process, by who sent them',
     labelNames: ['caller'],
     registers,
   });
   const requestsInFlight = new Gauge({
     name: 'svc_requests_in_flight',
-    help: 'Billable and OAuth requests that this process is answering: at most 256 authenticated and 512 unauthenticated ones',
+    help: 'Requests that this process is answering: at most 256 authenticated and 512 unauthenticated ones of the API, 256 of users and 512 of returning users',
     labelNames: ['caller'],
     registers,
   });

@@ -45,10 +45,11 @@ import { tracedStores, tracedWebhooks } from './traced.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /**
- * Billable and OAuth requests that a process has in flight. With right credentials: about what it answers in 200 ms. For
- * the others one batched read is to be done, to find out whose they are.
+ * Requests that a process has in flight. With right credentials, and of users on the hosted pages: about what it answers in
+ * 200 ms. For unauthenticated ones one batched read is to be done, to find out whose they are. Users who come back may have
+ * to wait for their identity provider.
  */
-const mostInFlight = { authenticated: 256, unauthenticated: 512 };
+const mostInFlight = { authenticated: 256, unauthenticated: 512, user: 256, returning_user: 512 };
 
 /** What a process is made of. Everything that differs between a server, a test and a fault run is here. */
 export interface Foundation {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   admitAuthenticated,
   boundInFlight,
+  type CallerKind,
   type Capacity,
   createCapacity,
 } from '../../server/platform/http/in-flight.ts';
@@ -15,11 +16,13 @@ let url: string;
 let capacity: Capacity;
 let waiting: (() => void)[];
 let now: number;
+const kinds: Record<string, CallerKind> = { '/page': 'user', '/return': 'returning_user' };
 /** Answers that are too large for the buffers of a connection. */
 let large: number;
 const refusalDelay = 20;
 const onShed = vi.fn();
-const inFlight = { unauthenticated: 0, authenticated: 0 };
+const nobody = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
+const inFlight = { ...nobody };
 const warn = vi.fn();
 
 beforeEach(async () => {
@@ -28,9 +31,9 @@ beforeEach(async () => {
   now = 1_000_000;
   onShed.mockClear();
   warn.mockClear();
-  Object.assign(inFlight, { unauthenticated: 0, authenticated: 0 });
+  Object.assign(inFlight, nobody);
   capacity = createCapacity({
-    most: { unauthenticated: 3, authenticated: 2 },
+    most: { unauthenticated: 3, authenticated: 2, user: 2, returning_user: 1 },
     refusalDelay,
     onShed,
     onInFlight: (kind, count) => {
@@ -55,6 +58,11 @@ beforeEach(async () => {
         return 'x'.repeat(20_000_000);
       });
     });
+  });
+  await app.register(async (scope) => {
+    boundInFlight(scope, capacity, ({ routeOptions: { url } }) => kinds[url ?? '']);
+    const wait = () => new Promise((resolve) => waiting.push(() => resolve({ done: true })));
+    for (const path of ['/page', '/return', '/style']) scope.get(path, wait);
   });
   app.get('/other', async () => ({ done: true }));
   url = await app.listen({ host: '127.0.0.1', port: 0 });
@@ -162,11 +170,11 @@ describe('callers with right credentials', () => {
 
   it('go on in places of their own, which other callers cannot take', async () => {
     const first = known();
-    await expect.poll(() => inFlight).toEqual({ unauthenticated: 0, authenticated: 1 });
+    await expect.poll(() => inFlight).toEqual({ ...nobody, authenticated: 1 });
     const second = known();
-    await expect.poll(() => inFlight).toEqual({ unauthenticated: 0, authenticated: 2 });
+    await expect.poll(() => inFlight).toEqual({ ...nobody, authenticated: 2 });
     const others = [slow(), slow(), slow()];
-    await expect.poll(() => inFlight).toEqual({ unauthenticated: 3, authenticated: 2 });
+    await expect.poll(() => inFlight).toEqual({ ...nobody, unauthenticated: 3, authenticated: 2 });
     for (const finish of waiting) finish();
     expect((await Promise.all([first, second, ...others])).map(({ status }) => status)).toEqual(
       Array(5).fill(200),
@@ -178,13 +186,35 @@ describe('callers with right credentials', () => {
     await expect.poll(() => inFlight.authenticated).toBe(2);
     expect((await known()).status).toBe(503);
     expect(onShed.mock.calls.flat()).toEqual(['authenticated']);
-    expect(inFlight).toEqual({ unauthenticated: 0, authenticated: 2 });
+    expect(inFlight).toEqual({ ...nobody, authenticated: 2 });
     for (const finish of waiting) finish();
     await Promise.all(answers);
   });
 });
 
+describe('callers of another kind', () => {
+  it('have places of their own, by the route that they ask', async () => {
+    const pages = [call('/page'), call('/page')];
+    await expect.poll(() => inFlight).toEqual({ ...nobody, user: 2 });
+    expect((await call('/page')).status).toBe(503);
+    expect(onShed.mock.calls.flat()).toEqual(['user']);
+    const others = [call('/return'), slow(), call('/style'), call('/style'), call('/style')];
+    await expect.poll(() => waiting.length).toBe(7);
+    expect(inFlight).toEqual({ ...nobody, unauthenticated: 1, user: 2, returning_user: 1 });
+    for (const finish of waiting) finish();
+    const statuses = (await Promise.all([...pages, ...others])).map(({ status }) => status);
+    expect(statuses).toEqual(Array(7).fill(200));
+    await expect.poll(() => inFlight).toEqual(nobody);
+  });
+});
+
 describe('a capacity', () => {
+  it('is not stuck where users wait for their providers', () => {
+    capacity.take('returning_user');
+    now += 60_000;
+    expect(capacity.isStuck()).toBe(false);
+  });
+
   it('is stuck where all places are taken and none was given back for 10 s', () => {
     capacity.take('authenticated');
     now += 60_000;

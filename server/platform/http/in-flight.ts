@@ -3,8 +3,11 @@ import { ApiError } from '../errors.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { notePartner } from './answer-log.ts';
 
-/** Whose requests a place is for: callers whose credentials are not judged yet, or callers with right ones. */
-export type CallerKind = 'unauthenticated' | 'authenticated';
+/**
+ * Whose requests a place is for: callers whose credentials are not judged yet, callers with right ones, users of the hosted
+ * pages, and users who come back from an identity provider or a wallet. The answer to these may wait for another party.
+ */
+export type CallerKind = 'unauthenticated' | 'authenticated' | 'user' | 'returning_user';
 
 interface Settings {
   /** Most requests in flight of each kind; one more is refused. */
@@ -32,7 +35,7 @@ const overloaded = new ApiError('service_unavailable', {
 const refusalDelayMs = 250;
 /** Milliseconds between two lines in the log. */
 const logEvery = 1_000;
-/** Milliseconds. Each request is answered within 5 s, so places that are all taken for longer are lost. */
+/** Milliseconds. A request that waits for no other party is answered sooner: places that are all taken for longer are lost. */
 const stuckAfter = 10_000;
 
 /** The places of requests in flight, and who has them. */
@@ -42,14 +45,14 @@ export interface Capacity {
   giveBack(kind: CallerKind): void;
   /** Rejects after a delay with the refusal of one more request. */
   refuse(kind: CallerKind): Promise<never>;
-  /** True where all places of a kind are taken and none was given back for 10 s. */
+  /** True where all places of a kind that waits for no other party are taken, and none was given back for 10 s. */
   isStuck(): boolean;
 }
 
 export function createCapacity(settings: Settings): Capacity {
   const { most, refusalDelay = refusalDelayMs, onShed, onInFlight, logger } = settings;
   const { now = () => performance.now() } = settings;
-  const inFlight = { unauthenticated: 0, authenticated: 0 };
+  const inFlight = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
   const fullSince: Partial<Record<CallerKind, number | undefined>> = {};
   let shed = 0;
   let loggedAt = Number.NEGATIVE_INFINITY;
@@ -83,7 +86,9 @@ export function createCapacity(settings: Settings): Capacity {
     },
 
     isStuck: () =>
-      Object.values(fullSince).some((since) => since !== undefined && now() - since > stuckAfter),
+      Object.entries(fullSince).some(
+        ([kind, since]) => kind !== 'returning_user' && since !== undefined && now() - since > stuckAfter,
+      ),
   };
 }
 
@@ -113,10 +118,17 @@ function enter(one: Placed): Promise<never> | undefined {
 /**
  * Bounds the requests in flight in this scope and those below it. A request counts from when its body has arrived until
  * its answer is ready or its connection is closed. Above the bound, it is refused with 503.
+ * @param kindOf who sends a request, as far as its route tells; undefined for one that is not bounded
  */
-export function boundInFlight(scope: FastifyInstance, capacity: Capacity): void {
+export function boundInFlight(
+  scope: FastifyInstance,
+  capacity: Capacity,
+  kindOf: (request: FastifyRequest) => CallerKind | undefined = () => 'unauthenticated',
+): void {
   scope.addHook('onRequest', (request, reply, done) => {
-    const one: Placed = { capacity, kind: 'unauthenticated' };
+    const kind = kindOf(request);
+    if (!kind) return done();
+    const one: Placed = { capacity, kind };
     requests.set(request, one);
     reply.raw.once('close', () => {
       requests.delete(request);
