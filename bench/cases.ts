@@ -1,4 +1,4 @@
-import { type Crowd, partnersInCrowd } from './contenders/contender.ts';
+import { type Crowd, usualPartners } from './contenders/contender.ts';
 import type { Options, Section } from './options.ts';
 
 /** One row of the table: what is asked, and by how many callers at once. */
@@ -33,12 +33,12 @@ export function casesOf({
     ),
     {
       id: 'usual-1',
-      title: 'exchange, 200 partners at default limits, 1 caller',
+      title: `exchange, ${usualPartners} partners at default limits, 1 caller`,
       section: 'exchange',
       callers: 1,
       crowd: 'usual',
       // A partner may exchange 30 codes a minute, and rounds are a few seconds apart.
-      most: 3 * partnersInCrowd,
+      most: 3 * usualPartners,
     },
     {
       id: `crowd-${many}`,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { casesOf } from './cases.ts';
 import { measureCliStartup } from './cli-startup.ts';
 import { idleCommands } from './commands.ts';
-import { partnersInCrowd } from './contenders/contender.ts';
+import { usualPartners } from './contenders/contender.ts';
 import { startOurs } from './contenders/ours.ts';
 import { startPeers } from './contenders/peer.ts';
 import { type DatabaseServer, openDatabaseServer } from './database.ts';
@@ -48,7 +48,7 @@ async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   if (cases.length === 0) return [];
   const crowd = options.smoke ? 5 : undefined;
   const { beside } = options;
-  const common = { database, load, processes: [1], crowd, usual: crowd ?? partnersInCrowd };
+  const common = { database, load, processes: [1], crowd, usual: crowd ?? usualPartners };
   const ours = await startOurs({ ...common, name: 'ours' });
   const other = beside === undefined ? [] : [await startOurs({ ...common, name: 'beside', beside })];
   const peers = await startPeers(database);

@@ -25,6 +25,8 @@ export interface Contender {
 }
 
 export const partnersInCrowd = 200;
+/** So few that a process knows their clients from the turn before. */
+export const usualPartners = 60;
 export const redirectUri = 'https://partner.example/callback';
 export const scope = 'age_18_plus identity_verified';
 
