@@ -21,8 +21,8 @@ const kinds: Record<string, CallerKind> = { '/page': 'user', '/return': 'returni
 let large: number;
 const refusalDelay = 20;
 const onShed = vi.fn();
-const nobody = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
-const inFlight = { ...nobody };
+const none = { unauthenticated: 0, authenticated: 0, user: 0, returning_user: 0 };
+const inFlight = { ...none };
 const warn = vi.fn();
 
 beforeEach(async () => {
@@ -31,7 +31,7 @@ beforeEach(async () => {
   now = 1_000_000;
   onShed.mockClear();
   warn.mockClear();
-  Object.assign(inFlight, nobody);
+  Object.assign(inFlight, none);
   capacity = createCapacity({
     most: { unauthenticated: 3, authenticated: 2, user: 2, returning_user: 1 },
     refusalDelay,
@@ -170,11 +170,11 @@ describe('callers with right credentials', () => {
 
   it('go on in places of their own, which other callers cannot take', async () => {
     const first = known();
-    await expect.poll(() => inFlight).toEqual({ ...nobody, authenticated: 1 });
+    await expect.poll(() => inFlight).toEqual({ ...none, authenticated: 1 });
     const second = known();
-    await expect.poll(() => inFlight).toEqual({ ...nobody, authenticated: 2 });
+    await expect.poll(() => inFlight).toEqual({ ...none, authenticated: 2 });
     const others = [slow(), slow(), slow()];
-    await expect.poll(() => inFlight).toEqual({ ...nobody, unauthenticated: 3, authenticated: 2 });
+    await expect.poll(() => inFlight).toEqual({ ...none, unauthenticated: 3, authenticated: 2 });
     for (const finish of waiting) finish();
     expect((await Promise.all([first, second, ...others])).map(({ status }) => status)).toEqual(
       Array(5).fill(200),
@@ -186,7 +186,7 @@ describe('callers with right credentials', () => {
     await expect.poll(() => inFlight.authenticated).toBe(2);
     expect((await known()).status).toBe(503);
     expect(onShed.mock.calls.flat()).toEqual(['authenticated']);
-    expect(inFlight).toEqual({ ...nobody, authenticated: 2 });
+    expect(inFlight).toEqual({ ...none, authenticated: 2 });
     for (const finish of waiting) finish();
     await Promise.all(answers);
   });
@@ -195,16 +195,16 @@ describe('callers with right credentials', () => {
 describe('callers of another kind', () => {
   it('have places of their own, by the route that they ask', async () => {
     const pages = [call('/page'), call('/page')];
-    await expect.poll(() => inFlight).toEqual({ ...nobody, user: 2 });
+    await expect.poll(() => inFlight).toEqual({ ...none, user: 2 });
     expect((await call('/page')).status).toBe(503);
     expect(onShed.mock.calls.flat()).toEqual(['user']);
     const others = [call('/return'), slow(), call('/style'), call('/style'), call('/style')];
     await expect.poll(() => waiting.length).toBe(7);
-    expect(inFlight).toEqual({ ...nobody, unauthenticated: 1, user: 2, returning_user: 1 });
+    expect(inFlight).toEqual({ ...none, unauthenticated: 1, user: 2, returning_user: 1 });
     for (const finish of waiting) finish();
     const statuses = (await Promise.all([...pages, ...others])).map(({ status }) => status);
     expect(statuses).toEqual(Array(7).fill(200));
-    await expect.poll(() => inFlight).toEqual(nobody);
+    await expect.poll(() => inFlight).toEqual(none);
   });
 });
 
