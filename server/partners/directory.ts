@@ -45,13 +45,16 @@ interface Dependencies {
   clients: Pick<ClientStore, 'findAll'>;
 }
 
+/** No reader waits for a refresh: those of a quarter of a second are one read. */
+const refreshes = { ms: 250, items: 256 };
+
 export function createDirectory({ partners, keys, clients }: Dependencies): Directory {
-  const partnerCache = createDirectoryCache(
-    createGroupCommit({ run: (ids: readonly string[]) => partners.findAll(ids) }),
-  );
-  const clientCache = createDirectoryCache(
-    createGroupCommit({ run: (ids: readonly string[]) => clients.findAll(ids) }),
-  );
+  const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
+    createDirectoryCache<T>(createGroupCommit({ run: findAll }), {
+      refresh: createGroupCommit({ run: findAll, flushAfter: refreshes }),
+    });
+  const partnerCache = cacheOf(partners);
+  const clientCache = cacheOf(clients);
   async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
     const client = await clientCache.read(clientId, fresh);
     const partner = client && (await partnerCache.read(client.partnerId, fresh));

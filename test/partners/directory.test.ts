@@ -1,6 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Client } from '../../server/partners/client-store.ts';
 import { createDirectory } from '../../server/partners/directory.ts';
 import { createDirectoryCache } from '../../server/partners/directory-cache.ts';
+import type { Partner } from '../../server/partners/partner-store.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -13,7 +16,7 @@ describe('the directory cache', () => {
         loads += 1;
         return source.get(id);
       },
-      () => uptime,
+      { uptime: () => uptime },
     );
     const wait = (ms: number) => {
       uptime += ms;
@@ -25,10 +28,10 @@ describe('the directory cache', () => {
     const { source, kept, wait, loads } = memory();
     expect(await kept.read('a', false)).toBe(1);
     source.set('a', 2);
-    wait(1499);
+    wait(999);
     expect(await kept.read('a', false)).toBe(1);
     expect(loads()).toBe(1);
-    wait(501);
+    wait(1001);
     expect(await kept.read('a', false)).toBe(2);
     expect(loads()).toBe(2);
   });
@@ -37,10 +40,10 @@ describe('the directory cache', () => {
     const { source, kept, wait, loads } = memory();
     await kept.read('a', false);
     source.set('a', 2);
-    wait(1500);
+    wait(1000);
     expect(await Promise.all([kept.read('a', false), kept.read('a', false)])).toEqual([1, 1]);
     expect(loads()).toBe(2);
-    wait(1499);
+    wait(999);
     expect(await kept.read('a', false)).toBe(2);
     source.delete('a');
     wait(1);
@@ -48,12 +51,27 @@ describe('the directory cache', () => {
     expect(await kept.read('a', false)).toBeUndefined();
   });
 
+  it('refreshes by the other function, and reads for a caller by the first one', async () => {
+    let uptime = 0;
+    const asked: string[] = [];
+    const load = (name: string) => async (id: string) => {
+      asked.push(`${name} ${id}`);
+      return 1;
+    };
+    const kept = createDirectoryCache(load('load'), { refresh: load('refresh'), uptime: () => uptime });
+    await kept.read('a', false);
+    uptime = 1_000;
+    await kept.read('a', false);
+    await kept.read('a', true);
+    expect(asked).toEqual(['load a', 'refresh a', 'load a']);
+  });
+
   it('is forgotten in time where reading it early fails', async () => {
     let broken = false;
     let uptime = 0;
     const kept = createDirectoryCache<number>(
       () => (broken ? Promise.reject(new Error('database away')) : Promise.resolve(1)),
-      () => uptime,
+      { uptime: () => uptime },
     );
     await kept.read('a', false);
     broken = true;
@@ -67,10 +85,9 @@ describe('the directory cache', () => {
   function slowMemory() {
     const answers: ((value: number) => void)[] = [];
     let uptime = 0;
-    const kept = createDirectoryCache<number>(
-      () => new Promise((resolve) => answers.push(resolve)),
-      () => uptime,
-    );
+    const kept = createDirectoryCache<number>(() => new Promise((resolve) => answers.push(resolve)), {
+      uptime: () => uptime,
+    });
     const wait = (ms: number) => {
       uptime += ms;
     };
@@ -127,6 +144,27 @@ describe('the directory cache', () => {
     const next = kept.read('a', false);
     answers[1]?.(2);
     expect(await next).toBe(2);
+  });
+});
+
+describe('a directory', () => {
+  it('refreshes the clients of a quarter of a second by one read', async () => {
+    const reads: (readonly string[])[] = [];
+    const clients = {
+      findAll: async (ids: readonly string[]) => {
+        reads.push(ids);
+        return ids.map((_id) => ({ _id, partnerId: 'ptr_1' }) as Client);
+      },
+    };
+    const partners = { findAll: async (ids: readonly string[]) => ids.map((_id) => ({ _id }) as Partner) };
+    const keys = { findAll: async () => [], findByHashes: async () => [], statuses: async () => [] };
+    const directory = createDirectory({ clients, partners, keys });
+    for (const id of ['cli_1', 'cli_2', 'cli_3']) await directory.client(id);
+    expect(reads).toEqual([['cli_1'], ['cli_2'], ['cli_3']]);
+    await sleep(1_050);
+    for (const id of ['cli_1', 'cli_2', 'cli_3']) await directory.client(id);
+    expect(reads).toHaveLength(3);
+    await expect.poll(() => reads.slice(3)).toEqual([['cli_1', 'cli_2', 'cli_3']]);
   });
 });
 
