@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
 ];
 
 const root = fileURLToPath(
-  new URL(import.meta.url.includes('/dist/') ? '../../..' : '../..', import.meta.url),
+  new URL(import.meta.url.includes('/dist/') ? '../../../..' : '../../..', import.meta.url),
 );
 const programOf = (directory: string) => join(directory, 'dist/server/main.js');
 

@@ -40,7 +40,7 @@ export interface Part {
 
 const svcadmin = fileURLToPath(
   new URL(
-    import.meta.url.includes('/dist/') ? '../../../cli/bin/svcadmin.js' : '../../cli/bin/svcadmin.js',
+    import.meta.url.includes('/dist/') ? '../../../../cli/bin/svcadmin.js' : '../../../cli/bin/svcadmin.js',
     import.meta.url,
   ),
 );

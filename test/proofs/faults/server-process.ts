@@ -6,7 +6,7 @@ import type { Order, Report } from './orders.ts';
 /** The compiled program; the suite itself may run uncompiled, under the test runner. */
 const program = fileURLToPath(
   new URL(
-    import.meta.url.includes('/dist/') ? 'server.js' : '../../dist/test/proofs/faults/server.js',
+    import.meta.url.includes('/dist/') ? 'server.js' : '../../../dist/test/proofs/faults/server.js',
     import.meta.url,
   ),
 );
