@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { freePort } from '../../harness/free-port.ts';
+import { startTcpProxy } from '../../platform/tcp-proxy.ts';
 import { killPointNames } from './kill-points.ts';
 import { loadServer, type ServerProcess } from './server-process.ts';
 import type { Worker } from './worker.ts';
@@ -20,6 +23,8 @@ export interface EnvironmentSettings {
   sendsNot?: boolean;
   /** How many servers share the database; faults happen to the first. Default 1. */
   servers?: number;
+  /** Whether the others reach the private listener of the first one through a proxy. */
+  parted?: boolean;
 }
 
 const everyRole = 'api,admin,worker';
@@ -29,7 +34,7 @@ const everyRole = 'api,admin,worker';
  * address; its next process is loaded ahead, so that a start is short.
  */
 export async function openEnvironment(worker: Worker, settings: EnvironmentSettings) {
-  const { proxied = false, sendsNot = false, servers = 1 } = settings;
+  const { proxied = false, sendsNot = false, servers = 1, parted = false } = settings;
   const { name, db, direct, proxied: behindProxy } = worker.newDatabase();
   const dataDir = join(worker.dataDir, name);
   const ports = await worker.portsOf(servers);
@@ -37,8 +42,12 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
   // The issuer of all tokens: each server accepts those of the others.
   const baseUrl = `http://127.0.0.1:${first.http}`;
 
+  const listener = await freePort();
+  const link = parted ? await startTcpProxy(listener) : undefined;
   const load = (roles: string, { http, admin }: { http: number; admin: number }): ServerProcess =>
     loadServer({
+      ...(link && http === first.http && { SVC_PEER_ADDRESS: `127.0.0.1:${listener}` }),
+      ...(link && http !== first.http && { SVC_FAULT_REROUTE: `${listener}>${link.port}` }),
       SVC_FAULT: killPointNames.join(','),
       SVC_FAULT_SWEPT_EARLIER: String(productSweepsAfter - sweptAfter),
       SVC_FAULT_ATTEMPT_BUDGET: String(times.attemptBudget),
@@ -74,6 +83,8 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
     adminUrl: `http://127.0.0.1:${first.admin}`,
     /** The first server: the one that faults happen to. */
     server: () => server,
+    /** To the private listener of the first server, where the settings ask for it. */
+    link,
     /** One sweep in every process, as many times at once. */
     async sweep(times = 1): Promise<void> {
       await Promise.all([server, ...others].map((process) => process.sweep(times)));
@@ -83,6 +94,20 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
       for (let round = 0; round < 2; round += 1) {
         await Promise.all([server, ...others].map((process) => process.refresh()));
       }
+    },
+    /** The server that writes a wallet: of those that live, the one with the highest hash of process and wallet. */
+    async isWrittenByFirst(walletId: string): Promise<boolean> {
+      const living = new Set([server, ...others].map(({ pid }) => pid));
+      const listeners = await db
+        .collection<{ peer: string }>('processes')
+        .find({ peer: { $exists: true } })
+        .toArray();
+      const pidOf = (peer: string) => Number(peer.split(':').at(-2));
+      const [highest] = listeners
+        .filter(({ peer }) => living.has(pidOf(peer)))
+        .map(({ peer }) => ({ pid: pidOf(peer), weight: hash('sha256', `${peer} ${walletId}`, 'hex') }))
+        .sort((one, other) => (one.weight < other.weight ? 1 : -1));
+      return highest?.pid === server.pid;
     },
     /** Loads the next process of the first server ahead. */
     preload(): void {
@@ -100,6 +125,7 @@ export async function openEnvironment(worker: Worker, settings: EnvironmentSetti
       const all = [server, ...others, next].filter((process) => process !== undefined);
       for (const process of all) process.signal('SIGKILL');
       await Promise.all(all.map(({ ended }) => ended));
+      await link?.stop();
       await worker.databaseBack();
       await db.dropDatabase();
     },

@@ -7,8 +7,19 @@ import { createGate } from './retry.ts';
 /** What happens to the first server, to its database or to the messages between them, and where. */
 export type Fault =
   | {
-      /** `stopping server`: it is asked to stop and dies on the way. `freezes`: it stops for longer than a caller is waited for. */
-      kills: 'server' | 'database' | 'stopping server' | 'frozen server';
+      /**
+       * `stopping server`: it is asked to stop and dies on the way. `frozen server`: it stops for longer than a caller is waited
+       * for. `refusing link`, `silent link`: connections to its private listener are refused, or answered by nothing, for as
+       * long. `wrong clock`: its wall clock is set.
+       */
+      kills:
+        | 'server'
+        | 'database'
+        | 'stopping server'
+        | 'frozen server'
+        | 'refusing link'
+        | 'silent link'
+        | 'wrong clock';
       point: KillPoint;
       /** What the proxy does until then, so that the point is reached at all. */
       reachedBy?: readonly Rule[];
@@ -107,6 +118,28 @@ export async function inject(fault: Fault, environment: Environment, hit: number
         if (!injected.hasFired()) return environment.restart();
         await sleep(frozenFor);
         environment.server().signal('SIGCONT');
+      };
+      return { ...injected, recover };
+    }
+    case 'refusing link':
+    case 'silent link': {
+      const { link } = environment;
+      const { fired } = await arm({ signal: 'part' });
+      const cut = fired.then(() => (kills === 'silent link' ? link?.hang() : link?.cut()));
+      const injected = injectedFault(cut, {});
+      const recover = async () => {
+        if (!injected.hasFired()) return environment.restart();
+        await sleep(frozenFor);
+        await link?.restore();
+      };
+      return { ...injected, recover };
+    }
+    case 'wrong clock': {
+      const { fired } = await arm({ signal: 'set clock' });
+      const injected = injectedFault(fired, {});
+      const recover = async () => {
+        if (injected.hasFired()) await sleep(frozenFor);
+        await environment.restart();
       };
       return { ...injected, recover };
     }

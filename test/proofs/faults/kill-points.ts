@@ -31,22 +31,36 @@ export type Armed = {
   /** Which arrival at the point counts: 1 is the next one. */
   hit: number;
   victim?: number | undefined;
-  /** SIGSTOP freezes the process until it gets SIGCONT. */
-  signal: 'SIGKILL' | 'SIGSTOP';
+  /** SIGSTOP freezes the process until it gets SIGCONT. `part`: the suite cuts its private listener off. `set clock`: by an hour. */
+  signal: 'SIGKILL' | 'SIGSTOP' | 'part' | 'set clock';
   /** From which moment on arrivals count. */
   from: 'now' | 'SIGTERM';
 };
+
+/** Milliseconds within which the suite has cut the process off. */
+const partedWithin = 50;
 
 /**
  * The kill points of this process. Nothing happens until one is armed.
  * @param names from SVC_FAULT: the points that may be armed, none by default
  * @param report resolves when the suite knows that the fault is about to happen
+ * @param setClock sets the wall clock of this process
  */
-export function createKillPoints(names: ReadonlySet<string>, report: () => Promise<void>) {
+export function createKillPoints(
+  names: ReadonlySet<string>,
+  report: () => Promise<void>,
+  setClock: () => void,
+) {
   let armed: Armed | undefined;
   let left = 0;
 
   async function hurt({ victim, signal }: Armed): Promise<void> {
+    if (signal === 'set clock') setClock();
+    if (signal === 'set clock' || signal === 'part') {
+      await report();
+      // What follows the point meets the fault.
+      return new Promise((resolve) => setTimeout(resolve, signal === 'part' ? partedWithin : 0));
+    }
     if (victim === undefined) {
       if (signal === 'SIGSTOP') await report();
       process.kill(process.pid, signal);

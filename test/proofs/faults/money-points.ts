@@ -4,7 +4,14 @@ import type { MoneyPoint } from './money-run.ts';
 import { type Action, actionTitle, type Rule } from './proxy.ts';
 
 type Side = 'before' | 'after';
-type Killed = 'server' | 'database' | 'stopping server' | 'frozen server';
+type Killed =
+  | 'server'
+  | 'database'
+  | 'stopping server'
+  | 'frozen server'
+  | 'refusing link'
+  | 'silent link'
+  | 'wrong clock';
 
 const sides: readonly Side[] = ['before', 'after'];
 /** From the session to the answer, and the outbox after it. */
@@ -19,6 +26,9 @@ const verbs: Record<Killed, string> = {
   database: 'database dies',
   'stopping server': 'server dies as it stops',
   'frozen server': 'server freezes',
+  'refusing link': 'its private listener refuses',
+  'silent link': 'its private listener is silent',
+  'wrong clock': 'its clock is set',
 };
 
 function killing(kills: Killed, step: Step, side: Side): MoneyPoint {
@@ -38,6 +48,15 @@ const among = (servers: number, point: MoneyPoint): MoneyPoint => ({
   name: `${servers} servers: ${point.name}`,
   servers,
 });
+
+/** The points of several servers, each with this number of them. */
+export function moneyPointsAmong(servers: number): MoneyPoint[] {
+  const several = moneyPoints.filter((point) => (point.servers ?? 1) > 1);
+  const named = several.map((point) => ({ ...point, name: point.name.replace(/^\d+ servers: /, '') }));
+  return [...new Map(named.map((point) => [point.name, point])).values()].map((point) =>
+    among(servers, point),
+  );
+}
 
 const swept = (point: MoneyPoint): MoneyPoint => ({
   ...point,
@@ -80,6 +99,13 @@ const handOvers: MoneyPoint[] = [
   ...both('database', ['take-over']),
   ...both('frozen server', ['hand-over', 'take-over']),
 ].flatMap((point) => [2, 4, 8].map((servers) => among(servers, point)));
+
+/** The writer lives and writes on, but the others do not hear it, or its wall clock is an hour off. */
+const partitions: MoneyPoint[] = [
+  ...both('refusing link', ['take-over']),
+  ...both('silent link', ['take-over']),
+  ...both('wrong clock', ['take-over']),
+].map((point) => among(4, point));
 
 const inserting =
   (collection: string, text = /./) =>
@@ -186,4 +212,10 @@ const network: MoneyPoint[] = [
 ];
 
 /** All faults around an exchange, operators' commands, the outbox and the sweep. */
-export const moneyPoints: readonly MoneyPoint[] = [...deaths, ...hotWallet, ...handOvers, ...network];
+export const moneyPoints: readonly MoneyPoint[] = [
+  ...deaths,
+  ...hotWallet,
+  ...handOvers,
+  ...partitions,
+  ...network,
+];

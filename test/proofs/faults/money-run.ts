@@ -49,6 +49,14 @@ const bounds: readonly Bound[] = ['none', 'balance', 'cap'];
 const boundOf = ({ point, run }: Attempt<MoneyPoint>): Bound =>
   point.unbounded ? 'none' : (bounds[run % bounds.length] ?? 'none');
 
+/** At `take-over` the first server writes the wallet, at `hand-over` another one does. */
+function acceptedBy({ isWrittenByFirst }: Environment, { fault }: MoneyPoint) {
+  const point = 'point' in fault ? fault.point : '';
+  if (point.startsWith('take-over')) return isWrittenByFirst;
+  if (point.startsWith('hand-over')) return async (walletId: string) => !(await isWrittenByFirst(walletId));
+  return undefined;
+}
+
 /** Sends held messages on when their moment has come. */
 async function release(scenario: Scenario, fault: Fault, injected: InjectedFault): Promise<void> {
   if ('interferes' in fault && fault.release === 'after the sweep') await sweepAll(scenario, 1);
@@ -58,7 +66,7 @@ async function release(scenario: Scenario, fault: Fault, injected: InjectedFault
 /** The fault happens while clients exchange codes; afterwards each gets what is due to it. */
 async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoint>) {
   const { point, run, hit } = attempt;
-  const scenario = await openScenario(environment, boundOf(attempt));
+  const scenario = await openScenario(environment, boundOf(attempt), acceptedBy(environment, point));
   const { partner, codes } = scenario;
   const { fault, spread = usualSpread } = point;
   if (environment.publicUrls.length > 1) await environment.refresh();

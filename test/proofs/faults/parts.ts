@@ -8,8 +8,8 @@ import { runErasure } from './erasure-run.ts';
 import { flowPoints } from './flow-points.ts';
 import { runFlows } from './flow-run.ts';
 import type { Fault } from './injection.ts';
-import { moneyPoints } from './money-points.ts';
-import { runMoney } from './money-run.ts';
+import { moneyPoints, moneyPointsAmong } from './money-points.ts';
+import { type MoneyPoint, runMoney } from './money-run.ts';
 import { webhookPoints } from './webhook-points.ts';
 import { runWebhooks } from './webhook-run.ts';
 
@@ -63,6 +63,23 @@ function audit({ adminUrl, dataDir }: Environment): Promise<string[]> {
 const isProxied = (fault: Fault): boolean =>
   'interferes' in fault || 'message' in fault || fault.reachedBy !== undefined;
 
+const isParted = (fault: Fault): boolean =>
+  'kills' in fault && (fault.kills === 'refusing link' || fault.kills === 'silent link');
+
+const moneyTask = (point: MoneyPoint): Task => ({
+  name: point.name,
+  moments: point.moments,
+  environment: {
+    proxied: isProxied(point.fault),
+    servers: point.servers ?? 1,
+    ...(isParted(point.fault) && { parted: true }),
+  },
+  run: async (environment, run, hit) => {
+    const findings = await runMoney(environment, { point, run, hit });
+    return findings && { ...findings };
+  },
+});
+
 const money: Part = {
   name: 'money',
   title: 'Money',
@@ -73,15 +90,7 @@ const money: Part = {
     answers: 'answers',
     lostAnswers: 'lost answers',
   },
-  tasks: moneyPoints.map((point) => ({
-    name: point.name,
-    moments: point.moments,
-    environment: { proxied: isProxied(point.fault), servers: point.servers ?? 1 },
-    run: async (environment, run, hit) => {
-      const findings = await runMoney(environment, { point, run, hit });
-      return findings && { ...findings };
-    },
-  })),
+  tasks: moneyPoints.map(moneyTask),
   check: audit,
 };
 
@@ -160,4 +169,8 @@ const admin: Part = {
   })),
 };
 
-export const parts: readonly Part[] = [money, webhooks, flows, erasure, admin];
+/** @param servers of points with several servers, and these alone; else every point, with the servers that it names */
+export const partsOf = (servers?: number): readonly Part[] =>
+  servers === undefined
+    ? [money, webhooks, flows, erasure, admin]
+    : [{ ...money, tasks: moneyPointsAmong(servers).map(moneyTask) }];

@@ -42,13 +42,20 @@ const hourOf = (time: number): number => time - (time % 3_600_000);
 const snapshotOf = ({ environment, partner }: Pick<Scenario<Servers>, 'environment' | 'partner'>) =>
   retry(() => readSnapshot(environment.db, partner));
 
-/** A new partner who has exchanged some codes; nothing of that is unpublished when a fault is armed. */
+/**
+ * A new partner who has exchanged some codes; nothing of that is unpublished when a fault is armed.
+ * @param accepts as that of `createPartner`
+ */
 export async function openScenario<Env extends Servers>(
   environment: Env,
   bound: Bound,
+  accepts?: (walletId: string) => Promise<boolean>,
 ): Promise<Scenario<Env>> {
   const perHour = bound === 'cap' ? bounded : unlimited;
-  const partner = await createPartner(environment, { funds: fundsOf(bound), perHour });
+  const partner = await createPartner(environment, {
+    ...{ funds: fundsOf(bound), perHour },
+    ...(accepts && { accepts }),
+  });
   const all = await createCodes(environment.db, partner, { count: before + during + after });
   const { publicUrls } = environment;
   const outcomes = await exchangeAll({ publicUrls, partner }, all.slice(0, before), {

@@ -24,6 +24,7 @@ export interface ServerProcess {
   signal(signal: NodeJS.Signals): void;
   /** Resolves when the process has ended, to whether it was by SIGKILL. */
   ended: Promise<boolean>;
+  pid: number | undefined;
 }
 
 /** Loads a server with this environment; it does nothing until `start`. */
@@ -75,5 +76,6 @@ export function loadServer(env: Record<string, string>): ServerProcess {
       child.kill(signal);
     },
     ended,
+    pid: child.pid,
   };
 }

@@ -1,6 +1,7 @@
 // A program: the server of server/main.ts with its stores wrapped in kill points. SVC_FAULT names those that may be
 // armed, for instance `page:before,page:after`; the suite arms one of them. Loading and starting are two steps, so that
 // a restart is quick.
+import net from 'node:net';
 import { readConfig } from '../../../server/platform/config/config.ts';
 import { createLogger } from '../../../server/platform/telemetry/logging.ts';
 import { type RunningServer, startServer } from '../../../server/start.ts';
@@ -20,11 +21,32 @@ const milliseconds = (name: string): number => Number(process.env[name]);
 const config = readConfig(process.env);
 const logger = createLogger(config.logLevel);
 const names = new Set(process.env['SVC_FAULT']?.split(','));
-const killPoints = createKillPoints(names, () => send('fired'));
+let clockOffBy = 0;
+const killPoints = createKillPoints(
+  names,
+  () => send('fired'),
+  () => {
+    clockOffBy = 3_600_000;
+  },
+);
 let server: RunningServer | undefined;
 let maySweep = false;
 
+/** The wall clock of this process can be set, and another's private listener is reached through a proxy. */
+function prepareNetworkAndClock(): void {
+  const now = Date.now;
+  Date.now = () => now() + clockOffBy;
+  const [listener, proxy] = (process.env['SVC_FAULT_REROUTE'] ?? '').split('>').map(Number);
+  if (listener === undefined || proxy === undefined) return;
+  const { connect } = net;
+  net.connect = ((options: net.TcpNetConnectOpts, ...rest: []) => {
+    const isRerouted = typeof options === 'object' && Number(options.port) === listener;
+    return connect(isRerouted ? { ...options, port: proxy } : options, ...rest);
+  }) as typeof net.connect;
+}
+
 async function start(): Promise<void> {
+  prepareNetworkAndClock();
   watchAnswers(killPoints.at);
   watchHandOvers(killPoints.at);
   server = await startServer(config, logger, {

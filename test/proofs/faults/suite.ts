@@ -1,5 +1,5 @@
 import { type Environment, openEnvironment } from './environment.ts';
-import { type Findings, type Part, parts, type Task } from './parts.ts';
+import { type Findings, type Part, partsOf, type Task } from './parts.ts';
 import { createWorker, type Worker } from './worker.ts';
 
 /** What the runs of one point came to. */
@@ -23,12 +23,13 @@ interface Job {
 /** Runs without their fault are repeated, up to so many for each that is due. */
 const triesARun = 4;
 
-const jobs: readonly Job[] = parts.flatMap((part) =>
-  part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
-);
+const jobsOf = (servers?: number): Job[] =>
+  partsOf(servers).flatMap((part) =>
+    part.tasks.map((task) => ({ part, task, title: `${part.name}: ${task.name}` })),
+  );
 
 /** The points by their titles, which begin with the name of the part, such as `money: `. */
-export const pointTitles: readonly string[] = jobs.map(({ title }) => title);
+export const pointTitles = (servers?: number): string[] => jobsOf(servers).map(({ title }) => title);
 
 function add(row: Row, { other, ...figures }: Findings): void {
   row.runs += 1;
@@ -87,13 +88,21 @@ interface SuiteSettings {
   /** How many points are under way at once. */
   workers: number;
   isChosen: (title: string) => boolean;
+  /** Of points with several servers, and these alone; else every point is there, with the servers that it names. */
+  servers?: number | undefined;
   /** Called with each point when it is done. */
   progress?: (row: Row) => void;
 }
 
 /** Runs the chosen points. @returns a row for each, in the order of the points */
-export async function runSuite({ runs, workers, isChosen, progress }: SuiteSettings): Promise<Row[]> {
-  const chosen = jobs.filter(({ title }) => isChosen(title));
+export async function runSuite({
+  runs,
+  workers,
+  isChosen,
+  servers,
+  progress,
+}: SuiteSettings): Promise<Row[]> {
+  const chosen = jobsOf(servers).filter(({ title }) => isChosen(title));
   const rows: Row[] = [];
   const open = await Promise.all(Array.from({ length: workers }, createWorker));
   const settingsOf = ({ task }: Job) => JSON.stringify(task.environment);

@@ -1,4 +1,4 @@
-import { type Part, parts } from './parts.ts';
+import type { Part } from './parts.ts';
 import type { Row } from './suite.ts';
 
 /** How much is wrong in a row. */
@@ -37,10 +37,12 @@ function tableOf(part: Part, rows: readonly Row[]): string {
 
 /** The rows as tables, with what is wrong in words below. */
 export function report(rows: readonly Row[]): string {
-  const tables = parts.flatMap((part) => {
-    const own = rows.filter((row) => row.part === part);
-    return own.length > 0 ? [tableOf(part, own)] : [];
-  });
+  const tables = [...new Set(rows.map(({ part }) => part))].map((part) =>
+    tableOf(
+      part,
+      rows.filter((row) => row.part === part),
+    ),
+  );
   const words = rows.flatMap(({ point, other }) => [...new Set(other)].map((each) => `${point}: ${each}`));
   return [...tables, ...(words.length > 0 ? [words.join('\n')] : [])].join('\n\n');
 }
