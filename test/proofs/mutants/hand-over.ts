@@ -45,7 +45,26 @@ export const handOver = [
   ...inFile(
     'server/platform/jobs/processes.ts',
     ['billing/private-listener'],
-    [['clock.now() - silentAfterMs', 'clock.now() - 10 * silentAfterMs']],
+    [
+      ['clock.now() - silentAfterMs', 'clock.now() - 10 * silentAfterMs'],
+      ['await listeners.deleteOne({ _id: listenerId });', ''],
+    ],
   ),
-  ...inFile('server/membership.ts', ['wiring/membership'], [["!roles.has('api')", 'false']]),
+  ...inFile(
+    'server/platform/jobs/processes.ts',
+    ['platform/jobs/processes'],
+    [['{ lastSeenAt: { $gt: new Date(clock.now() - goneAfterMs) } }', '{}']],
+  ),
+  ...inFile(
+    'server/membership.ts',
+    ['wiring/membership-terms'],
+    [
+      ["!roles.has('api')", 'false'],
+      ['!everywhere.includes(peer.host)', 'true'],
+      ['!isStopping() && ', ''],
+      ['outdated() === undefined && ', ''],
+      [' && clock.trusted()', ''],
+      ['await processes.resign().catch(() => undefined);', ''],
+    ],
+  ),
 ];

@@ -1,0 +1,87 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMembership } from '../../server/membership.ts';
+import { readConfig } from '../../server/platform/config/config.ts';
+import { createLogger } from '../../server/platform/telemetry/logging.ts';
+
+/** A membership whose surroundings the test sets, and what it did to the list of processes. */
+async function membership(env: Record<string, string> = {}) {
+  const did: string[] = [];
+  const state = { stopping: false, outdated: undefined as string | undefined, trusted: true };
+  const { join, sweep, leave } = createMembership({
+    config: readConfig({ SVC_DATA_DIR: '/nowhere', SVC_PEER_ADDRESS: '127.0.0.1:0', ...env }),
+    client: { options: { hosts: [] } } as never,
+    clock: { trusted: () => state.trusted },
+    processes: {
+      join: async (address) => void did.push(`join ${address}`),
+      resign: async () => void did.push('resign'),
+    },
+    billing: {
+      handOver: {
+        refresh: async () => void did.push('refresh'),
+        routes: async () => undefined,
+      } as never,
+    },
+    logger: createLogger('silent'),
+    isStopping: () => state.stopping,
+    outdated: () => state.outdated,
+    serve: async (app, { host, port }) => {
+      await (await app).close();
+      did.push(`listen at ${host}:${port}`);
+      return 'http://127.0.0.1:7000';
+    },
+  });
+  await join();
+  onTestFinished(leave);
+  return { did, state, sweep, leave };
+}
+
+/** What one more sweep did. */
+async function swept({ did, sweep }: Awaited<ReturnType<typeof membership>>): Promise<string[]> {
+  did.length = 0;
+  await sweep();
+  return [...did];
+}
+
+describe('a process takes hand-overs', () => {
+  it('from its first heartbeat on, which it repeats, until it leaves', async () => {
+    const one = await membership();
+    expect(one.did).toEqual(['listen at 127.0.0.1:0', 'join 127.0.0.1:7000', 'refresh']);
+    expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
+    await one.leave();
+    expect(one.did.at(-1)).toBe('resign');
+  });
+
+  it('not while it stops, and still looks for the others', async () => {
+    const one = await membership();
+    one.state.stopping = true;
+    expect(await swept(one)).toEqual(['refresh']);
+  });
+
+  it('not while an upgrade was finished beside it', async () => {
+    const one = await membership();
+    one.state.outdated = 'a newer build';
+    expect(await swept(one)).toEqual(['refresh']);
+  });
+
+  it('not while its clock is not trusted, and again when it is', async () => {
+    const one = await membership();
+    one.state.trusted = false;
+    expect(await swept(one)).toEqual(['refresh']);
+    one.state.trusted = true;
+    expect(await swept(one)).toEqual(['join 127.0.0.1:7000', 'refresh']);
+  });
+
+  it('at an address of its own where it listens at all addresses', async () => {
+    const one = await membership({ SVC_PEER_ADDRESS: '0.0.0.0:8084' });
+    expect(one.did).toEqual([
+      'listen at 0.0.0.0:8084',
+      expect.stringMatching(/^join (?!0\.0\.0\.0)/),
+      'refresh',
+    ]);
+  });
+
+  it('never without the role api', async () => {
+    const one = await membership({ SVC_ROLES: 'worker' });
+    expect(one.did).toEqual(['refresh']);
+  });
+});
