@@ -49,6 +49,10 @@ export const DeliveryView = z.strictObject({
 });
 export type DeliveryView = z.infer<typeof DeliveryView>;
 
+/** A delivery as lists show it. */
+export const ListedDelivery = DeliveryView.extend({ partnerName: z.string().nullable() });
+export type ListedDelivery = z.infer<typeof ListedDelivery>;
+
 const filter = {
   partnerId: reference('partner').optional(),
   keyId: reference('apiKey').optional(),

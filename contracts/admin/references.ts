@@ -55,6 +55,14 @@ export const page = {
   after: z.string().min(1).max(128).optional(),
 };
 
+/** The fields of a page, which a count of the list does not take. */
+export const pageFields = { limit: true, after: true } as const;
+export type Unpaged<Wanted> = Omit<Wanted, keyof typeof pageFields>;
+
+/** How many records a list has. Where it is not exact, there are more: a count reads a bounded number. */
+export const Total = z.strictObject({ total: z.number().int(), exact: z.boolean() });
+export type Total = z.infer<typeof Total>;
+
 /**
  * What a search found. It looks through so many records at most; `stoppedAfter` is the last one that it looked at
  * where there are more, to go on `after`.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AuditLogEntry, ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import type { RecordRead } from '../platform/admin-api/personal-data.ts';
 import { type AdminContext, procedure, router } from '../platform/admin-api/procedures.ts';
 import { scopeOf, whoMay } from '../platform/admin-api/roles.ts';
@@ -9,7 +10,7 @@ import type { Actor, CallResult } from '../platform/database/audit-entry.ts';
 import type { Sweep } from '../platform/database/event-draft.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
-import type { AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
+import type { AuditFilter, AuditStore, NewEntry, StoredEntry } from './audit-store.ts';
 
 interface Dependencies {
   store: AuditStore;
@@ -165,7 +166,10 @@ export function viewEntry({
 }
 
 /** The entries that this operator may read. @throws ApiError `not_permitted` for the entries of another one */
-function readableBy({ id, name, role }: AdminContext['operator'], wanted: ListAuditLog): ListAuditLog {
+function readableBy<Wanted extends AuditFilter>(
+  { id, name, role }: AdminContext['operator'],
+  wanted: Wanted,
+) {
   if (scopeOf(role, 'auditLog.list') !== 'own') return wanted;
   if (wanted.actor !== undefined && wanted.actor !== id && wanted.actor !== name) {
     throw new ApiError('not_permitted', {
@@ -182,5 +186,9 @@ export function createAuditLogProcedures(store: AuditStore) {
       .input(ListAuditLog)
       .output(z.array(AuditLogEntry))
       .query(async ({ input, ctx }) => (await store.list(readableBy(ctx.operator, input))).map(viewEntry)),
+    count: procedure
+      .input(ListAuditLog.omit(pageFields))
+      .output(Total)
+      .query(({ input, ctx }) => store.count(readableBy(ctx.operator, input))),
   });
 }

@@ -1,9 +1,11 @@
 import type { Db, Document } from 'mongodb';
 import type { ListAuditLog } from '../../contracts/admin/audit-log.ts';
+import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { countThrough } from '../platform/database/look-through.ts';
 import { insertMissing } from '../platform/database/write-groups.ts';
 import { ApiError } from '../platform/errors.ts';
 
@@ -35,6 +37,16 @@ export const indexes: IndexDeclaration[] = [
 /** What a partner's money is filed under, apart by mode. */
 const walletsOf = (target: string): string[] =>
   target.startsWith('ptr_') && !target.includes(':') ? Mode.options.map((mode) => `${target}:${mode}`) : [];
+
+export type AuditFilter = Unpaged<ListAuditLog>;
+
+/** The query of a filter. */
+const conditionsOf = ({ target, actor, action, since }: AuditFilter): Document => ({
+  ...(target ? { target: { $in: [target, ...walletsOf(target)] } } : {}),
+  ...(action ? { action } : {}),
+  ...(actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {}),
+  ...(since ? { at: { $gte: new Date(since) } } : {}),
+});
 
 const outboxesAtOnce = 100;
 
@@ -81,19 +93,18 @@ export function createAuditStore(db: Db) {
     ofRequest: (requestId: string): Promise<StoredEntry[]> =>
       log.find({ requestId }).sort({ at: 1, _id: 1 }).toArray(),
 
+    count: (filter: AuditFilter): Promise<Total> =>
+      countThrough(log, { indexed: conditionsOf(filter), rest: {} }),
+
     /** Newest first. @throws ApiError `not_found` where `after` does not exist */
-    async list({ target, actor, action, since, limit, after }: ListAuditLog): Promise<StoredEntry[]> {
+    async list({ limit, after, ...filter }: ListAuditLog): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });
-      const conditions: Document[] = [
-        ...(target ? [{ target: { $in: [target, ...walletsOf(target)] } }] : []),
-        ...(action ? [{ action }] : []),
-        ...(actor ? [{ $or: [{ operatorId: actor }, { operatorName: actor }] }] : []),
-        ...(since ? [{ at: { $gte: new Date(since) } }] : []),
-        ...(last ? [{ $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] }] : []),
-      ];
+      const beyond = last && {
+        $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }],
+      };
       return log
-        .find(conditions.length > 0 ? { $and: conditions } : {})
+        .find({ $and: [conditionsOf(filter), beyond ?? {}] })
         .sort({ at: -1, _id: -1 })
         .limit(limit)
         .toArray();

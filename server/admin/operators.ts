@@ -8,6 +8,7 @@ import {
   OperatorWithToken,
   PermissionView,
 } from '../../contracts/admin/operators.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { permissions, type Role, scopeOf } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -51,8 +52,8 @@ export function createOperators({ store, clock }: Dependencies) {
       throw new ApiError('not_found', { description });
     },
 
-    list: ({ status, ...page }: ListOperators): Promise<Operator[]> =>
-      store.list({ ...(status && { status }) }, page),
+    list: ({ status, ...page }: ListOperators): Promise<Operator[]> => store.list({ status }, page),
+    count: ({ status }: Pick<ListOperators, 'status'>): Promise<Total> => store.count({ status }),
 
     /** The token becomes invalid immediately. */
     revoke(operatorId: string, actor: Actor): Promise<Operator> {
@@ -112,6 +113,10 @@ export function createOperatorProcedures(operators: Operators) {
       .input(ListOperators)
       .output(z.array(OperatorView))
       .query(async ({ input }) => (await operators.list(input)).map(viewOperator)),
+    count: procedure
+      .input(ListOperators.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => operators.count(input)),
     create: procedure
       .input(CreateOperator)
       .output(OperatorWithToken)

@@ -1,3 +1,4 @@
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import {
   FoundRequests,
   ListRefused,
@@ -79,6 +80,11 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
         const { rows, stoppedAfter } = await requests.list({ ...wanted, since: from(since), after: last });
         return { rows: rows.map(viewRequest), stoppedAfter };
       }),
+
+    count: procedure
+      .input(ListRequests.omit(pageFields))
+      .output(Total)
+      .query(({ input: { since, ...wanted } }) => requests.count({ ...wanted, since: from(since) })),
 
     refused: procedure
       .input(ListRefused)

@@ -1,7 +1,14 @@
 import type { Db, Document } from 'mongodb';
+import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListRefused, ListRequests } from '../../contracts/admin/requests.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
-import { type Found, givenFields, lookThrough, period } from '../platform/database/look-through.ts';
+import {
+  countThrough,
+  type Found,
+  givenFields,
+  lookThrough,
+  period,
+} from '../platform/database/look-through.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 
 /** One request as it is kept: who, what, how it ended. */
@@ -63,7 +70,8 @@ interface Refused {
   lastRequest: string;
 }
 
-type Wanted = Omit<ListRequests, 'after'> & { after?: RequestRecord | undefined };
+export type RequestFilter = Unpaged<ListRequests>;
+type Wanted = RequestFilter & { limit: number; after?: RequestRecord | undefined };
 
 /** `4xx` as a range, `404` as itself. */
 function statusCondition(status: string | undefined): Document {
@@ -74,7 +82,7 @@ function statusCondition(status: string | undefined): Document {
 }
 
 /** Failures are apart; a session has few requests. */
-function indexFor({ partnerId, sessionId }: Partial<Wanted>, onlyFailures: boolean): Document {
+function indexFor({ partnerId, sessionId }: RequestFilter, onlyFailures: boolean): Document {
   if (sessionId) return { sessionId: 1 };
   const order = { at: -1, _id: -1, ...(onlyFailures ? { status: 1 } : {}) };
   return partnerId ? { partnerId: 1, ...order } : order;
@@ -82,6 +90,24 @@ function indexFor({ partnerId, sessionId }: Partial<Wanted>, onlyFailures: boole
 
 /** Texts that begin so, without a regular expression made of the caller's text. */
 const beginsWith = (text: string): Document => ({ $gte: text, $lt: `${text}\u{10ffff}` });
+
+/** The conditions of a search, and the index that serves some of them. */
+function conditionsOf({ partnerId, sessionId, clientId, status, path, error, since, until }: RequestFilter) {
+  const onlyFailures = !sessionId && /^[45]/.test(status ?? '');
+  return {
+    indexed: {
+      ...givenFields({ partnerId, sessionId }),
+      ...period('at', since, until),
+      ...(onlyFailures ? failures : {}),
+    },
+    hint: indexFor({ partnerId, sessionId }, onlyFailures),
+    rest: {
+      ...givenFields({ clientId, error }),
+      ...statusCondition(status),
+      ...(path === undefined ? {} : { route: beginsWith(path) }),
+    },
+  };
+}
 
 export type RequestStore = ReturnType<typeof createRequestStore>;
 
@@ -101,26 +127,12 @@ export function createRequestStore(db: Db) {
     },
 
     /** Newest first. */
-    list(wanted: Wanted): Promise<Found<RequestRecord>> {
-      const { partnerId, sessionId, clientId, status, path, error, since, until, limit, after } = wanted;
-      const onlyFailures = !sessionId && /^[45]/.test(status ?? '');
-      return lookThrough(requests, {
-        indexed: {
-          ...givenFields({ partnerId, sessionId }),
-          ...period('at', since, until),
-          ...(onlyFailures ? failures : {}),
-        },
-        hint: indexFor({ partnerId, sessionId }, onlyFailures),
-        rest: {
-          ...givenFields({ clientId, error }),
-          ...statusCondition(status),
-          ...(path === undefined ? {} : { route: beginsWith(path) }),
-        },
-        by: 'at',
-        limit,
-        after: after && { _id: after._id, at: after.at },
-      });
+    list({ limit, after, ...wanted }: Wanted): Promise<Found<RequestRecord>> {
+      const from = after && { _id: after._id, at: after.at };
+      return lookThrough(requests, { ...conditionsOf(wanted), by: 'at', limit, after: from });
     },
+
+    count: (wanted: RequestFilter): Promise<Total> => countThrough(requests, conditionsOf(wanted)),
 
     /** Refused exchanges by partner and reason, the most frequent first. */
     async refused({

@@ -69,6 +69,13 @@ const chainOf = (walletId: string) => ({
   _id: { $gte: `${walletId}/`, $lt: `${walletId}0` },
 });
 
+const byOpening = { n: 1, walletId: 1 };
+/** The first pages of all wallets, or of those of a mode. */
+const openingsOf = (mode: Mode | undefined): Document => ({
+  n: 0,
+  ...(mode ? { walletId: { $regex: `:${mode}$` } } : {}),
+});
+
 /** A filter for these pages, which names their shards. */
 export const among = (pages: readonly Pick<LedgerPage, '_id' | 'walletId'>[]) => ({
   walletId: { $in: [...new Set(pages.map(({ walletId }) => walletId))] },
@@ -230,15 +237,18 @@ export function createLedgerStore(db: Db) {
 
     /** Ids of all wallets, or of those of a mode, in order, after `after`. */
     async walletIds({ after = '', limit, mode }: Range): Promise<string[]> {
-      const ofMode: Document = mode ? { walletId: { $regex: `:${mode}$` } } : {};
       const first = await ledger
-        .find({ $and: [{ n: 0, walletId: { $gt: after } }, ofMode] }, { projection: { walletId: 1 } })
+        .find({ $and: [openingsOf(mode), { walletId: { $gt: after } }] }, { projection: { walletId: 1 } })
         .sort({ walletId: 1 })
-        .hint({ n: 1, walletId: 1 })
+        .hint(byOpening)
         .limit(limit)
         .toArray();
       return first.map(({ walletId }) => walletId);
     },
+
+    /** How many wallets there are, or are of a mode. */
+    countWallets: (mode: Mode | undefined): Promise<number> =>
+      ledger.countDocuments(openingsOf(mode), { hint: byOpening }),
 
     /** Pages whose event or audit entry must follow, the oldest first. */
     unpublished: (before: Date, limit: number): Promise<LedgerPage[]> =>

@@ -28,6 +28,7 @@ import {
   SearchPartners,
   SetLogo,
 } from '../../contracts/admin/partners.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
 import { assertRedirectUris, type Clients } from './clients.ts';
@@ -65,6 +66,10 @@ function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'asser
       .input(ListPartners)
       .output(z.array(PartnerView))
       .query(async ({ input }) => (await partners.list(input)).map(viewPartner)),
+    count: procedure
+      .input(ListPartners.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => partners.count(input)),
     show: procedure
       .input(PartnerReference)
       .output(PartnerView)
@@ -117,6 +122,10 @@ function keyProcedures(keys: Keys) {
       .input(ListKeys)
       .output(z.array(KeyView))
       .query(async ({ input }) => (await keys.list(input)).map(viewKey)),
+    count: procedure
+      .input(ListKeys.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => keys.count(input)),
     show: procedure
       .input(KeyReference)
       .output(KeyView)
@@ -149,6 +158,10 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>) {
       .input(ListClients)
       .output(z.array(ClientView))
       .query(async ({ input }) => (await clients.list(input)).map(view)),
+    count: procedure
+      .input(ListClients.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => clients.count(input)),
     show: procedure
       .input(ClientReference)
       .output(ClientView)

@@ -4,6 +4,7 @@ import type {
   RotateClientSecret,
   UpdateClient,
 } from '../../contracts/admin/clients.ts';
+import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import { canBePositive } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -160,15 +161,11 @@ export function createClients({ store, keys, partners, clock, directory, sources
     show,
 
     list({ partnerId, keyId, mode, kind, status, ...page }: ListClients): Promise<Client[]> {
-      const filter = {
-        ...(partnerId && { partnerId }),
-        ...(keyId && { keyId }),
-        ...(mode && { mode }),
-        ...(kind && { kind }),
-        ...(status && { status }),
-      };
-      return store.list(filter, page);
+      return store.list({ partnerId, keyId, mode, kind, status }, page);
     },
+
+    count: ({ partnerId, keyId, mode, kind, status }: Unpaged<ListClients>): Promise<Total> =>
+      store.count({ partnerId, keyId, mode, kind, status }),
 
     /** Fields left out stay; null goes back to the default. */
     async update({ clientId, ...wanted }: UpdateClient, actor: Actor): Promise<Client> {

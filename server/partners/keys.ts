@@ -1,4 +1,5 @@
 import type { CreateKey, ListKeys } from '../../contracts/admin/keys.ts';
+import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
@@ -61,11 +62,11 @@ export function createKeys({ store, partners, clock }: Dependencies) {
 
     async list({ partnerId, mode, status, ...page }: ListKeys): Promise<ApiKey[]> {
       if (partnerId) await existingPartner(partnerId);
-      return store.list(
-        { ...(partnerId && { partnerId }), ...(mode && { mode }), ...(status && { status }) },
-        page,
-      );
+      return store.list({ partnerId, mode, status }, page);
     },
+
+    count: ({ partnerId, mode, status }: Unpaged<ListKeys>): Promise<Total> =>
+      store.count({ partnerId, mode, status }),
 
     /** The same id with a new secret, so that it keeps its sessions and clients. The old secret becomes invalid immediately. */
     async rotate(keyId: string, actor: Actor): Promise<FreshKey> {

@@ -1,4 +1,5 @@
 import type { ListPartners, PartnerStatus } from '../../contracts/admin/partners.ts';
+import type { Total } from '../../contracts/admin/references.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -70,8 +71,8 @@ export function createPartners({ store, clock, openWallets, directory }: Depende
       return partner;
     },
 
-    list: ({ status, ...page }: ListPartners): Promise<Partner[]> =>
-      store.list({ ...(status && { status }) }, page),
+    list: ({ status, ...page }: ListPartners): Promise<Partner[]> => store.list({ status }, page),
+    count: ({ status }: Pick<ListPartners, 'status'>): Promise<Total> => store.count({ status }),
     activate: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'active', actor),
     suspend: (partnerId: string, actor: Actor): Promise<Partner> => move(partnerId, 'suspended', actor),
   };

@@ -6,6 +6,7 @@ import {
   IntegrationWithSecret,
   ListIntegrations,
 } from '../../contracts/admin/integrations.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
@@ -38,6 +39,10 @@ export function createStorefrontProcedures(integrations: Integrations) {
         .input(ListIntegrations)
         .output(z.array(IntegrationView))
         .query(async ({ input }) => (await integrations.list(input)).map(view)),
+      count: procedure
+        .input(ListIntegrations.omit(pageFields))
+        .output(Total)
+        .query(({ input }) => integrations.count(input)),
       show: procedure
         .input(IntegrationReference)
         .output(IntegrationView)

@@ -1,4 +1,5 @@
 import type { IntegrationStatus } from '../../contracts/admin/integrations.ts';
+import type { Total } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { AuditEntry } from '../platform/database/audit-entry.ts';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
@@ -36,6 +37,9 @@ export const sealedFields: SealedField[] = [
   { collection: integrationCollection, field: 'sealedSecret', counted: true },
 ];
 
+/** Fields by their value; those that are undefined do not narrow. */
+type Filter = { [Field in keyof Integration]?: Integration[Field] | undefined };
+
 /** Records that are changed one at a time, each change with its audit entry: the partners feature has such. */
 export interface IntegrationStore {
   insert(
@@ -45,10 +49,8 @@ export interface IntegrationStore {
   find(id: string): Promise<Integration | undefined>;
   findAll(ids: readonly string[]): Promise<(Integration | undefined)[]>;
   /** Newest first. */
-  list(
-    filter: Partial<Integration>,
-    page: { limit: number; after?: string | undefined },
-  ): Promise<Integration[]>;
+  list(filter: Filter, page: { limit: number; after?: string | undefined }): Promise<Integration[]>;
+  count(filter: Filter): Promise<Total>;
   /** @throws ApiError `not_found` */
   change(
     id: string,

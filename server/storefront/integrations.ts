@@ -1,4 +1,5 @@
 import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
+import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -68,15 +69,11 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
 
     show,
 
-    list({ partnerId, clientId, mode, status, ...page }: ListIntegrations): Promise<Integration[]> {
-      const filter = {
-        ...(partnerId && { partnerId }),
-        ...(clientId && { clientId }),
-        ...(mode && { mode }),
-        ...(status && { status }),
-      };
-      return store.list(filter, page);
-    },
+    list: ({ partnerId, clientId, mode, status, ...page }: ListIntegrations): Promise<Integration[]> =>
+      store.list({ partnerId, clientId, mode, status }, page),
+
+    count: ({ partnerId, clientId, mode, status }: Unpaged<ListIntegrations>): Promise<Total> =>
+      store.count({ partnerId, clientId, mode, status }),
 
     /** The old secret becomes invalid immediately. */
     async rotateSecret(id: string, actor: Actor): Promise<FreshIntegration> {

@@ -1,3 +1,4 @@
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { FoundSessions, ListSessions } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
@@ -8,7 +9,7 @@ import type { Session } from './session/transitions.ts';
 import { viewSessionSummary } from './views.ts';
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'find' | 'list'>;
+  sessions: Pick<SessionStore, 'find' | 'list' | 'count'>;
   enrollments: Pick<EnrollmentStore, 'find'>;
   clock: { now(): number };
 }
@@ -21,7 +22,8 @@ export function createSessionListProcedures({ sessions, enrollments, clock }: De
     return session;
   }
 
-  async function ofEnrollment(enrollmentId: string) {
+  async function ofEnrollment(enrollmentId: string | undefined) {
+    if (enrollmentId === undefined) return undefined;
     const enrollment = await enrollments.find(enrollmentId);
     if (!enrollment) throw new ApiError('not_found', { description: `No enrollment ${enrollmentId}` });
     return { userId: enrollment.userId, enrollmentId };
@@ -37,10 +39,17 @@ export function createSessionListProcedures({ sessions, enrollments, clock }: De
           ...wanted,
           now: new Date(now),
           after: after === undefined ? undefined : await existing(after),
-          of: enrollmentId === undefined ? undefined : await ofEnrollment(enrollmentId),
+          of: await ofEnrollment(enrollmentId),
         });
         const view = (session: Session) => maskSubject(ctx.operator.role, viewSessionSummary(session, now));
         return { rows: rows.map(view), stoppedAfter };
       }),
+
+    count: procedure
+      .input(ListSessions.omit(pageFields))
+      .output(Total)
+      .query(async ({ input: { enrollmentId, ...wanted } }) =>
+        sessions.count({ ...wanted, now: new Date(clock.now()), of: await ofEnrollment(enrollmentId) }),
+      ),
   });
 }

@@ -6,6 +6,7 @@ import {
   ListEnrollments,
   ReadEnrollment,
 } from '../../contracts/admin/enrollments.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { SessionReference, SessionView } from '../../contracts/admin/sessions.ts';
 import { maskSubject } from '../platform/admin-api/personal-data.ts';
 import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
@@ -24,7 +25,7 @@ import type { SourceOverview } from './sources/overview.ts';
 import { type Charge, viewEnrollment, viewSession } from './views.ts';
 
 interface Dependencies {
-  sessions: Pick<SessionStore, 'find' | 'ofUser' | 'list'>;
+  sessions: Pick<SessionStore, 'find' | 'ofUser' | 'list' | 'count'>;
   enrollments: Omit<EnrollmentStore, 'block'>;
   block: Block;
   users: Pick<UserStore, 'find'>;
@@ -90,6 +91,11 @@ function enrollmentProcedures({
         await ctx.reading({ target: partnerId, modes, reason, counts: { enrollments: found.length } });
         return found.map((enrollment) => maskSubject(ctx.operator.role, viewEnrollment(enrollment)));
       }),
+
+    count: procedure
+      .input(ListEnrollments.omit({ ...pageFields, reason: true }))
+      .output(Total)
+      .query(({ input: { partnerId, sub } }) => enrollments.count({ partnerId, ...(sub ? { sub } : {}) })),
 
     show: procedure
       .input(ReadEnrollment)

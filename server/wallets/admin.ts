@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import {
   AdjustWallet,
   AuditView,
@@ -39,13 +40,14 @@ import type { WalletRepair } from './audit/repair-wallet.ts';
 import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement } from './statement.ts';
 import { viewEntryDetail, viewLimits, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
+import type { WalletList } from './wallet-list.ts';
 
 export interface WalletsAdmin {
   store: Pick<LedgerStore, 'head' | 'summary' | 'pages' | 'findEntry' | 'walletIds'>;
   audit: WalletAudit;
   repair: WalletRepair;
   manualEntries: ManualEntries;
-  listWallets: (wanted: ListWallets) => Promise<WalletListing[]>;
+  list: WalletList;
   signStatement: Sign;
   clock: Pick<Clock, 'now'>;
   /** Configured price of a billable event in cents. */
@@ -73,7 +75,7 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
 export function createWalletsProcedures(dependencies: WalletsAdmin) {
-  const { store, audit, repair, manualEntries, listWallets, signStatement, clock } = dependencies;
+  const { store, audit, repair, manualEntries, list, signStatement, clock } = dependencies;
   const { standardPrice, partners } = dependencies;
 
   /** A wallet as the last page of its ledger has it. */
@@ -105,7 +107,11 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     list: procedure
       .input(ListWallets)
       .output(z.array(WalletListing))
-      .query(({ input }) => listWallets(input)),
+      .query(({ input }) => list.list(input)),
+    count: procedure
+      .input(ListWallets.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => list.count(input)),
     show: procedure
       .input(WalletReference)
       .output(WalletView)

@@ -45,7 +45,7 @@ export function createWalletsFeature(dependencies: Dependencies) {
         clock,
       }),
       manualEntries,
-      listWallets: createWalletList({ store: stores.summaries, ledger, summaries, clock, partnerNames }),
+      list: createWalletList({ store: stores.summaries, ledger, summaries, clock, partnerNames }),
       signStatement,
       clock,
       partners,

@@ -1,3 +1,4 @@
+import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { ListWallets, WalletListing } from '../../contracts/admin/wallets.ts';
 import { Mode } from '../../contracts/identifiers.ts';
 import type { LedgerStore } from '../billing/ledger-store.ts';
@@ -8,7 +9,7 @@ import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.t
 
 interface Dependencies {
   store: Pick<WalletSummaryStore, 'below' | 'endingBefore'>;
-  ledger: Pick<LedgerStore, 'walletIds'>;
+  ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
   partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -45,19 +46,31 @@ export function createWalletList({ store, ledger, summaries, clock, partnerNames
     });
   }
 
-  return async ({ mode, below, daysLeft, ...page }: ListWallets): Promise<WalletListing[]> => {
-    if (below === undefined && daysLeft === undefined) {
-      return view(await summaries.summarise(await ledger.walletIds({ ...page, mode })));
-    }
+  /** Wallets that a limit narrows, in the order of the list. */
+  async function narrowed({ mode, below, daysLeft }: Unpaged<ListWallets>): Promise<WalletSummary[]> {
     await summaries.flush();
     const modes = mode === undefined ? Mode.options : [mode];
-    if (daysLeft === undefined) return view(pageOf(await store.below(modes, below ?? 0), page));
+    if (daysLeft === undefined) return store.below(modes, below ?? 0);
     const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-    return view(
-      pageOf(
-        ending.filter(({ balance }) => below === undefined || balance < below),
-        page,
-      ),
-    );
+    return ending.filter(({ balance }) => below === undefined || balance < below);
+  }
+
+  const isNarrowed = ({ below, daysLeft }: Unpaged<ListWallets>): boolean =>
+    below !== undefined || daysLeft !== undefined;
+
+  return {
+    async list({ limit, after, ...filter }: ListWallets): Promise<WalletListing[]> {
+      const page = { limit, after };
+      if (isNarrowed(filter)) return view(pageOf(await narrowed(filter), page));
+      return view(await summaries.summarise(await ledger.walletIds({ ...page, mode: filter.mode })));
+    },
+
+    async count(filter: Unpaged<ListWallets>): Promise<Total> {
+      const total = isNarrowed(filter)
+        ? (await narrowed(filter)).length
+        : await ledger.countWallets(filter.mode);
+      return { total, exact: true };
+    },
   };
 }
+export type WalletList = ReturnType<typeof createWalletList>;

@@ -3,6 +3,7 @@ import {
   DeliveryReference,
   DeliveryView,
   ListDeliveries,
+  ListedDelivery,
   RescheduleDelivery,
   ResendDeliveries,
   ResentDeliveries,
@@ -24,6 +25,7 @@ import {
   ListJobs,
   RescheduleJob,
 } from '../../contracts/admin/jobs.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
 import {
   Relayed,
   RelayRequest,
@@ -50,6 +52,8 @@ interface Dependencies {
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
+  /** What partners are called, by their ids. */
+  partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** How many deliveries that a filter finds are resent at a time; default: as many as the contract says. */
   resendLimit?: number;
 }
@@ -59,6 +63,7 @@ export function createWebhookProcedures({
   webhooks,
   findKey,
   subjectOf,
+  partnerNames,
   resendLimit: most = resendLimit,
 }: Dependencies) {
   const { context } = webhooks;
@@ -66,7 +71,7 @@ export function createWebhookProcedures({
   const queries = createWebhookQueries({ ...context, existing: actions.existing, subjectOf });
   return {
     events: eventProcedures(queries),
-    deliveries: deliveryProcedures(queries, actions),
+    deliveries: deliveryProcedures(queries, actions, partnerNames),
     jobs: jobProcedures(createJobs(context)),
     webhooks: senderProcedures(createRelay({ ...context, findKey }), actions),
   };
@@ -78,6 +83,10 @@ function eventProcedures(queries: WebhookQueries) {
       .input(ListEvents)
       .output(z.array(EventView))
       .query(({ input, ctx }) => queries.listEvents(input, ctx.operator.role)),
+    count: procedure
+      .input(ListEvents.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => queries.countEvents(input)),
     show: procedure
       .input(ReadEvent)
       .output(EventDetail)
@@ -103,12 +112,27 @@ function eventProcedures(queries: WebhookQueries) {
 /** The view of a delivery for operators of this role. */
 const viewFor = (role: Role) => (delivery: Delivery) => viewDelivery(visibleDelivery(role, delivery));
 
-function deliveryProcedures(queries: WebhookQueries, actions: DeliveryActions) {
+function deliveryProcedures(
+  queries: WebhookQueries,
+  actions: DeliveryActions,
+  partnerNames: Dependencies['partnerNames'],
+) {
   return router({
     list: procedure
       .input(ListDeliveries)
-      .output(z.array(DeliveryView))
-      .query(({ input, ctx }) => queries.listDeliveries(input, ctx.operator.role)),
+      .output(z.array(ListedDelivery))
+      .query(async ({ input, ctx }) => {
+        const found = await queries.listDeliveries(input, ctx.operator.role);
+        const names = await partnerNames(found.map(({ partnerId }) => partnerId));
+        return found.map((delivery) => ({
+          ...delivery,
+          partnerName: names.get(delivery.partnerId) ?? null,
+        }));
+      }),
+    count: procedure
+      .input(ListDeliveries.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => queries.countDeliveries(input)),
     show: procedure
       .input(DeliveryReference)
       .output(DeliveryView)
@@ -139,6 +163,10 @@ function jobProcedures(jobs: Jobs) {
       .input(ListJobs)
       .output(z.array(JobView))
       .query(({ input }) => jobs.list(input)),
+    count: procedure
+      .input(ListJobs.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => jobs.count(input)),
     show: procedure
       .input(JobReference)
       .output(JobDetail)

@@ -245,6 +245,7 @@ export function createServices(foundation: Foundation) {
       webhooks: createWebhookProcedures({
         webhooks,
         findKey: directory.apiKey,
+        partnerNames,
         subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
       }),
     },

@@ -80,11 +80,11 @@ async function walletsWith(wallets: readonly Steps[]) {
   const { ledger, use, summaries: store } = stores;
   const summaries = createWalletSummaries({ store, ledger, use, clock });
   await summaries.sweep.sweep();
-  const list = createWalletList({
+  const { list, count } = createWalletList({
     ...{ store, ledger, summaries, clock },
     partnerNames: async (ids) => new Map(ids.map((id) => [id, `name of ${id}`])),
   });
-  return (wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted });
+  return Object.assign((wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted }), { count });
 }
 
 const usual: readonly Steps[] = [

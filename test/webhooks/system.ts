@@ -108,7 +108,7 @@ export function adminOf(
   const operator = { id: 'opr_1', name: 'Ada', role };
   const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
   const subjectOf = async () => undefined;
-  return router(createWebhookProcedures({ webhooks: system, findKey, subjectOf, ...settings })).createCaller(
-    context,
-  );
+  const partnerNames = async () => new Map<string, string>();
+  const dependencies = { webhooks: system, findKey, subjectOf, partnerNames };
+  return router(createWebhookProcedures({ ...dependencies, ...settings })).createCaller(context);
 }

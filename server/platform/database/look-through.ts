@@ -1,7 +1,10 @@
-import type { Collection, Document } from 'mongodb';
+import type { Collection, Document, Filter } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 
 /** Records that one search reads at most. */
 const mostLookedThrough = 20_000;
+/** Records that one count reads at most. */
+const mostCounted = 100_000;
 
 /** A search of the newest records first. */
 interface Search {
@@ -35,6 +38,53 @@ export function period(by: string, since: string | undefined, until: string | un
 /** Only the given fields: a filter without those that are undefined. */
 export const givenFields = (fields: Document): Document =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** The part of a filter that an index serves, that index, and the rest. */
+type Division = Pick<Search, 'indexed' | 'rest'> & { hint?: Document };
+
+/**
+ * Divides a filter by the first index that serves one of its fields.
+ * @param fields those that name few records each, which have an index of their own, and those with an index that is
+ * sorted by `by`
+ */
+export function divideFilter(
+  filter: Document,
+  fields: { few: readonly string[]; sorted: readonly string[] },
+  by: string,
+): Division {
+  const has = (name: string): boolean => filter[name] !== undefined;
+  const few = fields.few.find(has);
+  if (few !== undefined) {
+    const { [few]: value, ...rest } = filter;
+    return { indexed: { [few]: value }, hint: { [few]: 1 }, rest };
+  }
+  const sorted = fields.sorted.find(has);
+  const { [by]: time, ...others } = filter;
+  const period = time === undefined ? {} : { [by]: time };
+  const newestFirst = { [by]: -1, _id: -1 };
+  if (sorted === undefined) return { indexed: period, hint: newestFirst, rest: others };
+  const { [sorted]: value, ...rest } = others;
+  return { indexed: { [sorted]: value, ...period }, hint: { [sorted]: 1, ...newestFirst }, rest };
+}
+
+/** Counts records, and reads a bounded number of them: 100,000 where `most` does not say otherwise. */
+export async function countThrough<Row extends Document>(
+  collection: Collection<Row>,
+  { indexed, hint, rest, most = mostCounted }: Division & Pick<Search, 'most'>,
+): Promise<Total> {
+  const options = hint ? { hint } : {};
+  const filter = indexed as Filter<Row>;
+  const read = await collection.countDocuments(filter, { ...options, limit: most + 1 });
+  const exact = read <= most;
+  if (Object.keys(rest).length === 0) return { total: Math.min(read, most), exact };
+  const [found] = await collection
+    .aggregate<{ total: number }>(
+      [{ $match: indexed }, { $limit: most }, { $match: rest }, { $count: 'total' }],
+      options,
+    )
+    .toArray();
+  return { total: found?.total ?? 0, exact };
+}
 
 /** Searches the newest records, and reads a bounded number of them. */
 export async function lookThrough<Row extends Document>(

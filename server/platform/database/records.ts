@@ -7,9 +7,11 @@ import type {
   UpdateFilter,
   WithId,
 } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import { ApiError, unavailable } from '../errors.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { IndexDeclaration } from './indexes.ts';
+import { countThrough, givenFields } from './look-through.ts';
 
 /** What every audited record holds besides its own fields. */
 export interface AuditedRecord {
@@ -37,13 +39,17 @@ export interface Page {
   after?: string | undefined;
 }
 
+/** Fields by their value; those that are undefined do not narrow. */
+export type RecordFilter<R> = { [Field in keyof R]?: R[Field] | undefined };
+
 export interface RecordStore<R extends AuditedRecord> {
   insert(record: NewRecord<R>, entry: AuditEntry): Promise<R>;
   find(id: string): Promise<R | undefined>;
   /** In the order of `ids`; undefined where there is none. One round trip. */
   findAll(ids: readonly string[]): Promise<(R | undefined)[]>;
   /** Newest first. @throws ApiError `not_found` where `after` does not exist */
-  list(filter: Partial<R>, page: Page): Promise<R[]>;
+  list(filter: RecordFilter<R>, page: Page): Promise<R[]>;
+  count(filter: RecordFilter<R>): Promise<Total>;
   /**
    * Changes one record and writes the audit entry with it, in one step. `decide` may run again after a
    * concurrent change. If it returns undefined, nothing is written.
@@ -135,7 +141,7 @@ export function createRecordStore<R extends AuditedRecord>(
     },
 
     async list(filter, { limit, after }) {
-      const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+      const wanted = givenFields(filter);
       const last = after === undefined ? undefined : await existing(after);
       const beyond = last && {
         $or: [{ createdAt: { $lt: last.createdAt } }, { createdAt: last.createdAt, _id: { $lt: last._id } }],
@@ -143,6 +149,8 @@ export function createRecordStore<R extends AuditedRecord>(
       const cursor = records.find(where({ ...wanted, ...beyond })).sort({ createdAt: -1, _id: -1 });
       return (await cursor.limit(limit).toArray()) as unknown as R[];
     },
+
+    count: (filter) => countThrough(records, { indexed: givenFields(filter), rest: {} }),
 
     change,
   };

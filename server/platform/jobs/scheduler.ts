@@ -2,7 +2,9 @@ import { hostname } from 'node:os';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
 import { type Collection, type Db, type Filter, MinKey, ObjectId } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import type { IndexDeclaration } from '../database/indexes.ts';
+import { countThrough } from '../database/look-through.ts';
 import { ApiError } from '../errors.ts';
 import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
@@ -16,6 +18,7 @@ export interface Scheduler {
   at(name: string, when: Date, key: string): Promise<void>;
   /** The next due first; `after` is the id of the last job of the page before. */
   list(page: { name?: string; limit: number; after?: string }): Promise<Job[]>;
+  count(name: string | undefined): Promise<Total>;
   show(id: string): Promise<Job | undefined>;
   /** Moves a job to another time and key; false where there is none that waits. */
   move(id: string, when: Date, key: string): Promise<boolean>;
@@ -133,6 +136,8 @@ export function createScheduler({ db, logger, processEvery }: Settings): Schedul
         .toArray();
       return found.map(readJob);
     },
+
+    count: (name) => countThrough(jobs, { indexed: { name: name ?? { $gte: new MinKey() } }, rest: {} }),
 
     async show(id) {
       const found = await jobs.findOne(byId(id));

@@ -1,4 +1,5 @@
 import type { Db, Filter, UpdateFilter } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import type { ClaimName } from '../../../contracts/claims.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Rehearsal } from '../../../contracts/verification.ts';
@@ -6,6 +7,7 @@ import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { AuditEntry } from '../../platform/database/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach } from '../../platform/database/write-groups.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -70,6 +72,7 @@ export interface EnrollmentStore {
     filter: { partnerId: string; sub?: string },
     page: { limit: number; after?: Enrollment | undefined },
   ): Promise<Enrollment[]>;
+  count(filter: { partnerId: string; sub?: string }): Promise<Total>;
   ofUser(userId: string): Promise<Enrollment[]>;
   /** Of one partner, by the subject that it knows. */
   ofSubject(sub: string): Promise<Enrollment[]>;
@@ -151,6 +154,9 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
         .limit(limit)
         .toArray();
     },
+
+    count: (filter) =>
+      countThrough(enrollments, divideFilter(filter, { few: ['sub'], sorted: ['partnerId'] }, 'createdAt')),
 
     ofUser: (userId) => enrollments.find({ userId }).sort({ createdAt: 1 }).toArray(),
 

@@ -1,10 +1,17 @@
 import type { Collection, Document, Filter } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import type { ListSessions } from '../../../contracts/admin/sessions.ts';
-import { type Found, givenFields, lookThrough, period } from '../../platform/database/look-through.ts';
+import {
+  countThrough,
+  type Found,
+  givenFields,
+  lookThrough,
+  period,
+} from '../../platform/database/look-through.ts';
 import type { Session } from './transitions.ts';
 
-/** Which sessions a list is about, and where it begins. */
-export interface SessionSearch extends Pick<ListSessions, 'limit'> {
+/** Which sessions a list is about. */
+export interface SessionFilter {
   partnerId?: string | undefined;
   clientId?: string | undefined;
   /** One enrollment of one user. */
@@ -14,11 +21,15 @@ export interface SessionSearch extends Pick<ListSessions, 'limit'> {
   since?: string | undefined;
   until?: string | undefined;
   now: Date;
+}
+
+/** With where the list begins. */
+export interface SessionSearch extends SessionFilter, Pick<ListSessions, 'limit'> {
   after?: Session | undefined;
 }
 
 /** The condition that no index serves: the last status, or the reason of a failure. */
-function inState(status: SessionSearch['status'], now: Date): Filter<Session> {
+function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
   const unfinished = { status: { $ne: 'complete' as const }, failure: { $exists: false } };
   switch (status) {
     case undefined:
@@ -38,22 +49,34 @@ function inState(status: SessionSearch['status'], now: Date): Filter<Session> {
 }
 
 /** By user where there is one: a user has few sessions. */
-function indexFor({ of, clientId, partnerId }: SessionSearch): Document {
+function indexFor({ of, clientId, partnerId }: SessionFilter): Document {
   if (of) return { userId: 1 };
   const newestFirst = { createdAt: -1, _id: -1 };
   if (clientId) return { clientId: 1, ...newestFirst };
   return partnerId ? { partnerId: 1, ...newestFirst } : newestFirst;
 }
 
-/** Sessions as operators list them, newest first. */
-export function listSessions(sessions: Collection<Session>, search: SessionSearch): Promise<Found<Session>> {
-  const { partnerId, clientId, of, mode, status, since, until, now, limit, after } = search;
-  return lookThrough(sessions, {
+/** The conditions of a search, and the index that serves some of them. */
+function conditionsOf(search: SessionFilter) {
+  const { partnerId, clientId, of, mode, status, since, until, now } = search;
+  return {
     indexed: { ...of, ...givenFields({ partnerId, clientId }), ...period('createdAt', since, until) },
     hint: indexFor(search),
     rest: { ...givenFields({ mode }), ...inState(status, now) },
+  };
+}
+
+/** Sessions as operators list them, newest first. */
+export function listSessions(sessions: Collection<Session>, search: SessionSearch): Promise<Found<Session>> {
+  const { limit, after } = search;
+  return lookThrough(sessions, {
+    ...conditionsOf(search),
     by: 'createdAt',
     limit,
     after: after && { _id: after._id, at: after.createdAt },
   });
 }
+
+/** How many sessions operators can list. */
+export const countSessions = (sessions: Collection<Session>, search: SessionFilter): Promise<Total> =>
+  countThrough(sessions, conditionsOf(search));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AnyBulkWriteOperation, Db, Filter, UpdateFilter } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import { createGroupCommit } from '../../platform/batching/group-commit.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { Found } from '../../platform/database/look-through.ts';
@@ -7,7 +8,7 @@ import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertEach, updateEach } from '../../platform/database/write-groups.ts';
 import { sameText } from '../../platform/ids.ts';
 import type { Presented } from './code.ts';
-import { listSessions, type SessionSearch } from './session-list-store.ts';
+import { countSessions, listSessions, type SessionFilter, type SessionSearch } from './session-list-store.ts';
 import { applied, type Session, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
@@ -75,6 +76,7 @@ export interface SessionStore {
   ofUser(userId: string): Promise<Session[]>;
   /** For operators, newest first. */
   list(search: SessionSearch): Promise<Found<Session>>;
+  count(filter: SessionFilter): Promise<Total>;
   /**
    * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.
    * A session that is just completing with the older data then repeats that step.
@@ -238,6 +240,7 @@ export function createSessionStore(db: Db): SessionStore {
     },
 
     list: (search) => listSessions(sessions, search),
+    count: (filter) => countSessions(sessions, filter),
 
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 

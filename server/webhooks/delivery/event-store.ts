@@ -1,5 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { StoredEvent } from './delivery.ts';
@@ -14,6 +16,9 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
+
+/** The fields of these indexes, for counts. */
+const indexed = { few: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'] };
 
 /** Ids are keyed hashes: they spread evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
@@ -37,6 +42,9 @@ export function createEventStore(db: Db) {
         .limit(page.limit)
         .toArray();
     },
+
+    count: (filter: Filter<StoredEvent>): Promise<Total> =>
+      countThrough(events, divideFilter(filter, indexed, 'createdAt')),
 
     /** What each event sends, by its id. */
     async bodies(ids: readonly string[]): Promise<Map<string, string>> {

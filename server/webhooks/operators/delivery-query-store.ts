@@ -1,11 +1,16 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { Total } from '../../../contracts/admin/references.ts';
 import type { EventName } from '../../../contracts/event-names.ts';
+import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
 import { newer, older } from '../delivery/event-store.ts';
 
 const collection = 'deliveries';
+
+/** Fields with an index, for counts. */
+const indexed = { few: ['eventId'], sorted: ['keyId', 'partnerId', 'status'] };
 
 /** What lists of events and deliveries can be narrowed by: fields by their value, and a period of time. */
 interface Narrowing {
@@ -73,6 +78,9 @@ export function createDeliveryQueryStore(db: Db) {
         .limit(page.limit)
         .toArray();
     },
+
+    count: (filter: Filter<Delivery>): Promise<Total> =>
+      countThrough(deliveries, divideFilter(filter, indexed, 'createdAt')),
 
     /** Deliveries of a key since a time, oldest first; `after` is the last delivery of the previous page. */
     since(keyId: string, since: Date, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {

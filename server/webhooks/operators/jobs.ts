@@ -1,5 +1,6 @@
 import type { NewTime } from '../../../contracts/admin/deliveries.ts';
 import type { ChangedJob, JobDetail, JobView, ListJobs } from '../../../contracts/admin/jobs.ts';
+import type { Total } from '../../../contracts/admin/references.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Scheduler } from '../../platform/jobs/scheduler.ts';
@@ -77,6 +78,8 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
       };
       return view(await scheduler.list(page));
     },
+
+    count: ({ name }: Pick<ListJobs, 'name'>): Promise<Total> => scheduler.count(name),
 
     async show(id: string): Promise<JobDetail> {
       const job = await existing(id);

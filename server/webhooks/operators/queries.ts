@@ -1,6 +1,7 @@
 import type { DeliveryView, ListDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventDetail, EventTimeline, EventView, ListEvents } from '../../../contracts/admin/events.ts';
 import type { OperatorRole } from '../../../contracts/admin/operators.ts';
+import type { Total, Unpaged } from '../../../contracts/admin/references.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { Limits } from '../delivery/concurrency-limits.ts';
@@ -22,6 +23,9 @@ interface Settings {
   /** The subject of an enrollment, whose events an index finds; undefined where the enrollment is erased. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
 }
+
+type EventFilter = Unpaged<ListEvents>;
+type DeliveryFilter = Unpaged<ListDeliveries>;
 
 export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
@@ -48,12 +52,24 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
     return event;
   }
 
+  /** By the subject of the enrollment where there is one: an index finds its events. */
+  async function eventQuery(narrowing: EventFilter) {
+    const { enrollmentId, sub } = narrowing;
+    return queryOf({ ...narrowing, sub: sub ?? (enrollmentId && (await subjectOf(enrollmentId))) });
+  }
+
+  function deliveryQuery({ status, ...narrowing }: DeliveryFilter) {
+    if (status !== 'waiting') return queryOf({ ...narrowing, status });
+    return { ...queryOf(narrowing), status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
+  }
+
   return {
+    countEvents: async (filter: EventFilter): Promise<Total> => events.count(await eventQuery(filter)),
+    countDeliveries: (filter: DeliveryFilter): Promise<Total> => history.count(deliveryQuery(filter)),
+
     async listEvents({ limit, after, ...narrowing }: ListEvents, role: OperatorRole): Promise<EventView[]> {
       const last = after === undefined ? {} : { after: await existingEvent(after) };
-      const { enrollmentId } = narrowing;
-      const sub = narrowing.sub ?? (enrollmentId && (await subjectOf(enrollmentId)));
-      const found = await events.list(queryOf({ ...narrowing, sub }), { limit, ...last });
+      const found = await events.list(await eventQuery(narrowing), { limit, ...last });
       const all = await deliveriesOf(
         found.map(({ _id }) => _id),
         role,
@@ -82,14 +98,11 @@ export function createWebhookQueries({ events, history, clock, existing, limits,
     },
 
     async listDeliveries(
-      { limit, after, status, ...narrowing }: ListDeliveries,
+      { limit, after, ...filter }: ListDeliveries,
       role: OperatorRole,
     ): Promise<DeliveryView[]> {
-      const due = { status: 'pending', nextAttemptAt: { $lte: new Date(clock.now()) } };
-      const byStatus =
-        status === 'waiting' ? { ...queryOf(narrowing), ...due } : queryOf({ ...narrowing, status });
       const last = after === undefined ? {} : { after: await existing(after) };
-      return view(await history.list(byStatus, { limit, ...last }), role);
+      return view(await history.list(deliveryQuery(filter), { limit, ...last }), role);
     },
 
     async showDelivery(id: string, role: OperatorRole): Promise<DeliveryView> {
