@@ -37,6 +37,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   #connection: Connection | undefined;
   #warned = false;
   #environment: string | undefined;
+  #reason: string | undefined;
 
   override async init(): Promise<void> {
     await super.init();
@@ -166,7 +167,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
    * @param read gets the reason of --reason, where there is one
    */
   protected async reading<V>(read: (given: { reason?: string }) => Promise<V>): Promise<V> {
-    const { reason } = this.flags as { reason?: string };
+    const { reason = this.#reason } = this.flags as { reason?: string };
     try {
       return await read(reason === undefined ? {} : { reason });
     } catch (error) {
@@ -174,7 +175,8 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
       if (code !== 'reason_required' || !isInteractive()) throw error;
       const { input } = await import('@inquirer/prompts');
       const message = 'These are data of a live user. Why do you read them? The audit log keeps it:';
-      return read({ reason: await answer(input({ message }, { output: process.stderr })) });
+      this.#reason = await answer(input({ message }, { output: process.stderr }));
+      return read({ reason: this.#reason });
     }
   }
 

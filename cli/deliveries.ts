@@ -1,4 +1,4 @@
-import type { DeliveryView } from '../contracts/admin/deliveries.ts';
+import type { DeliveryView, ListedDelivery } from '../contracts/admin/deliveries.ts';
 import type { JobDetail } from '../contracts/admin/jobs.ts';
 import { waitReasons } from '../contracts/wait-reasons.ts';
 
@@ -8,6 +8,17 @@ export const deliveryFields = ['id', 'event', 'status', 'skipped', 'nextAttemptA
 /** The status as a list shows it: an attempt that is due and not sent is no ordinary `pending`. */
 export function listedStatus({ status, waiting }: DeliveryView): string {
   return waiting === null ? status : `waiting: ${waiting}`;
+}
+
+/** A delivery as a list shows it. `lastStatus`: of the last answer, or the error where there was none. */
+export function listedDelivery({ attempts, ...delivery }: ListedDelivery) {
+  const last = attempts.at(-1);
+  return {
+    ...delivery,
+    status: listedStatus({ attempts, ...delivery }),
+    attempts: attempts.length,
+    lastStatus: last?.status ?? last?.error ?? null,
+  };
 }
 
 /** One sentence for each reason why a delivery of the list waits. */

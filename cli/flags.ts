@@ -14,10 +14,46 @@ export const modeFilter = eitherMode({ description: 'only test or only live' });
 /** Where money is moved, leaving it out must not decide. */
 export const modeRequired = eitherMode({ description: 'test or live', required: true });
 
+/** Of every list. */
+export const listFlags = {
+  count: Flags.boolean({ description: 'only the number of records' }),
+  columns: Flags.string({
+    description: 'only these columns, by their names in --json',
+    helpValue: 'id,status',
+    exclusive: ['json'],
+  }),
+  csv: Flags.boolean({
+    description: 'as CSV, amounts as decimal numbers, times in UTC',
+    exclusive: ['json'],
+  }),
+};
+
+/** Of lists that the server gives in pages. */
 export const pageFlags = {
   limit: Flags.integer({ description: 'maximum number of records', default: 50, min: 1, max: 500 }),
   after: Flags.string({ description: 'only records after the one with this id', aliases: ['cursor'] }),
+  all: Flags.boolean({ description: 'all records, however many', exclusive: ['limit'] }),
+  ...listFlags,
 };
+
+/** `Created at`, `created_at` and `createdAt` are one column. */
+const columnKey = (name: string): string => name.replace(/[\s_-]/g, '').toLowerCase();
+
+/**
+ * The names of the columns that a person asks for.
+ * @param isKnown whether `known` has all of them: a list without rows shows only some
+ * @throws CommandError for a column that the list does not have
+ */
+export function requestedColumns(text: string, known: readonly string[], isKnown: boolean): string[] {
+  const byKey = new Map(known.map((name) => [columnKey(name), name]));
+  const asked = text.split(',').map((name) => name.trim());
+  return asked.flatMap((name) => {
+    const found = byKey.get(columnKey(name));
+    if (found !== undefined) return [found];
+    if (!isKnown) return [name];
+    throw usageError(`${name} is not a column of this list`, `Its columns: ${known.join(' ')}`);
+  });
+}
 
 /** Of every command that shows personal data. */
 export const readReason = Flags.string({

@@ -2,10 +2,12 @@ import { formatCents } from '../amounts.ts';
 
 /** Names of fields that hold cents. */
 const moneyFields = new Set([
-  ...['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay'],
+  ...['amount', 'balance', 'balanceAfter', 'balanceBefore', 'spentPerDay', 'below'],
   // Prices, by what is billed.
   ...['token', 'storefront', 'checkbox'],
 ]);
+/** Whether a field holds cents. */
+export const isMoney = (name: string): boolean => moneyFields.has(name);
 const dateTimes = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const two = (part: number): string => String(part).padStart(2, '0');
 
@@ -42,7 +44,7 @@ export const plain = (name: string): string => name.replace(/([A-Z])/g, ' $1').t
 /** A value as a person reads it: times local, money in dollars, nothing as `-`. */
 export function formatValue(name: string, value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
-  if (typeof value === 'number') return moneyFields.has(name) ? formatCents(value) : String(value);
+  if (typeof value === 'number') return isMoney(name) ? formatCents(value) : String(value);
   if (typeof value === 'string') return localTimes(harmless(value));
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map((item) => formatValue(name, item)).join(' ') || '-';

@@ -1,16 +1,18 @@
 import { formatValue, label } from './format.ts';
 import { type Column, fitColumns, renderTable } from './table.ts';
 
-/** `ptr_…` and the like, also with a mode, and ids of jobs: never cut, so that they can be copied. */
-const identifier = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}(:(test|live))?$|^[0-9a-f]{24}$/;
+/** `ptr_…` and the like, also with a mode, ids of jobs, and subjects: never cut, so that they can be copied. */
+const identifier = /^(rev_)?[a-z]{3}_[0-9A-Za-z]{22}(:\w+)?$|^[0-9a-f]{24}$|^[\w-]{43}$/;
+/** Columns of identifiers, whatever these look like. */
+const named = /^(id|sub|target|lastRequest)$|Id$/;
 const time = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{2}:\d{2}$/;
 const number = /^-?[\d,]+(\.\d+)?$/;
 const dottedName = /^[a-z]\w*(\.\w+)+(: \w+)?$/i;
 
-function columnOf(name: string, cells: readonly string[]): Column {
+function columnOf(name: string, cells: readonly string[]): Omit<Column, 'heading'> {
   return {
-    heading: label(name),
-    whole: cells.some((cell) => identifier.test(cell) || time.test(cell) || number.test(cell)),
+    whole:
+      named.test(name) || cells.some((cell) => identifier.test(cell) || time.test(cell) || number.test(cell)),
     dotted: cells.some((cell) => dottedName.test(cell)),
   };
 }
@@ -35,12 +37,14 @@ export function renderListing<V extends object>(
   { columns, drop, width }: Shape<V>,
 ): Listing {
   const cells = values.map((value) => columns.map((name) => formatValue(name, value[name])));
-  const all = columns.map((name, index) =>
-    columnOf(
+  const all = columns.map((name, index) => ({
+    // A program gets the names that --columns takes.
+    heading: width === undefined ? name : label(name),
+    ...columnOf(
       name,
       cells.map((row) => row[index] ?? ''),
     ),
-  );
+  }));
   if (width === undefined) return { lines: renderTable(all, cells), leftOut: [] };
   const isEmpty = (index: number): boolean => cells.every((row) => row[index] === '-');
   const empty = columns.flatMap((_, index) => (index > 0 && isEmpty(index) ? [index] : []));

@@ -102,11 +102,11 @@ export function renderFields(fields: readonly (readonly [string, string])[]): st
 
 /**
  * A table of `width` characters with its headings; where its columns do not fit, each row becomes a block of lines.
- * Without a width (piped), rows are tab-separated and have no heading.
+ * Without a width (piped), headings and rows are tab-separated.
  */
 export function renderTable(columns: readonly Column[], rows: Rows, width?: number): string[] {
-  if (width === undefined) return rows.map((row) => row.join('\t'));
   const headings = columns.map(({ heading }) => heading);
+  if (width === undefined) return [headings, ...rows].map((row) => row.join('\t'));
   const widths = narrow(columns, naturalWidths(columns, rows), width);
   if (!widths) {
     const blocks = rows.map((row) =>

@@ -59,10 +59,12 @@ describe('partners', () => {
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
   });
 
-  it('are tab-separated when piped', async () => {
+  it('are tab-separated below the names of the columns when piped', async () => {
     const { id } = await create();
     const { stdout } = await svcadmin.run(['partners', 'list', '--limit', '1']);
-    expect(stdout.split('\t').slice(0, 3)).toEqual([id, 'Acme Ltd', 'pending']);
+    const [names, row] = stdout.split('\n').map((line) => line.split('\t').slice(0, 3));
+    expect(names).toEqual(['id', 'name', 'status']);
+    expect(row).toEqual([id, 'Acme Ltd', 'pending']);
   });
 });
 

@@ -59,8 +59,9 @@ describe('renderTable', () => {
     expect(lines(28 + 14)).toEqual(['Event', '…failed', 'vae.resolved']);
   });
 
-  it('is tab-separated without a width', () => {
-    expect(renderTable(columns, [[id, 'Acme', 'active']])).toEqual([`${id}\tAcme\tactive`]);
+  it('is tab-separated with its headings without a width', () => {
+    const lines = ['ID\tName\tStatus', `${id}\tAcme\tactive`];
+    expect(renderTable(columns, [[id, 'Acme', 'active']])).toEqual(lines);
   });
 
   it('turns rows into blocks where identifiers alone are too wide', () => {

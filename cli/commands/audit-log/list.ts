@@ -1,9 +1,10 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
 import { given, moment, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 import { formatValue } from '../../output/format.ts';
 
-export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
+export default class AuditLogList extends ListCommand<typeof AuditLogList> {
   static override summary = 'List what operators changed, tried to change, or read of users, newest first.';
   static override examples = ['<%= config.bin %> audit-log list --target ptr_… --since 7d'];
   static override flags = {
@@ -15,16 +16,30 @@ export default class AuditLogList extends AdminCommand<typeof AuditLogList> {
   };
 
   async run() {
-    const { target, actor, action, since, limit, after } = this.flags;
+    const { target, actor, action, since } = this.flags;
     const api = await this.api();
-    const entries = await api.auditLog.list.query(given({ target, actor, action, since, limit, after }));
-    const rows = entries.map(({ before, after, input, operatorName: operator, outcome, error, ...entry }) => {
-      const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
-      const change = before ? `${from} → ${to}` : to;
-      const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;
-      return { ...entry, operator, action, change: error === null ? change : `${error}: ${change}` };
+    const wanted = given({ target, actor, action, since });
+    return this.list({
+      page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
+      count: () => api.auditLog.count.query(wanted),
+      show: showEntry,
+      columns: ['at', 'operator', 'action', 'target', 'change'],
+      drop: ['change', 'operator'],
     });
-    this.many(rows, ['at', 'operator', 'action', 'target', 'change'], ['change', 'operator']);
-    return entries;
   }
+}
+
+function showEntry({
+  before,
+  after,
+  input,
+  operatorName: operator,
+  outcome,
+  error,
+  ...entry
+}: AuditLogEntry) {
+  const [from, to] = [before, after ?? input].map((fields) => formatValue('fields', fields));
+  const change = before ? `${from} → ${to}` : to;
+  const action = outcome === 'changed' ? entry.action : `${entry.action}: ${outcome}`;
+  return { ...entry, operator, action, change: error === null ? change : `${error}: ${change}` };
 }

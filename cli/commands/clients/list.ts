@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, modeFilter, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class ClientsList extends AdminCommand<typeof ClientsList> {
+export default class ClientsList extends ListCommand<typeof ClientsList> {
   static override summary = 'List clients, newest first.';
   static override examples = ['<%= config.bin %> clients list --partner ptr_…'];
   static override flags = {
@@ -15,13 +15,14 @@ export default class ClientsList extends AdminCommand<typeof ClientsList> {
   };
 
   async run() {
-    const { partner, key, mode, kind, status, limit, after } = this.flags;
-    const wanted = given({ partnerId: partner, keyId: key, mode, kind, status, limit, after });
+    const { partner, key, mode, kind, status } = this.flags;
+    const wanted = given({ partnerId: partner, keyId: key, mode, kind, status });
     const api = await this.api();
-    return this.many(
-      await api.clients.list.query(wanted),
-      ['id', 'name', 'mode', 'kind', 'status', 'keyId', 'claims'],
-      ['keyId', 'kind', 'claims'],
-    );
+    return this.list({
+      page: (page) => api.clients.list.query({ ...wanted, ...page }),
+      count: () => api.clients.count.query(wanted),
+      columns: ['id', 'name', 'mode', 'kind', 'status', 'keyId', 'claims'],
+      drop: ['keyId', 'kind', 'claims'],
+    });
   }
 }

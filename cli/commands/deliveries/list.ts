@@ -1,12 +1,12 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { explainWaiting, listedStatus } from '../../deliveries.ts';
+import { explainWaiting, listedDelivery } from '../../deliveries.ts';
 import { given, pageFlags, requireOrder } from '../../flags.ts';
 import { eventFilters } from '../../flags-events.ts';
+import { ListCommand } from '../../list-command.ts';
 
 const statuses = ['pending', 'waiting', 'in_flight', 'delivered', 'failed', 'skipped'] as const;
 
-export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> {
+export default class DeliveriesList extends ListCommand<typeof DeliveriesList> {
   static override summary = 'List deliveries of events, newest first.';
   static override description =
     'A pending delivery with a due attempt is shown as `waiting`, with the reason.';
@@ -22,22 +22,21 @@ export default class DeliveriesList extends AdminCommand<typeof DeliveriesList> 
   };
 
   async run() {
-    const { partner, key, mode, event, status, since, until, limit, after } = this.flags;
+    const { partner, key, mode, event, status, since, until } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, eventId: this.flags['event-id'] });
     requireOrder(since, until);
     const api = await this.api();
-    const wanted = { ...ids, ...given({ mode, event, status, since, until, limit, after }) };
-    const deliveries = await api.deliveries.list.query(wanted);
-    this.many(
-      deliveries.map((delivery) => ({
-        ...delivery,
-        status: listedStatus(delivery),
-        attempts: delivery.attempts.length,
-      })),
-      ['id', 'event', 'status', 'attempts', 'keyId', 'nextAttemptAt', 'createdAt'],
-      ['keyId', 'createdAt', 'attempts'],
-    );
-    if (!this.jsonEnabled()) for (const sentence of explainWaiting(deliveries)) this.notice(sentence);
-    return deliveries;
+    const wanted = { ...ids, ...given({ mode, event, status, since, until }) };
+    return this.list({
+      page: (page) => api.deliveries.list.query({ ...wanted, ...page }),
+      count: () => api.deliveries.count.query(wanted),
+      show: listedDelivery,
+      columns: [
+        ...['id', 'event', 'status', 'lastStatus', 'attempts', 'partnerName'],
+        ...['keyId', 'nextAttemptAt', 'createdAt'],
+      ] as const,
+      drop: ['keyId', 'createdAt', 'nextAttemptAt', 'attempts'],
+      notes: explainWaiting,
+    });
   }
 }

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, pageFlags, readReason } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class EnrollmentsList extends AdminCommand<typeof EnrollmentsList> {
+export default class EnrollmentsList extends ListCommand<typeof EnrollmentsList> {
   static override summary = 'List the enrollments of a partner, newest first.';
   static override description =
     'The audit log keeps who read the subjects. For the role ops, they are masked.';
@@ -15,14 +15,14 @@ export default class EnrollmentsList extends AdminCommand<typeof EnrollmentsList
   };
 
   async run() {
-    const { partner, sub, limit, after } = this.flags;
+    const { partner, sub } = this.flags;
     const api = await this.api();
-    const wanted = { partnerId: partner, ...given({ sub, limit, after }) };
-    const found = await this.reading((why) => api.enrollments.list.query({ ...wanted, ...why }));
-    return this.many(
-      found,
-      ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
-      ['clientId', 'createdAt', 'blockReason'],
-    );
+    const wanted = { partnerId: partner, ...given({ sub }) };
+    return this.list({
+      page: (page) => this.reading((why) => api.enrollments.list.query({ ...wanted, ...page, ...why })),
+      count: () => api.enrollments.count.query(wanted),
+      columns: ['id', 'mode', 'status', 'blockReason', 'clientId', 'sub', 'createdAt'],
+      drop: ['clientId', 'createdAt', 'blockReason'],
+    });
   }
 }

@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, pageFlags, requireOrder } from '../../flags.ts';
 import { eventFilters } from '../../flags-events.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class EventsList extends AdminCommand<typeof EventsList> {
+export default class EventsList extends ListCommand<typeof EventsList> {
   static override summary = 'List events, newest first, with what became of each.';
   static override examples = ['<%= config.bin %> events list --partner ptr_… --since 2h'];
   static override flags = {
@@ -15,15 +15,16 @@ export default class EventsList extends AdminCommand<typeof EventsList> {
   };
 
   async run() {
-    const { partner, key, session, enrollment, mode, event, since, until, sub, limit, after } = this.flags;
+    const { partner, key, session, enrollment, mode, event, since, until, sub } = this.flags;
     const ids = given({ partnerId: partner, keyId: key, sessionId: session, enrollmentId: enrollment });
-    const wanted = { ...ids, ...given({ mode, event, since, until, sub, limit, after }) };
+    const wanted = { ...ids, ...given({ mode, event, since, until, sub }) };
     requireOrder(since, until);
     const api = await this.api();
-    return this.many(
-      await api.events.list.query(wanted),
-      ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
-      ['keyId', 'mode'],
-    );
+    return this.list({
+      page: (page) => api.events.list.query({ ...wanted, ...page }),
+      count: () => api.events.count.query(wanted),
+      columns: ['id', 'event', 'status', 'mode', 'keyId', 'createdAt'],
+      drop: ['keyId', 'mode'],
+    });
   }
 }

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, modeFilter, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class IntegrationsList extends AdminCommand<typeof IntegrationsList> {
+export default class IntegrationsList extends ListCommand<typeof IntegrationsList> {
   static override summary = 'List storefront integrations, newest first.';
   static override examples = ['<%= config.bin %> integrations list --partner ptr_…'];
   static override flags = {
@@ -14,13 +14,14 @@ export default class IntegrationsList extends AdminCommand<typeof IntegrationsLi
   };
 
   async run() {
-    const { partner, client, mode, status, limit, after } = this.flags;
-    const wanted = given({ partnerId: partner, clientId: client, mode, status, limit, after });
+    const { partner, client, mode, status } = this.flags;
+    const wanted = given({ partnerId: partner, clientId: client, mode, status });
     const api = await this.api();
-    return this.many(
-      await api.integrations.list.query(wanted),
-      ['id', 'clientId', 'mode', 'status', 'shops'],
-      ['clientId'],
-    );
+    return this.list({
+      page: (page) => api.integrations.list.query({ ...wanted, ...page }),
+      count: () => api.integrations.count.query(wanted),
+      columns: ['id', 'clientId', 'mode', 'status', 'shops'],
+      drop: ['clientId'],
+    });
   }
 }

@@ -1,20 +1,21 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class JobsList extends AdminCommand<typeof JobsList> {
+export default class JobsList extends ListCommand<typeof JobsList> {
   static override summary = 'List jobs: scheduled, locked, late, stuck or malformed.';
   static override examples = ['<%= config.bin %> jobs list'];
   static override flags = { name: Flags.string({ description: 'only jobs of this name' }), ...pageFlags };
 
   async run() {
-    const { name, limit, after } = this.flags;
+    const { name } = this.flags;
     const api = await this.api();
-    const jobs = await api.jobs.list.query(given({ name, limit, after }));
-    return this.many(
-      jobs,
-      ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],
-      ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
-    );
+    const wanted = given({ name });
+    return this.list({
+      page: (page) => api.jobs.list.query({ ...wanted, ...page }),
+      count: () => api.jobs.count.query(wanted),
+      columns: ['id', 'name', 'state', 'nextRunAt', 'lockedAt', 'lockedBy', 'wakes', 'failReason'],
+      drop: ['lockedBy', 'lockedAt', 'wakes', 'failReason'],
+    });
   }
 }

@@ -1,22 +1,19 @@
-import { AdminCommand } from '../../base-command.ts';
+import { listFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class KeyringList extends AdminCommand<typeof KeyringList> {
+export default class KeyringList extends ListCommand<typeof KeyringList> {
   static override summary = 'List the keys and master keys of the service, without their values.';
   static override description =
     'A master key is shown by a part of its hash, with the number of values that it seals. One that seals no value can be removed from SVC_MASTER_KEY.';
   static override examples = ['<%= config.bin %> keyring list'];
 
+  static override flags = listFlags;
+
   async run() {
-    const keys = await (await this.api()).keyring.list.query();
-    return this.many(keys, [
-      'id',
-      'use',
-      'state',
-      'createdAt',
-      'activeAt',
-      'retirableAt',
-      'masterKey',
-      'values',
-    ]);
+    const api = await this.api();
+    return this.list({
+      page: () => api.keyring.list.query(),
+      columns: ['id', 'use', 'state', 'createdAt', 'activeAt', 'retirableAt', 'masterKey', 'values'],
+    });
   }
 }

@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, modeFilter, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class KeysList extends AdminCommand<typeof KeysList> {
+export default class KeysList extends ListCommand<typeof KeysList> {
   static override summary = 'List API keys, newest first.';
   static override examples = ['<%= config.bin %> keys list --partner ptr_… --mode live'];
   static override flags = {
@@ -13,14 +13,15 @@ export default class KeysList extends AdminCommand<typeof KeysList> {
   };
 
   async run() {
-    const { partner, mode, status, limit, after } = this.flags;
+    const { partner, mode, status } = this.flags;
     const api = await this.api();
-    const keys = await api.keys.list.query(given({ partnerId: partner, mode, status, limit, after }));
-    return this.many(
-      keys,
-      ['id', 'partnerId', 'mode', 'status', 'last4', 'webhookUrl', 'createdAt'],
+    const wanted = given({ partnerId: partner, mode, status });
+    return this.list({
+      page: (page) => api.keys.list.query({ ...wanted, ...page }),
+      count: () => api.keys.count.query(wanted),
+      columns: ['id', 'partnerId', 'mode', 'status', 'last4', 'webhookUrl', 'createdAt'],
       // In the list of one partner, the partner's column is left out.
-      partner ? ['partnerId', 'createdAt'] : ['createdAt'],
-    );
+      drop: partner ? ['partnerId', 'createdAt'] : ['createdAt'],
+    });
   }
 }

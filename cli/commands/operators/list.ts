@@ -1,8 +1,8 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class OperatorsList extends AdminCommand<typeof OperatorsList> {
+export default class OperatorsList extends ListCommand<typeof OperatorsList> {
   static override summary = 'List operators, newest first.';
   static override examples = ['<%= config.bin %> operators list --status active'];
   static override flags = {
@@ -11,13 +11,13 @@ export default class OperatorsList extends AdminCommand<typeof OperatorsList> {
   };
 
   async run() {
-    const { status, limit, after } = this.flags;
+    const wanted = given({ status: this.flags.status });
     const api = await this.api();
-    const operators = await api.operators.list.query(given({ status, limit, after }));
-    return this.many(
-      operators,
-      ['id', 'name', 'role', 'status', 'lastUsedAt', 'expiresAt', 'createdAt'],
-      ['createdAt', 'expiresAt'],
-    );
+    return this.list({
+      page: (page) => api.operators.list.query({ ...wanted, ...page }),
+      count: () => api.operators.count.query(wanted),
+      columns: ['id', 'name', 'role', 'status', 'lastUsedAt', 'expiresAt', 'createdAt'],
+      drop: ['createdAt', 'expiresAt'],
+    });
   }
 }

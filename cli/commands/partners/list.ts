@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 import { refuseSecret } from '../../searches.ts';
 
-export default class PartnersList extends AdminCommand<typeof PartnersList> {
+export default class PartnersList extends ListCommand<typeof PartnersList> {
   static override summary = 'List partners, newest first, or search them.';
   static override description =
     '--search matches a part of the name or of the host of a redirect URI. It also matches the beginning of an id of a client, API key or integration, and the last four characters of an API key.';
@@ -20,12 +20,21 @@ export default class PartnersList extends AdminCommand<typeof PartnersList> {
   };
 
   async run() {
-    const { status, search, limit, after } = this.flags;
+    const { status, search } = this.flags;
     if (search !== undefined) refuseSecret(search);
     const api = await this.api();
-    const wanted = given({ status, limit, after });
+    const wanted = given({ status });
     const columns = ['id', 'name', 'status', 'createdAt'] as const;
-    if (search === undefined) return this.many(await api.partners.list.query(wanted), columns);
-    return this.many(await api.partners.search.query({ ...wanted, text: search }), [...columns, 'found']);
+    if (search !== undefined) {
+      return this.list({
+        page: (page) => api.partners.search.query({ ...wanted, ...page, text: search }),
+        columns: [...columns, 'found'],
+      });
+    }
+    return this.list({
+      page: (page) => api.partners.list.query({ ...wanted, ...page }),
+      count: () => api.partners.count.query(wanted),
+      columns,
+    });
   }
 }

@@ -1,9 +1,12 @@
-import { AdminCommand } from '../../base-command.ts';
+import { listFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 import { readProfiles } from '../../profiles.ts';
 
-export default class ProfilesList extends AdminCommand<typeof ProfilesList> {
+export default class ProfilesList extends ListCommand<typeof ProfilesList> {
   static override summary = 'List the profiles, without their tokens.';
   static override examples = ['<%= config.bin %> profiles list'];
+
+  static override flags = listFlags;
 
   async run() {
     const { current, profiles } = readProfiles(this.config.configDir);
@@ -13,6 +16,6 @@ export default class ProfilesList extends AdminCommand<typeof ProfilesList> {
       environment,
       current: name === current,
     }));
-    return this.many(rows, ['name', 'url', 'environment', 'current']);
+    return this.list({ page: async () => rows, columns: ['name', 'url', 'environment', 'current'] });
   }
 }

@@ -1,10 +1,9 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, moment, pageFlags, requireOrder } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 import { requestFilters } from '../../requests.ts';
-import { continueHint } from '../../searches.ts';
 
-export default class RequestsList extends AdminCommand<typeof RequestsList> {
+export default class RequestsList extends ListCommand<typeof RequestsList> {
   static override summary = 'List requests of partners and their users, newest first.';
   static override description =
     'Requests are kept for a week if they name a known client, API key, integration or session. Under load, frequent failures and successes are sampled.';
@@ -21,16 +20,15 @@ export default class RequestsList extends AdminCommand<typeof RequestsList> {
   };
 
   async run() {
-    const { partner, client, session, status, path, error, since, until, limit, after } = this.flags;
+    const { partner, client, session, status, path, error, since, until } = this.flags;
     requireOrder(since, until);
     const ids = given({ partnerId: partner, clientId: client, sessionId: session });
     const api = await this.api();
-    const found = await api.requests.list.query({
-      ...ids,
-      ...given({ status, path, error, since, until, limit, after }),
+    const wanted = { ...ids, ...given({ status, path, error, since, until }) };
+    return this.list({
+      page: (page) => api.requests.list.query({ ...wanted, ...page }),
+      count: () => api.requests.count.query(wanted),
+      columns: ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId'],
     });
-    this.many(found.rows, ['id', 'at', 'status', 'error', 'method', 'route', 'durationMs', 'partnerId']);
-    if (found.stoppedAfter) this.notice(continueHint(found.stoppedAfter));
-    return found.rows;
   }
 }

@@ -1,9 +1,9 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
-import { given, moment, pageFlags } from '../../flags.ts';
+import { given, listFlags, moment, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 import { localTime } from '../../output/format.ts';
 
-export default class RequestsRefused extends AdminCommand<typeof RequestsRefused> {
+export default class RequestsRefused extends ListCommand<typeof RequestsRefused> {
   static override summary = 'Count refused exchanges by partner and reason, the most frequent first.';
   static override description =
     'Counts the token endpoint, storefront exchanges and the checkbox call. Each row names the last request.';
@@ -16,20 +16,19 @@ export default class RequestsRefused extends AdminCommand<typeof RequestsRefused
       defaultHelp: async () => '24h',
     }),
     limit: pageFlags.limit,
+    ...listFlags,
   };
 
   async run() {
     const { partner, since, limit } = this.flags;
     const api = await this.api();
-    const { rows, countedSince } = await api.requests.refused.query({
-      since,
-      ...given({ partnerId: partner, limit }),
+    const wanted = { since, ...given({ partnerId: partner, limit }) };
+    const { rows, countedSince } = await api.requests.refused.query(wanted);
+    const late = `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`;
+    return this.list({
+      page: async () => rows,
+      columns: ['count', 'error', 'limit', 'partnerId', 'partnerName', 'lastAt', 'lastRequest'],
+      notes: () => (countedSince > since ? [late] : []),
     });
-    this.many(rows, ['count', 'error', 'limit', 'partnerId', 'partnerName', 'lastAt', 'lastRequest']);
-    if (countedSince > since)
-      this.notice(
-        `Counted since ${localTime(countedSince)}: what is older is not kept, or too much for one count.`,
-      );
-    return rows;
   }
 }

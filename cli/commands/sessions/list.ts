@@ -1,11 +1,10 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags.ts';
-import { continueHint } from '../../searches.ts';
+import { ListCommand } from '../../list-command.ts';
 
 const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;
 
-export default class SessionsList extends AdminCommand<typeof SessionsList> {
+export default class SessionsList extends ListCommand<typeof SessionsList> {
   static override summary = 'List sessions, newest first, with their state and the reason of a failure.';
   static override description =
     '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status.';
@@ -25,16 +24,16 @@ export default class SessionsList extends AdminCommand<typeof SessionsList> {
   };
 
   async run() {
-    const { partner, client, enrollment, mode, status, since, until, limit, after } = this.flags;
+    const { partner, client, enrollment, mode, status, since, until } = this.flags;
     requireOrder(since, until);
     const ids = given({ partnerId: partner, clientId: client, enrollmentId: enrollment });
     const api = await this.api();
-    const found = await api.sessions.list.query({
-      ...ids,
-      ...given({ mode, status, since, until, limit, after }),
+    const wanted = { ...ids, ...given({ mode, status, since, until }) };
+    return this.list({
+      page: (page) => api.sessions.list.query({ ...wanted, ...page }),
+      count: () => api.sessions.count.query(wanted),
+      columns: ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'clientId', 'sub'],
+      drop: ['sub', 'clientId', 'source', 'mode', 'createdAt'],
     });
-    this.many(found.rows, ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'clientId', 'sub']);
-    if (found.stoppedAfter) this.notice(continueHint(found.stoppedAfter));
-    return found.rows;
   }
 }

@@ -1,8 +1,11 @@
-import { AdminCommand } from '../../base-command.ts';
+import { listFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
-export default class SourcesList extends AdminCommand<typeof SourcesList> {
+export default class SourcesList extends ListCommand<typeof SourcesList> {
   static override summary = 'List verification sources, with their faults.';
   static override examples = ['<%= config.bin %> sources list'];
+
+  static override flags = listFlags;
 
   async run() {
     const api = await this.api();
@@ -11,6 +14,6 @@ export default class SourcesList extends AdminCommand<typeof SourcesList> {
       ...source,
       expires: source.certificates.map(({ notAfter }) => notAfter).sort()[0] ?? null,
     }));
-    return this.many(rows, ['name', 'kind', 'modes', 'fault', 'expires']);
+    return this.list({ page: async () => rows, columns: ['name', 'kind', 'modes', 'fault', 'expires'] });
   }
 }

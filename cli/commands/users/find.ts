@@ -1,10 +1,10 @@
 import { Args, Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { usageError } from '../../failure.ts';
-import { given, pageFlags, readReason } from '../../flags.ts';
+import { pageFlags, readReason } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 import { refuseSecret } from '../../searches.ts';
 
-export default class UsersFind extends AdminCommand<typeof UsersFind> {
+export default class UsersFind extends ListCommand<typeof UsersFind> {
   static override summary =
     'Find a user by sub, session, enrollment or user id, or by the customer of a shop.';
   static override description =
@@ -29,7 +29,7 @@ export default class UsersFind extends AdminCommand<typeof UsersFind> {
   };
 
   async run() {
-    const { client, shop, customer, limit, after } = this.flags;
+    const { client, shop, customer } = this.flags;
     const { user } = this.args;
     if ((user === undefined) === (client === undefined))
       throw usageError('Name a person, or give --client, --shop and --customer');
@@ -39,9 +39,9 @@ export default class UsersFind extends AdminCommand<typeof UsersFind> {
         ? { customer: { clientId: client ?? '', shop: shop ?? '', customerId: customer ?? '' } }
         : { of: user };
     const api = await this.api();
-    const found = await this.reading((why) =>
-      api.users.find.query({ ...wanted, ...given({ limit, after }), ...why }),
-    );
-    return this.many(found, ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt']);
+    return this.list({
+      page: (page) => this.reading((why) => api.users.find.query({ ...wanted, ...page, ...why })),
+      columns: ['id', 'userId', 'mode', 'status', 'partnerId', 'clientId', 'sub', 'createdAt'],
+    });
   }
 }

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
 import { usageError } from '../../failure.ts';
 import { amount, given, modeFilter, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
 
 const days = Flags.custom<number>({
   helpValue: '7',
@@ -11,7 +11,7 @@ const days = Flags.custom<number>({
   },
 });
 
-export default class WalletsList extends AdminCommand<typeof WalletsList> {
+export default class WalletsList extends ListCommand<typeof WalletsList> {
   static override summary = 'List wallets with their spending, to find those that will be empty.';
   static override description =
     'Spending is the average of about seven days. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never used. Both show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
@@ -27,9 +27,13 @@ export default class WalletsList extends AdminCommand<typeof WalletsList> {
   };
 
   async run() {
-    const { mode, below, 'days-left': daysLeft, limit, after } = this.flags;
+    const { mode, below, 'days-left': daysLeft } = this.flags;
     const api = await this.api();
-    const found = await api.wallets.list.query(given({ mode, below, daysLeft, limit, after }));
-    return this.many(found, ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'lastEntryAt']);
+    const wanted = given({ mode, below, daysLeft });
+    return this.list({
+      page: (page) => api.wallets.list.query({ ...wanted, ...page }),
+      count: () => api.wallets.count.query(wanted),
+      columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'lastEntryAt'],
+    });
   }
 }
