@@ -24,6 +24,9 @@ export const RequestView = z.strictObject({
   integrationId: z.string().nullable(),
   /** Seconds until the limit that was met rolls over. */
   retryAfter: z.number().int().nullable(),
+  /** What a refused request sent, secrets masked; null for others, and where the user of the session was erased. */
+  redirectUri: z.string().nullable(),
+  shop: z.string().nullable(),
   /** The network that it came from: /24 of IPv4, /48 of IPv6; null where the user of the session was erased. */
   address: z.string().nullable(),
 });

@@ -13,6 +13,7 @@ import {
   type Names,
   namesIn,
   ownerOf,
+  sentIn,
   storedNames,
 } from './request-names.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
@@ -87,6 +88,7 @@ export function createRequestLog({ store, metrics, clock, log, flushEvery, exist
       durationMs: Math.round(reply.elapsedTime),
       ...(error && { error: error.code, description: maskSecrets(error.message) }),
       ...storedNames(names),
+      ...(error && sentIn(request)),
       ...(retryAfter > 0 && { retryAfter }),
       address: networkOf(request.ip, kept),
       purgeAt: new Date(now + requestRetentionMs),

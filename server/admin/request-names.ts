@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sha256 } from '../platform/ids.ts';
 import { maskSecrets } from '../platform/telemetry/masking.ts';
+import { maskedAddress } from '../platform/telemetry/sent-text.ts';
 
 /** Identifiers in a request, as the caller wrote them. They may not exist. */
 export interface Names {
@@ -24,8 +25,13 @@ const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.length > 0 && value.length <= 128 ? value : undefined;
 
 function named(source: unknown, field: string): string | undefined {
+  return text(sentText(source, field));
+}
+
+function sentText(source: unknown, field: string): string | undefined {
   if (typeof source !== 'object' || source === null) return undefined;
-  return text((source as Record<string, unknown>)[field]);
+  const value = (source as Record<string, unknown>)[field];
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /** The user of a Basic header. */
@@ -67,6 +73,16 @@ export function storedNames({ clientId, sessionId, integrationId }: Names) {
     ...(clientId && { clientId: maskSecrets(clientId) }),
     ...(sessionId && { sessionId: maskSecrets(sessionId) }),
     ...(integrationId && { integrationId: maskSecrets(integrationId) }),
+  };
+}
+
+/** What a refused request sent that a partner may have mistyped, masked: it may be anything. */
+export function sentIn({ body, query }: FastifyRequest): { redirectUri?: string; shop?: string } {
+  const redirectUri = sentText(body, 'redirect_uri') ?? sentText(query, 'redirect_uri');
+  const shop = sentText(body, 'shop_domain');
+  return {
+    ...(redirectUri === undefined ? {} : { redirectUri: maskedAddress(redirectUri) }),
+    ...(shop === undefined ? {} : { shop: maskedAddress(shop) }),
   };
 }
 

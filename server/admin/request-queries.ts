@@ -8,14 +8,18 @@ import {
   RequestReference,
   type RequestView,
 } from '../../contracts/admin/requests.ts';
+import { seesPeople } from '../platform/admin-api/personal-data.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
+import type { Role } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import { ApiError } from '../platform/errors.ts';
+import { withoutQuery } from '../platform/telemetry/sent-text.ts';
 import { viewEntry } from './audit-log.ts';
 import type { AuditStore } from './audit-store.ts';
 import { type RequestRecord, type RequestStore, requestRetentionMs } from './request-store.ts';
 
-function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
+/** A request as an operator of this role sees it. */
+function viewRequest(role: Role, { _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): RequestView {
   const {
     error = null,
     description = null,
@@ -26,12 +30,16 @@ function viewRequest({ _id, at, purgeAt: _purgeAt, ...record }: RequestRecord): 
     integrationId = null,
     address = null,
     retryAfter = null,
+    redirectUri,
+    shop = null,
     ...rest
   } = record;
   return {
     ...rest,
     ...{ id: _id, at: at.toISOString(), error, description, partnerId, keyId, clientId, sessionId },
-    ...{ integrationId, address, retryAfter },
+    ...{ integrationId, address, retryAfter, shop },
+    redirectUri:
+      redirectUri === undefined ? null : seesPeople(role) ? redirectUri : withoutQuery(redirectUri),
   };
 }
 
@@ -56,7 +64,7 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
     show: procedure
       .input(RequestReference)
       .output(RequestHistory)
-      .query(async ({ input: { requestId } }) => {
+      .query(async ({ input: { requestId }, ctx }) => {
         const [found, changes] = await Promise.all([
           requests.find(requestId, new Date(clock.now())),
           audit.ofRequest(requestId),
@@ -66,19 +74,23 @@ export function createRequestProcedures({ requests, audit, clock, partnerNames }
             description: `No request ${requestId}: kept for a week where it names a known client, key, integration or session, and a sample under load`,
           });
         }
-        return { id: requestId, request: found ? viewRequest(found) : null, changes: changes.map(viewEntry) };
+        return {
+          id: requestId,
+          request: found ? viewRequest(ctx.operator.role, found) : null,
+          changes: changes.map(viewEntry),
+        };
       }),
 
     list: procedure
       .input(ListRequests)
       .output(FoundRequests)
-      .query(async ({ input: { after, since, ...wanted } }) => {
+      .query(async ({ input: { after, since, ...wanted }, ctx }) => {
         const last = after === undefined ? undefined : await requests.find(after, new Date(clock.now()));
         if (after !== undefined && !last) {
           throw new ApiError('not_found', { description: `No request ${after}` });
         }
         const { rows, stoppedAfter } = await requests.list({ ...wanted, since: from(since), after: last });
-        return { rows: rows.map(viewRequest), stoppedAfter };
+        return { rows: rows.map((row) => viewRequest(ctx.operator.role, row)), stoppedAfter };
       }),
 
     count: procedure

@@ -27,6 +27,9 @@ export interface RequestRecord {
   sessionId?: string;
   integrationId?: string;
   retryAfter?: number;
+  /** The redirect URI and the shop of a request that was refused, as they were sent, secrets masked. */
+  redirectUri?: string;
+  shop?: string;
   /** The network it came from; taken out where the session's user is erased. */
   address?: string;
   purgeAt: Date;
@@ -118,9 +121,14 @@ export function createRequestStore(db: Db) {
     async add(records: RequestRecord[]): Promise<void> {
       if (records.length > 0) await requests.insertMany(records, { ordered: false });
     },
-    /** Takes out where requests of these sessions came from. */
+    /** Takes out where requests of these sessions came from, and what they sent. */
     async forgetAddresses(sessionIds: readonly string[]): Promise<void> {
-      await requests.updateMany({ sessionId: { $in: [...sessionIds] } }, { $unset: { address: '' } });
+      await requests.updateMany(
+        { sessionId: { $in: [...sessionIds] } },
+        {
+          $unset: { address: '', redirectUri: '', shop: '' },
+        },
+      );
     },
     async find(id: string, now: Date): Promise<RequestRecord | undefined> {
       return (await requests.findOne({ _id: id, purgeAt: { $gt: now } })) ?? undefined;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAdminApi } from '../../cli/client.ts';
 import { maskSecrets } from '../../server/platform/telemetry/masking.ts';
 import { createPartner, post, type TestPartner, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -133,5 +134,45 @@ describe('addresses', () => {
     expect(after).toHaveLength(before.length);
     expect(after.filter(({ address }) => address !== undefined)).toEqual([]);
     expect(await story(after[0]?._id ?? '')).toMatchObject({ address: null });
+  });
+});
+
+describe('a refused request', () => {
+  const start = async (redirectUri: string) => {
+    const query = new URLSearchParams({ client_id: partner.clientId, redirect_uri: redirectUri });
+    const answer = await fetch(`${server.baseUrl}/verify/start?${query}`);
+    expect(answer.status).toBe(400);
+    return story(idOf(answer));
+  };
+
+  it('keeps the redirect URI that was sent, without user, fragment, secrets and what may name a person', async () => {
+    expect(await start('http://localhost:9999/callback/')).toMatchObject({
+      redirectUri: 'http://localhost:9999/callback/',
+    });
+    const secret = `svc_secret_${'a'.repeat(20)}`;
+    const sent = `https://kim:pw@shop.example/cb/${secret}?lang=de&mail=kim@home.example&c=${secret}#frag`;
+    const kept = await start(sent);
+    expect(kept?.redirectUri).toBe('https://…@shop.example/cb/svc_secret_…?lang=de&mail=…&c=…');
+    expect((await start(`https://shop.example/${'x'.repeat(9_000)}`))?.redirectUri).toHaveLength(513);
+    expect((await start('https://shop.example/\u001b[2J\u202e'))?.redirectUri).not.toMatch(/\u001b|\u202e/);
+  });
+
+  it('shows the role ops no query', async () => {
+    const kept = await start('https://shop.example/cb?name=kim');
+    const { token } = await server.admin.operators.create.mutate({ name: 'Robin', role: 'ops' });
+    const ops = createAdminApi({ url: server.adminUrl, token });
+    const { request } = await ops.requests.show.query({ requestId: kept?.id ?? '' });
+    expect([kept?.redirectUri, request?.redirectUri]).toEqual([
+      'https://shop.example/cb?name=kim',
+      'https://shop.example/cb?…',
+    ]);
+  });
+
+  it('keeps nothing of a request that succeeds', async () => {
+    await visit(server, partner, 'adult');
+    await settle();
+    const started = rows().find({ route: '/verify/start', status: 302 });
+    for await (const row of started) expect(row).not.toHaveProperty('redirectUri');
+    expect(await rows().countDocuments({ route: '/verify/start', status: 302 })).toBeGreaterThan(0);
   });
 });
