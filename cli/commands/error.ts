@@ -1,5 +1,6 @@
 import { Args } from '@oclif/core';
 import { errorTable, isErrorCode } from '../../contracts/errors.ts';
+import { adviseStatus } from '../../contracts/receiver-advice.ts';
 import { AdminCommand } from '../base-command.ts';
 import { closest } from '../closest.ts';
 import { type ListedError, listedErrors, searchErrors } from '../error-search.ts';
@@ -11,9 +12,10 @@ const columns = ['code', 'httpStatus', 'kind', 'retryable', 'meaning'] as const;
 export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
   static override summary = 'Explain an error by its code or its message. Without an argument, list all.';
   static override description =
-    'Knows codes of answers, errors of the redirect, and reasons of failed sessions. Needs no server.';
+    'Knows codes of answers, errors of the redirect, reasons of failed sessions, and HTTP statuses, also those of webhook receivers. Needs no server.';
   static override examples = [
     '<%= config.bin %> error invalid_grant',
+    '<%= config.bin %> error 429',
     '<%= config.bin %> error "Spend limit exceeded: minute bucket"',
     '<%= config.bin %> error',
   ];
@@ -27,6 +29,8 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     refuseSecret(code);
     const named = listedErrors.find((error) => error.code === code);
     if (named) return this.#explain(named);
+    const status = /^(?:HTTP )?(\d{3})$/i.exec(code)?.[1];
+    if (status !== undefined) return this.#explainStatus(Number(status));
     // One word is a code, perhaps misspelt. Several words are a message.
     const found = /\s/.test(code) ? searchErrors(code) : [];
     if (found.length > 1) return this.many(found, columns);
@@ -41,17 +45,25 @@ export default class ErrorCommand extends AdminCommand<typeof ErrorCommand> {
     return this.one({ code, meaning, advice, httpStatus, retryable, exit: errorTable[code].exit, kind });
   }
 
+  /** A status is what this service answers a partner, or what a receiver of webhooks answers this service. */
+  #explainStatus(status: number) {
+    const ours = listedErrors.filter(({ httpStatus }) => httpStatus === status);
+    const receiver = adviseStatus(status);
+    if (ours.length === 0 && receiver === undefined) throw this.#unknown(String(status));
+    if (ours.length > 0) this.many(ours, columns);
+    if (receiver !== undefined) {
+      if (ours.length > 0) this.log();
+      this.log(`From a receiver of webhooks: ${receiver}.`);
+    }
+    return { status, errors: ours, receiver: receiver ?? null };
+  }
+
   #unknown(code: string): CommandError {
     const guess = closest(
       code,
       listedErrors.map((error) => error.code),
     );
     const message = `No error ${code}${guess ? `; did you mean ${guess}?` : ''}`;
-    const sameStatus = listedErrors.filter(({ httpStatus }) => String(httpStatus) === code);
-    const hint = `Errors with HTTP status ${code}: ${sameStatus.map((error) => error.code).join(' ')}`;
-    return new CommandError({
-      ...{ code: 'not_found', message, exit: exits.notFound },
-      ...(sameStatus.length > 0 && { hint }),
-    });
+    return new CommandError({ code: 'not_found', message, exit: exits.notFound });
   }
 }

@@ -22,8 +22,10 @@ export const AttemptView = z.strictObject({
   /** Address and port that were dialled. */
   address: z.string().nullable(),
   secretVersion: z.number().int().nullable(),
-  /** The first bytes of the answer's body. */
+  /** The first 4 KiB of the answer's body and two of its headers, without secrets; null after a week. */
   answer: z.string().nullable(),
+  location: z.string().nullable(),
+  retryAfter: z.string().nullable(),
   nextAttemptAt: DateTime.nullable(),
 });
 export type AttemptView = z.infer<typeof AttemptView>;

@@ -164,6 +164,7 @@ export function createWebhooks(settings: WebhookSettings) {
       if (!worker && (await deliveries.isOverdue(current))) ahead.push(current);
       await Promise.all(ahead.map((second) => dueJobs.at(second)));
       await scheduler.sweep();
+      await deliveries.forgetAnswers(now());
     },
   };
 

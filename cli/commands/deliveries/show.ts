@@ -1,10 +1,12 @@
 import { Args } from '@oclif/core';
 import { waitReasons } from '../../../contracts/wait-reasons.ts';
-import { attemptColumns } from '../../attempts.ts';
+import { adviseOn, answerLines, attemptColumns } from '../../attempts.ts';
 import { AdminCommand } from '../../base-command.ts';
 
 export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> {
-  static override summary = 'Show a delivery and every attempt.';
+  static override summary = 'Show a delivery, every attempt, and what the receiver answered.';
+  static override description =
+    'The beginning of the answer is kept for a week, without secrets. It says what the partner has to mend.';
   static override examples = ['<%= config.bin %> deliveries show dlv_…'];
   static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
 
@@ -14,6 +16,9 @@ export default class DeliveriesShow extends AdminCommand<typeof DeliveriesShow> 
     const { attempts, ...rest } = delivery;
     this.one({ ...rest, waiting: rest.waiting && `${rest.waiting}: ${waitReasons[rest.waiting]}` });
     this.many(attempts, attemptColumns, ['trigger', 'durationMs']);
+    for (const line of answerLines(attempts)) this.log(line);
+    const advice = adviseOn(delivery);
+    if (advice !== undefined && !this.jsonEnabled()) this.notice(advice);
     return delivery;
   }
 }

@@ -3,7 +3,7 @@ import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import type { ShardDeclaration } from '../../platform/database/sharding.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
-import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
+import { type Attempt, answerRetentionMs, type Delivery, type Lane, type Leased } from './delivery.ts';
 import type { Verdict } from './retry-schedule.ts';
 
 const collection = 'deliveries';
@@ -23,6 +23,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { status: 1, createdAt: -1, _id: -1 } },
   { collection, key: { createdAt: -1, _id: -1 } },
+  { collection, key: { forgetAnswersAt: 1 }, sparse: true },
   { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
 ];
 
@@ -41,6 +42,20 @@ export interface Ending {
   row: Attempt;
   verdict: Verdict;
   at: Date;
+}
+
+/** What receivers answered besides the status, in all attempts of a delivery. */
+export const answersOfAttempts = {
+  'attempts.$[].answer': '',
+  'attempts.$[].location': '',
+  'attempts.$[].retryAfter': '',
+} as const;
+
+/** When the answers of a delivery are removed: a week after the first of them. */
+function forgetting({ forgetAnswersAt }: Delivery, row: Attempt): Pick<Delivery, 'forgetAnswersAt'> {
+  const hasAnswer = (row.answer ?? row.location ?? row.retryAfter) !== undefined;
+  if (forgetAnswersAt || !hasAnswer) return {};
+  return { forgetAnswersAt: new Date(row.at.getTime() + answerRetentionMs) };
 }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
@@ -144,13 +159,26 @@ export function createDeliveryStore(db: Db) {
           updateOne: {
             filter: { _id: delivery._id, 'lease.token': delivery.lease.token },
             update: {
-              $set: { status: verdict.status, [`attempts.${delivery.attempts.length - 1}`]: row, ...next },
+              $set: {
+                status: verdict.status,
+                [`attempts.${delivery.attempts.length - 1}`]: row,
+                ...next,
+                ...forgetting(delivery, row),
+              },
               $unset: { lease: '' },
             },
           },
         };
       });
       await deliveries.bulkWrite(writes, { ordered: false });
+    },
+
+    /** Removes the answers of attempts that are a week old: those of a delivery together, from its first one on. */
+    async forgetAnswers(now: Date): Promise<void> {
+      await deliveries.updateMany(
+        { forgetAnswersAt: { $lte: now }, status: { $ne: 'in_flight' } },
+        { $unset: { ...answersOfAttempts, forgetAnswersAt: '' } },
+      );
     },
 
     /** The endpoint was off: nothing was sent, so the attempt row goes. */

@@ -44,9 +44,20 @@ export interface Attempt {
   secretVersion?: number;
   /** `X-SVC-Signature` as sent. */
   signature?: string;
-  /** The first bytes of the answer's body, as text. */
+  /** The first 4 KiB of the answer's body as text, masked, and two of its headers; for a week. */
   answer?: string;
+  location?: string;
+  retryAfter?: string;
   nextAttemptAt?: Date;
+}
+
+/** Milliseconds for which the answer of an attempt is kept. */
+export const answerRetentionMs = 7 * 86_400_000;
+
+/** An attempt without what its receiver answered besides the status. */
+export function withoutAnswer(attempt: Attempt): Attempt {
+  const { answer: _answer, location: _location, retryAfter: _retryAfter, ...rest } = attempt;
+  return rest;
 }
 
 /** Retries and resends wait in another lane than first attempts, so that neither starves the other. */
@@ -80,6 +91,8 @@ export interface Delivery {
   skipped?: { reason: SkipReason; at: Date };
   /** The delivery that this one repeats, and the operator who asked for it. */
   resendOf?: string;
+  /** When the answers of its attempts are to be forgotten; absent where there are none. */
+  forgetAnswersAt?: Date;
   operatorId?: string;
   createdAt: Date;
   /** When it came to an end: delivered, failed or skipped. */

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Delivery, StoredEvent } from './delivery.ts';
+import { answersOfAttempts } from './delivery-store.ts';
 
 /** The body of an event after its user was erased: it keeps the type, without the user. */
 function emptied(body: string): string {
@@ -22,7 +23,7 @@ export function createEventErasure(db: Db) {
       const about = { sub: { $in: [...subs] } };
       const found = await events.find(about, { projection: { body: 1 } }).toArray();
       for (const { _id, body } of found) {
-        await deliveries.updateMany({ eventId: _id }, { $unset: { sub: '' } });
+        await deliveries.updateMany({ eventId: _id }, { $unset: { sub: '', ...answersOfAttempts } });
         // Last: the subject is what finds the event again after a crash.
         await events.updateOne({ _id }, { $set: { body: emptied(body) }, $unset: { sub: '' } });
       }

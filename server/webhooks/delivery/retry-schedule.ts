@@ -8,7 +8,10 @@ export interface PostResult {
   detail?: string;
   /** Address and port that were dialled; undefined where nothing was. */
   address?: string;
+  /** Of the answer: the beginning of its body, and two of its headers. */
   answer?: string;
+  location?: string;
+  retryAfter?: string;
   durationMs: number;
 }
 

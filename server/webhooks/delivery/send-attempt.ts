@@ -4,6 +4,7 @@ import type { SkipReason } from '../../../contracts/webhooks.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/telemetry/logging.ts';
 import { readTraceparent } from '../../platform/telemetry/trace-context.ts';
+import { maskAnswer } from '../egress/answer-text.ts';
 import { isLocalhost } from '../egress/destination.ts';
 import type { Post } from '../egress/post.ts';
 import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
@@ -106,7 +107,9 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     const next = verdict.status === 'pending' ? { nextAttemptAt: verdict.nextAttemptAt } : {};
     const started = delivery.attempts.at(-1);
     if (!started) throw new Error(`delivery ${delivery._id} was leased without an attempt row`);
-    const row: Attempt = { ...started, ...result, ...signed, ...next };
+    const { answer } = result;
+    const kept = answer === undefined ? {} : { answer: maskAnswer(answer, delivery.sub) };
+    const row: Attempt = { ...started, ...result, ...kept, ...signed, ...next };
     const written = await recordResult({ delivery, row, verdict, at });
     if (written && verdict.status === 'pending') await schedule(verdict.nextAttemptAt);
     const { _id: deliveryId, eventId, attempt, partnerId: partner } = delivery;

@@ -1,7 +1,9 @@
 import { errors } from 'undici';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { type AttemptError, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
+import { maskedAddress } from '../../platform/telemetry/sent-text.ts';
 import type { PostResult } from '../delivery/retry-schedule.ts';
+import { answerText, readBytes } from './answer-text.ts';
 import {
   BlockedAddressError,
   createDial,
@@ -39,11 +41,7 @@ interface Settings {
   ca?: string;
 }
 
-const keptAnswerBytes = 512;
 const localRoute: Route = { resolve: resolveLocalhost, allowed: isLoopbackAddress };
-
-/** Text that is safe to show: control characters would reach a terminal. */
-const printable = (bytes: Buffer): string => bytes.toString('utf8').replace(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
 
 /** Something was answered that is not an HTTP response. */
 const notHttp = [errors.HTTPParserError, errors.HeadersOverflowError];
@@ -82,12 +80,15 @@ export function createPost({ rules, route = {}, budget = attemptTimeoutMs, ca }:
       const answer = await exchange({ ...request, url }, dial, budget);
       const { status } = answer;
       // What comes from localhost may be a developer's own page with anything on it: it is not kept.
-      const text = isLocalhost(url) ? '' : printable(await firstBytes(answer, keptAnswerBytes));
+      const text = isLocalhost(url) ? '' : answerText(await firstBytes(answer, readBytes));
       const failed = status < 200 || status > 299;
+      const { location, retryAfter } = answer;
       return {
         status,
         ...(failed ? { error: 'http' as const } : {}),
         ...(text === '' ? {} : { answer: text }),
+        ...(location === undefined ? {} : { location: maskedAddress(location) }),
+        ...(retryAfter === undefined ? {} : { retryAfter: maskedAddress(retryAfter).slice(0, 64) }),
       };
     } catch (error) {
       return classify(error, dial);

@@ -2,10 +2,12 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Client, type Dispatcher } from 'undici';
 import type { Dial } from './connector.ts';
 
-/** What came back: the status, and the start of the body as it was sent. */
+/** What came back: the status, what goes with it, and the start of the body as it was sent. */
 export interface Answer {
   status: number;
   encoding: string | undefined;
+  location: string | undefined;
+  retryAfter: string | undefined;
   body: Buffer;
 }
 
@@ -14,6 +16,10 @@ interface Outgoing {
   headers: Readonly<Record<string, string>>;
   body: string;
 }
+
+/** A header that was sent once. */
+const single = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
 
 /** The time allowed was over before there was a status. */
 export const timedOut = new Error('no answer within the time allowed');
@@ -49,8 +55,12 @@ export async function exchange(
         onRequestStart: () => undefined,
         onResponseStart(_controller, status, received) {
           if (status < 200) return;
-          const encoding = received['content-encoding'];
-          answer = { status, encoding: typeof encoding === 'string' ? encoding : undefined };
+          answer = {
+            status,
+            encoding: single(received['content-encoding']),
+            location: single(received['location']),
+            retryAfter: single(received['retry-after']),
+          };
         },
         onResponseData(controller, chunk) {
           chunks.push(chunk);

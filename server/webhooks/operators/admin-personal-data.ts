@@ -1,6 +1,7 @@
 import { claimNames } from '../../../contracts/claims.ts';
 import { masked, seesPeople } from '../../platform/admin-api/personal-data.ts';
 import type { Role } from '../../platform/admin-api/roles.ts';
+import { withoutQuery } from '../../platform/telemetry/sent-text.ts';
 import type { Attempt, Delivery, StoredEvent } from '../delivery/delivery.ts';
 
 /** Whether the body of an event tells of a person. */
@@ -31,7 +32,10 @@ export function visibleDelivery(role: Role, delivery: Delivery): Delivery {
   if (seesPeople(role)) return delivery;
   const { sub } = delivery;
   const repeats = (answer: string) => personal.test(answer) || (sub !== undefined && answer.includes(sub));
-  const visible = (attempt: Attempt): Attempt =>
-    attempt.answer !== undefined && repeats(attempt.answer) ? { ...attempt, answer: masked } : attempt;
+  const visible = ({ answer, location, ...attempt }: Attempt): Attempt => ({
+    ...attempt,
+    ...(answer === undefined ? {} : { answer: repeats(answer) ? masked : answer }),
+    ...(location === undefined ? {} : { location: withoutQuery(location) }),
+  });
   return { ...delivery, attempts: delivery.attempts.map(visible) };
 }

@@ -1,4 +1,5 @@
 import type { EventTimeline } from '../../../contracts/admin/events.ts';
+import { adviseReceiver } from '../../../contracts/receiver-advice.ts';
 import { type WaitReason, waitReasons } from '../../../contracts/wait-reasons.ts';
 import {
   type AttemptError,
@@ -44,8 +45,10 @@ function describeAttempt(attempt: Attempt): string {
   const slot = waited > 1500 ? `, ${seconds(waited)} after it was due for want of a free slot` : '';
   const where = attempt.address ? ` at ${attempt.address}` : '';
   const took = attempt.durationMs === undefined ? '' : `, after ${seconds(attempt.durationMs)}`;
+  const location = attempt.location ? `; Location: ${attempt.location}` : '';
+  const retry = attempt.retryAfter ? `; Retry-After: ${attempt.retryAfter}` : '';
   const answer = attempt.answer ? `; the answer began: ${JSON.stringify(attempt.answer.slice(0, 120))}` : '';
-  return `${iso(attempt.at)}: attempt ${attempt.attempt} (${occasions[attempt.trigger]}${slot}): ${outcome(attempt)}${where}${took}${answer}.`;
+  return `${iso(attempt.at)}: attempt ${attempt.attempt} (${occasions[attempt.trigger]}${slot}): ${outcome(attempt)}${where}${took}${location}${retry}${answer}.`;
 }
 
 const skips: Record<SkipReason, string> = {
@@ -103,17 +106,6 @@ function describeDelivery(delivery: Delivery, context: TimelineContext): string[
   return [...opening, ...delivery.attempts.map(describeAttempt), ...describeStatus(delivery, context)];
 }
 
-const remedies: Record<AttemptError, string> = {
-  dns: 'Have the partner check the host name of the URL',
-  refused: 'Have the partner check that the receiver runs and that its firewall lets us in',
-  reset: 'Have the partner look at what closes the connection: a proxy, a size limit, a crash',
-  tls: "Have the partner mend the receiver's certificate: its chain, its name, its end",
-  timeout: 'Have the partner answer at once and work afterwards: 10 seconds are all there is',
-  blocked_address: 'Have the partner give a URL that leads to public addresses only, and set it',
-  http: 'Have the partner look at why the receiver does not answer with a 2xx',
-  interrupted: 'The server was stopped in the middle',
-};
-
 /** What to do now. A command that the role does not allow is named with who may. */
 function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: CommandAdvice): string | null {
   if (!last)
@@ -123,9 +115,8 @@ function advise(event: StoredEvent, last: Delivery | undefined, adviseCommand: C
   const { skipped, status } = last;
   if (status === 'failed') {
     const attempt = last.attempts.at(-1);
-    if (attempt?.status === 410)
-      return `The receiver says that the URL is gone (410). Have the partner set another, then: ${resend}`;
-    return `${remedies[attempt?.error ?? 'http']}, then: ${resend}`;
+    const end = { ...attempt, error: attempt?.error ?? ('http' as const), status: attempt?.status ?? null };
+    return `${adviseReceiver(end)}, then: ${resend}`;
   }
   if (status !== 'skipped') return null;
   switch (skipped?.reason) {

@@ -23,6 +23,8 @@ function viewAttempt(row: Attempt): AttemptView {
     address: row.address ?? null,
     secretVersion: row.secretVersion ?? null,
     answer: row.answer ?? null,
+    location: row.location ?? null,
+    retryAfter: row.retryAfter ?? null,
     nextAttemptAt: time(row.nextAttemptAt),
   };
 }

@@ -1,0 +1,67 @@
+import type { AttemptError } from './webhooks.ts';
+
+/** How an attempt ended, as far as the advice depends on it. */
+export interface AttemptEnd {
+  error: AttemptError;
+  /** Of the HTTP answer; null where there was none. */
+  status: number | null;
+  /** Where a redirect leads. */
+  location?: string | null;
+  /** As the receiver sent it. */
+  retryAfter?: string | null;
+}
+
+const withoutAnswer: Record<AttemptError, string> = {
+  dns: 'Have the partner check the host name of the URL',
+  refused: 'Have the partner check that the receiver runs and that its firewall lets us in',
+  reset: 'Have the partner look at what closes the connection: a proxy, a size limit, a crash',
+  tls: "Have the partner mend the receiver's certificate: its chain, its name, its end",
+  timeout: 'Have the partner answer at once and work afterwards: 10 seconds are all there is',
+  blocked_address: 'Have the partner give a URL that leads to public addresses only, and set it',
+  http: 'Have the partner look at why the receiver does not answer with HTTP',
+  interrupted: 'The server was stopped in the middle',
+};
+
+const forStatus: Readonly<Record<number, string>> = {
+  400: 'The receiver rejects the event. Have the partner check how it parses the body and verifies the signature',
+  401: 'The receiver or something before it asks for a login. Have the partner accept the POST without one, and verify the signature instead',
+  403: 'A firewall or a rule of the receiver keeps us out. Have the partner let the POST through, and verify the signature instead',
+  404: 'The receiver knows no such path. Have the partner check the URL',
+  405: 'The path of the URL takes no POST. Have the partner check the URL',
+  410: 'The receiver says that the URL is gone (410). Have the partner set another',
+  413: 'The receiver limits the size of a body. Have the partner allow 64 KiB',
+  415: 'The receiver does not take application/json. Have the partner accept it',
+  422: 'The receiver rejects the event. Have the partner check how it parses the body and verifies the signature',
+  500: "The receiver's own code fails. Have the partner look into its log at the times of the attempts",
+  501: 'The receiver does not handle POST. Have the partner check the URL',
+  502: 'A proxy before the receiver got no answer from it. Have the partner check that the application runs',
+  503: 'The receiver is overloaded or being maintained. Have the partner say when it is back',
+  504: 'A proxy before the receiver got no answer in time. Have the partner answer at once and work afterwards',
+};
+
+function ofAnswer(status: number, { location, retryAfter }: AttemptEnd): string {
+  if (status >= 300 && status < 400) {
+    const target = location ? ` to ${location}` : '';
+    return `The receiver redirects${target}. Redirects are not followed: have the partner check the URL, and set the final one`;
+  }
+  if (status === 429) {
+    const asked = retryAfter ? `, and asks to wait (Retry-After: ${retryAfter})` : '';
+    return `The receiver limits our requests${asked}. The retry schedule does not change: have the partner raise its limit, or queue events and answer at once`;
+  }
+  const known = forStatus[status];
+  if (known !== undefined) return known;
+  if (status >= 500)
+    return 'The receiver fails. Have the partner look into its log at the times of the attempts';
+  return 'The receiver rejects the request. Have the partner look at why it does not answer with a 2xx';
+}
+
+/** What the partner has to mend after a failed attempt, without a full stop. */
+export function adviseReceiver(end: AttemptEnd): string {
+  return end.status === null ? withoutAnswer[end.error] : ofAnswer(end.status, end);
+}
+
+/** The same of a status alone; undefined for one that acknowledges, or is none. */
+export function adviseStatus(status: number): string | undefined {
+  if (status < 300 || status > 599) return undefined;
+  return ofAnswer(status, { error: 'http', status });
+}
