@@ -36,7 +36,8 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
     'The signature covers {integration_id}.{timestamp}.{raw body}; the clock may be 300 s off. After a rotation the old secret ends at once.',
   integration_inactive:
     'Look at `integrations show`, then at its client, API key and partner: all four must be active.',
-  shop_not_found: 'The integration does not list that shop.',
+  shop_not_found:
+    '`svcadmin request ID` has the shop that was sent; `integrations update --add-shop` adds it.',
   code_not_found: 'The code is unknown, expired, used, or was issued to a client that is not a storefront.',
   enrollment_not_found: 'No such enrollment with a client of this key.',
   no_positive_claim: 'The user was verified, and no claim came out true. Nothing was billed.',

@@ -30,6 +30,16 @@ export async function servingOf(api: AdminApi, partnerId: string): Promise<strin
   return `${withLive(clients, 'client')}, ${withLive(keys, 'API key')} and ${waiting}`;
 }
 
+/** `a b → a c`: a list before and after some of its values are added or removed. */
+export function changeOfList(
+  before: readonly string[],
+  add: readonly string[] = [],
+  remove: readonly string[] = [],
+): string {
+  const after = [...new Set([...before, ...add])].filter((value) => !remove.includes(value));
+  return `${formatValue('list', before)} → ${formatValue('list', after)}`;
+}
+
 /** `per minute 60 → 300, per hour stays 1000`: what is given, beside what is now. */
 export function changes<V extends object>(before: V, after: Partial<V>): string {
   return (Object.keys(after) as (keyof V & string)[])

@@ -113,7 +113,7 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
   },
   shop_not_found: {
     cause: 'The integration does not list this `shop_domain`.',
-    fix: 'Ask support to add the shop by a new integration.',
+    fix: 'Ask support to add the shop.',
   },
   code_not_found: {
     cause:

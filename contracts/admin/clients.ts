@@ -51,10 +51,11 @@ const claims = z
   )
   .min(1, { error: 'at least one claim' })
   .transform((names) => [...new Set(names)]);
+export const mostRedirectUris = 20;
 const redirectUris = z
   .array(z.string().min(1).max(2048))
   .min(1, { error: 'at least one redirect URI' })
-  .max(20)
+  .max(mostRedirectUris)
   .transform((uris) => [...new Set(uris)]);
 const perMinute = z.number().int().min(1).max(1_000_000);
 const source = z
@@ -84,21 +85,32 @@ export const CreateClient = z.strictObject({
 });
 export type CreateClient = z.infer<typeof CreateClient>;
 
-/** Fields left out stay as they are; null goes back to the default. `keyId` moves the client to another key. */
-export const UpdateClient = z.strictObject({
-  clientId: reference('client'),
-  keyId: reference('apiKey').optional(),
-  name: DisplayName.optional(),
-  redirectUris: redirectUris.optional(),
-  claims: claims.optional(),
-  source: source.nullable().optional(),
-  brandName: DisplayName.nullable().optional(),
-  brandColor: brandColor.nullable().optional(),
-  purpose: purpose.nullable().optional(),
-  privacyUrl: WebAddress.nullable().optional(),
-  tokenRequestsPerMinute: perMinute.nullable().optional(),
-  userinfoRequestsPerMinute: perMinute.nullable().optional(),
-});
+/**
+ * Fields left out stay as they are; null goes back to the default. `keyId` moves the client to another key. Redirect URIs are
+ * replaced, or some of them are added and removed.
+ */
+export const UpdateClient = z
+  .strictObject({
+    clientId: reference('client'),
+    keyId: reference('apiKey').optional(),
+    name: DisplayName.optional(),
+    redirectUris: redirectUris.optional(),
+    addRedirectUris: redirectUris.optional(),
+    removeRedirectUris: redirectUris.optional(),
+    claims: claims.optional(),
+    source: source.nullable().optional(),
+    brandName: DisplayName.nullable().optional(),
+    brandColor: brandColor.nullable().optional(),
+    purpose: purpose.nullable().optional(),
+    privacyUrl: WebAddress.nullable().optional(),
+    tokenRequestsPerMinute: perMinute.nullable().optional(),
+    userinfoRequestsPerMinute: perMinute.nullable().optional(),
+  })
+  .refine(
+    ({ redirectUris: all, addRedirectUris: add, removeRedirectUris: remove }) =>
+      all === undefined || (add === undefined && remove === undefined),
+    { error: 'give either redirectUris, or those to add and to remove' },
+  );
 export type UpdateClient = z.infer<typeof UpdateClient>;
 
 /** `keepOldSeconds`: how long the secrets before this one are still accepted; 0 ends them at once. */

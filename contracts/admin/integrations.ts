@@ -36,16 +36,30 @@ const Shop = z
   .toLowerCase()
   .regex(hostName, { error: ({ input }) => `${String(input)} is not the host name of a shop` });
 
+export const mostShops = 100;
+const Shops = z
+  .array(Shop)
+  .min(1, { error: 'at least one shop' })
+  .max(mostShops)
+  .transform((shops) => [...new Set(shops)]);
+
 export const CreateIntegration = z.strictObject({
   partnerId: reference('partner'),
   clientId: reference('client'),
-  shops: z
-    .array(Shop)
-    .min(1, { error: 'at least one shop' })
-    .max(100)
-    .transform((shops) => [...new Set(shops)]),
+  shops: Shops,
 });
 export type CreateIntegration = z.infer<typeof CreateIntegration>;
+
+export const UpdateIntegration = z
+  .strictObject({
+    integrationId: reference('integration'),
+    addShops: Shops.optional(),
+    removeShops: Shops.optional(),
+  })
+  .refine(({ addShops, removeShops }) => addShops !== undefined || removeShops !== undefined, {
+    error: 'name shops to add or to remove',
+  });
+export type UpdateIntegration = z.infer<typeof UpdateIntegration>;
 
 export const IntegrationReference = z.strictObject({ integrationId: reference('integration') });
 export const ListIntegrations = z.strictObject({

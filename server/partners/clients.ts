@@ -1,12 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   CreateClient,
   ListClients,
   RotateClientSecret,
   UpdateClient,
 } from '../../contracts/admin/clients.ts';
+import { mostRedirectUris } from '../../contracts/admin/clients.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import { canBePositive } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
+import { changedList } from '../platform/changed-list.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -18,6 +21,8 @@ import { assertActive } from './keys.ts';
 import type { PartnerStore } from './partner-store.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 import { newClientSecret, rotateSecrets } from './secrets.ts';
+
+const ofRedirectUris = { noun: 'redirect URI', most: mostRedirectUris };
 
 interface Dependencies {
   store: ClientStore;
@@ -168,20 +173,30 @@ export function createClients({ store, keys, partners, clock, directory, sources
       store.count({ partnerId, keyId, mode, kind, status }),
 
     /** Fields left out stay; null goes back to the default. */
-    async update({ clientId, ...wanted }: UpdateClient, actor: Actor): Promise<Client> {
+    async update(
+      { clientId, addRedirectUris: add, removeRedirectUris: remove, ...wanted }: UpdateClient,
+      actor: Actor,
+    ): Promise<Client> {
       const { partnerId, mode, kind } = await show(clientId);
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
-      if (wanted.redirectUris) assertRedirectUris(wanted.redirectUris, mode);
+      assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
       assertSource(sources, wanted.source ?? undefined, mode);
       if (wanted.keyId && (await keyOf(partnerId, wanted.keyId)).mode !== mode) {
         throw new ApiError('refused', {
           description: `A ${mode} client cannot move to a key of the other mode`,
         });
       }
-      const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
-      const settings: Settings = Object.fromEntries(given.map(([name, value]) => [name, value ?? undefined]));
+      const fields = Object.entries(wanted).filter(([, value]) => value !== undefined);
       return change(clientId, (current) => {
+        const redirectUris = changedList(current.redirectUris, { add, remove }, ofRedirectUris);
+        const isListChanged = !isDeepStrictEqual(redirectUris, current.redirectUris);
+        const given: [string, unknown][] = isListChanged
+          ? [...fields, ['redirectUris', redirectUris]]
+          : fields;
         if (given.length === 0) return undefined;
+        const settings: Settings = Object.fromEntries(
+          given.map(([name, value]) => [name, value ?? undefined]),
+        );
         const before = Object.fromEntries(
           given.map(([name]) => [name, current[name as keyof Settings] ?? null]),
         );

@@ -5,6 +5,7 @@ import {
   IntegrationView,
   IntegrationWithSecret,
   ListIntegrations,
+  UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
@@ -51,6 +52,10 @@ export function createStorefrontProcedures(integrations: Integrations) {
         .input(CreateIntegration)
         .output(IntegrationWithSecret)
         .mutation(async ({ input, ctx }) => withSecret(await integrations.create(input, ctx.actor))),
+      update: procedure
+        .input(UpdateIntegration)
+        .output(IntegrationView)
+        .mutation(async ({ input, ctx }) => view(await integrations.update(input, ctx.actor))),
       rotateSecret: procedure
         .input(IntegrationReference)
         .output(IntegrationWithSecret)

@@ -1,6 +1,13 @@
-import type { CreateIntegration, ListIntegrations } from '../../contracts/admin/integrations.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CreateIntegration,
+  type ListIntegrations,
+  mostShops,
+  type UpdateIntegration,
+} from '../../contracts/admin/integrations.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
+import { changedList } from '../platform/changed-list.ts';
 import { type Actor, type AuditEntry, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
@@ -74,6 +81,21 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
 
     count: ({ partnerId, clientId, mode, status }: Unpaged<ListIntegrations>): Promise<Total> =>
       store.count({ partnerId, clientId, mode, status }),
+
+    /** Its secret stays. Adding a shop that is there changes nothing. */
+    update: (
+      { integrationId, addShops, removeShops }: UpdateIntegration,
+      actor: Actor,
+    ): Promise<Integration> =>
+      store.change(integrationId, ({ status, shops: before }) => {
+        if (status === 'disabled')
+          throw new ApiError('conflict', { description: `Integration ${integrationId} is disabled` });
+        const change = { add: addShops, remove: removeShops };
+        const shops = changedList(before, change, { noun: 'shop', most: mostShops });
+        if (isDeepStrictEqual(shops, before)) return undefined;
+        const entry = entryOf(actor, integrationId, { before: { shops: before }, after: { shops } });
+        return { set: { shops }, entry };
+      }),
 
     /** The old secret becomes invalid immediately. */
     async rotateSecret(id: string, actor: Actor): Promise<FreshIntegration> {

@@ -73,6 +73,14 @@ export const carefulSince: Record<string, Case> = {
     return ['--key', keyId, '--since', '1h'];
   },
   'enrollments block': async (server) => [await liveEnrollment(server), '--reason', 'a report'],
+  'integrations update': async (server) => {
+    const owner = await livePartner(server);
+    const common = { ...owner, name: 'Shop', redirectUris, kind: 'storefront' as const };
+    const client = await server.admin.clients.create.mutate({ ...common, claims: ['age_18_plus'] });
+    const shop = { partnerId: owner.partnerId, clientId: client.id, shops: ['one.example'] };
+    const { id } = await server.admin.integrations.create.mutate(shop);
+    return [id, '--add-shop', 'two.example'];
+  },
   'limits set': async (server) => {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--mode', 'live', '--per-minute', '9'];

@@ -93,6 +93,32 @@ describe('a client', () => {
     expect(await refusal(server.admin.clients.create.mutate(wanted))).toBe('conflict');
   });
 
+  it('gets and loses redirect URIs one by one, and is never without one', async () => {
+    const { client } = await onboard();
+    const clientId = client.id;
+    const update = (change: Omit<Parameters<typeof server.admin.clients.update.mutate>[0], 'clientId'>) =>
+      server.admin.clients.update.mutate({ clientId, ...change });
+    const [old = ''] = client.redirectUris;
+    const fresh = 'https://shop.example/fresh';
+    expect((await update({ addRedirectUris: [fresh] })).redirectUris).toEqual([old, fresh]);
+    expect((await update({ addRedirectUris: [fresh], name: 'Wine' })).redirectUris).toEqual([old, fresh]);
+    expect((await update({ removeRedirectUris: [old] })).redirectUris).toEqual([fresh]);
+    await expect(update({ removeRedirectUris: [old] })).rejects.toThrow(`there are: ${fresh}`);
+    expect(await refusal(update({ removeRedirectUris: [fresh] }))).toBe('refused');
+    expect(await refusal(update({ addRedirectUris: ['https://shop.example/#x'] }))).toBe('refused');
+    expect(await refusal(update({ addRedirectUris: [old], redirectUris: [old] }))).toBe('bad_input');
+    const many = Array.from({ length: 20 }, (_, n) => `https://shop.example/${n}`);
+    expect(await refusal(update({ addRedirectUris: many }))).toBe('refused');
+    await Promise.all(['a', 'b', 'c'].map((path) => update({ addRedirectUris: [`${fresh}/${path}`] })));
+    const { redirectUris } = await server.admin.clients.show.query({ clientId });
+    expect(redirectUris).toHaveLength(4);
+    const log = await server.admin.auditLog.list.query({ target: clientId, action: 'clients.update' });
+    expect(log.filter(({ outcome }) => outcome === 'changed').at(-1)).toMatchObject({
+      before: { redirectUris: [old] },
+      after: { redirectUris: [old, fresh] },
+    });
+  });
+
   it('is updated field by field; null goes back to the default', async () => {
     const { client } = await onboard();
     const clientId = client.id;

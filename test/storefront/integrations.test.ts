@@ -57,6 +57,36 @@ describe('an integration', () => {
     expect(await create({ partnerId, clientId, shops: [] })).toBe('bad_input');
   });
 
+  it('gets and loses shops, keeps its secret, and is never without one', async () => {
+    const { partnerId, clientId } = await onboard();
+    const { integrations, auditLog } = server.admin;
+    const shops = ['shop.example', 'old.example'];
+    const created = await integrations.create.mutate({ partnerId, clientId, shops });
+    const integrationId = created.id;
+    const update = (change: { addShops?: string[]; removeShops?: string[] }) =>
+      integrations.update.mutate({ integrationId, ...change });
+    const changed = await update({ addShops: ['New.Example', 'shop.example'], removeShops: ['old.example'] });
+    expect(changed.shops).toEqual(['shop.example', 'new.example']);
+    expect(changed.secretVersion).toBe(1);
+    // Repeated, an addition changes nothing.
+    expect((await update({ addShops: ['new.example'] })).shops).toEqual(changed.shops);
+    expect(await refusal(update({ removeShops: ['old.example'] }))).toBe('refused');
+    expect(await refusal(update({ removeShops: changed.shops }))).toBe('refused');
+    const many = Array.from({ length: 99 }, (_, n) => `shop-${n}.example`);
+    expect(await refusal(update({ addShops: many }))).toBe('refused');
+    expect(await refusal(update({}))).toBe('bad_input');
+    const log = await auditLog.list.query({ target: integrationId, action: 'integrations.update' });
+    expect(log.find(({ outcome }) => outcome === 'changed')).toMatchObject({
+      before: { shops },
+      after: { shops: changed.shops },
+    });
+    await Promise.all(['a', 'b', 'c'].map((name) => update({ addShops: [`${name}.example`] })));
+    const { shops: all } = await integrations.show.query({ integrationId });
+    expect(all).toEqual(expect.arrayContaining(['a.example', 'b.example', 'c.example']));
+    await integrations.disable.mutate({ integrationId });
+    expect(await refusal(update({ addShops: ['d.example'] }))).toBe('conflict');
+  });
+
   it('is disabled for good, and both changes are in the audit log', async () => {
     const { partnerId, clientId } = await onboard();
     const { id: integrationId } = await server.admin.integrations.create.mutate({

@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 import { usageError } from '../../failure.ts';
 import { given, words } from '../../flags.ts';
-import { changes } from '../../previews.ts';
+import { changeOfList, changes } from '../../previews.ts';
 
 /** 0 restores the default. */
 const orDefault = (limit: number | undefined): number | null | undefined => (limit === 0 ? null : limit);
@@ -12,7 +12,10 @@ const unlessDefault = (text: string | undefined): string | null | undefined =>
 export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> {
   static override summary = 'Change a client. Settings that are not given stay.';
   static override description = 'A change of a test client needs no confirmation.';
-  static override examples = ['<%= config.bin %> clients update cli_… --claims "age_18_plus country"'];
+  static override examples = [
+    '<%= config.bin %> clients update cli_… --claims "age_18_plus country"',
+    '<%= config.bin %> clients update cli_… --add-redirect-uri https://shop.example/callback',
+  ];
   static override args = { client: Args.string({ description: 'id of the client', required: true }) };
   static override flags = {
     name: Flags.string({ description: 'name of the application, as operators see it' }),
@@ -20,6 +23,16 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     'redirect-uri': Flags.string({
       description: 'redirect URIs, instead of the present ones',
       multiple: true,
+    }),
+    'add-redirect-uri': Flags.string({
+      description: 'a redirect URI beside the present ones; may be repeated',
+      multiple: true,
+      exclusive: ['redirect-uri'],
+    }),
+    'remove-redirect-uri': Flags.string({
+      description: 'a redirect URI to remove; may be repeated',
+      multiple: true,
+      exclusive: ['redirect-uri'],
     }),
     claims: Flags.string({
       description: 'claims it may ask for, instead of the present ones',
@@ -53,6 +66,8 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       name,
       keyId: key,
       redirectUris: this.flags['redirect-uri'],
+      addRedirectUris: this.flags['add-redirect-uri'],
+      removeRedirectUris: this.flags['remove-redirect-uri'],
       claims: claims && (words(claims) as never[]),
       source: unlessDefault(source),
       brandName: unlessDefault(this.flags['brand-name']),
@@ -66,7 +81,10 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     const api = await this.api();
     const client = await api.clients.show.query({ clientId: this.args.client });
     const { id, name: called, mode } = client;
-    const consequence = `The ${mode} client ${called} (${id}) changes: ${changes(client, wanted)}.`;
+    const { addRedirectUris: add, removeRedirectUris: remove, ...fields } = wanted;
+    const uris = add || remove ? [`redirect uris ${changeOfList(client.redirectUris, add, remove)}`] : [];
+    const change = [...(Object.keys(fields).length > 0 ? [changes(client, fields)] : []), ...uris].join(', ');
+    const consequence = `The ${mode} client ${called} (${id}) changes: ${change}.`;
     return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
       this.one(await api.clients.update.mutate({ clientId: id, ...wanted })),
     );

@@ -1,0 +1,33 @@
+import { Args, Flags } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+import { usageError } from '../../failure.ts';
+import { given } from '../../flags.ts';
+import { changeOfList } from '../../previews.ts';
+
+export default class IntegrationsUpdate extends CarefulCommand<typeof IntegrationsUpdate> {
+  static override summary = 'Add shops to a storefront integration, or remove some.';
+  static override description =
+    'Its secret stays. Calls of a shop that is removed get 404. A change of a test integration needs no confirmation.';
+  static override examples = [
+    '<%= config.bin %> integrations update int_… --add-shop shop.example.fr --remove-shop old.example',
+  ];
+  static override args = {
+    integration: Args.string({ description: 'id of the integration', required: true }),
+  };
+  static override flags = {
+    'add-shop': Flags.string({ description: 'host name of a shop; may be repeated', multiple: true }),
+    'remove-shop': Flags.string({ description: 'host name of a shop; may be repeated', multiple: true }),
+  };
+
+  async run() {
+    const wanted = given({ addShops: this.flags['add-shop'], removeShops: this.flags['remove-shop'] });
+    if (Object.keys(wanted).length === 0) throw usageError('Give --add-shop, --remove-shop or both');
+    const api = await this.api();
+    const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
+    const change = changeOfList(shops, wanted.addShops, wanted.removeShops);
+    const consequence = `The shops of the ${mode} integration ${id} change: ${change}.`;
+    return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
+      this.one(await api.integrations.update.mutate({ integrationId: id, ...wanted })),
+    );
+  }
+}
