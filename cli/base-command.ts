@@ -3,7 +3,7 @@ import type { AdminApi } from './client.ts';
 import { answer } from './confirmation.ts';
 import { type Connection, connect } from './connection.ts';
 import { CommandError, type ConnectionSource, toFailure } from './failure.ts';
-import { formatValue, label } from './output/format.ts';
+import { formatValue, label, localTime } from './output/format.ts';
 import { renderListing } from './output/listing.ts';
 import { renderFields } from './output/table.ts';
 import { isInteractive, liveNotice } from './output/terminal.ts';
@@ -38,6 +38,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   #warned = false;
   #environment: string | undefined;
   #reason: string | undefined;
+  #isExpiryKnown = false;
 
   override async init(): Promise<void> {
     await super.init();
@@ -86,8 +87,18 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     if (live || mode === 'live') this.warnLive(live ? `profile ${profileName ?? ''}` : 'live mode');
     return createAdminApi(this.connection, {
       learn: (environment) => this.learnEnvironment(environment),
+      tokenExpires: (at) => this.#warnOfExpiry(at),
       showWaiting: waitingOn(process.stderr),
     });
+  }
+
+  /** Once: the token still works, and nobody notices otherwise before it does not. */
+  #warnOfExpiry(at: string): void {
+    if (!this.#isExpiryKnown)
+      this.notice(
+        `Your operator token expires on ${localTime(at)}. Have an owner make another: svcadmin operators create`,
+      );
+    this.#isExpiryKnown = true;
   }
 
   /** Warns of a production server, however it was named: its first answer says what it is. */

@@ -1,5 +1,5 @@
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
-import { environmentHeader } from '../contracts/environment-header.ts';
+import { environmentHeader, tokenExpiryHeader } from '../contracts/environment-header.ts';
 import type { AdminRouter } from '../server/wiring/admin-router.ts';
 import type { Connection } from './connection.ts';
 import type { ShowWaiting } from './output/waiting.ts';
@@ -12,13 +12,15 @@ const timeoutMs = 120_000;
 interface Watch {
   /** Gets the environment that each answer names; older servers name none. */
   learn?: (environment: string) => void;
+  /** Gets when the token expires, in its last week. */
+  tokenExpires?: (at: string) => void;
   showWaiting?: ShowWaiting;
 }
 
 /** The admin API as this operator. One request per call, so that a request id names one change. */
 export function createAdminApi(
   { url, token }: Pick<Connection, 'url' | 'token'>,
-  { learn = () => undefined, showWaiting = (work) => work }: Watch = {},
+  { learn = () => undefined, tokenExpires = () => undefined, showWaiting = (work) => work }: Watch = {},
 ): AdminApi {
   return createTRPCClient<AdminRouter>({
     links: [
@@ -31,6 +33,8 @@ export function createAdminApi(
           const response = await showWaiting(asked);
           const environment = response.headers.get(environmentHeader);
           if (environment !== null) learn(environment);
+          const expiresAt = response.headers.get(tokenExpiryHeader);
+          if (expiresAt !== null) tokenExpires(expiresAt);
           return response;
         },
       }),

@@ -25,8 +25,13 @@ export type OperatorView = z.infer<typeof OperatorView>;
 export const OperatorWithToken = z.strictObject({ ...OperatorView.shape, token: z.string() });
 export type OperatorWithToken = z.infer<typeof OperatorWithToken>;
 
-/** Who the caller is. */
-export const Identity = z.strictObject({ id: z.string(), name: z.string(), role: OperatorRole });
+/** Who the caller is. `expiresAt`: from then on the token is refused; null for one that does not expire. */
+export const Identity = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  role: OperatorRole,
+  expiresAt: DateTime.nullable(),
+});
 export type Identity = z.infer<typeof Identity>;
 
 export const CreateOperator = z.strictObject({
@@ -45,7 +50,7 @@ export const OperatorReference = z.strictObject({ operatorId: reference('operato
 export const ListOperators = z.strictObject({ status: OperatorStatus.optional(), ...page });
 export type ListOperators = z.infer<typeof ListOperators>;
 
-/** `test`: in test mode only. `own`: only what the operator did. */
+/** `test`: in test mode only. `own`: what the operator did, and changes of partners' records. */
 export const Permission = z.enum(['yes', 'no', 'test', 'own']);
 export type Permission = z.infer<typeof Permission>;
 

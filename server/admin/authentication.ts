@@ -44,7 +44,12 @@ const fromMemory: ReadonlySet<string> = new Set([
 /** Milliseconds for which a token that was right is known without the database: a shift. */
 const rememberedMs = 12 * 3_600_000;
 
-export const firstOperator: Identity = { id: 'opr_first', name: 'SVC_ADMIN_TOKEN', role: 'owner' };
+export const firstOperator: Identity = {
+  id: 'opr_first',
+  name: 'SVC_ADMIN_TOKEN',
+  role: 'owner',
+  expiresAt: null,
+};
 /** Wrong tokens a minute and subscriber before the answer is 429. A right one always passes. */
 const wrongTokensPerMinute = 10;
 
@@ -55,6 +60,12 @@ function unknownOperator(token = ''): ApiError {
     ...(description && { description }),
   });
 }
+
+const expired = (at: Date): ApiError =>
+  new ApiError('operator_unknown', {
+    headers: { 'www-authenticate': 'Bearer' },
+    description: `This operator token expired at ${at.toISOString()}; an owner makes another by: svcadmin operators create`,
+  });
 
 /** Counts failures of each subscriber in the current minute; forgets them all with the minute. */
 function createFailureCount(clock: Pick<Clock, 'now'>) {
@@ -122,9 +133,11 @@ export function createAuthentication({
     if (!isWellFormedSecret('operatorToken', token)) return undefined;
     const operator = fromMemory.has(path) ? await recall(hash) : await find(hash);
     if (operator?.status !== 'active') return undefined;
-    if (operator.expiresAt && operator.expiresAt.getTime() <= clock.now()) return undefined;
-    if (!databaseFault()) touch(operator._id, operator.lastUsedAt);
-    return { id: operator._id, name: operator.name, role: operator.role };
+    const { _id: id, name, role, expiresAt } = operator;
+    // The bearer has the token: when it expired is no secret to them.
+    if (expiresAt && expiresAt.getTime() <= clock.now()) throw expired(expiresAt);
+    if (!databaseFault()) touch(id, operator.lastUsedAt);
+    return { id, name, role, expiresAt: expiresAt?.toISOString() ?? null };
   }
 
   return async (authorization, { address, path }) => {

@@ -118,7 +118,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
   });
   const routes: FastifyPluginAsync = async (scope) => {
     await scope.register(
-      adminRoutes({ environment: status.about.environment, router, authenticate, auditLog }),
+      adminRoutes({ environment: status.about.environment, router, authenticate, clock, auditLog }),
     );
     const { overview, backlog } = stores;
     const guides = `${status.about.baseUrl}/docs/guides`;

@@ -99,7 +99,9 @@ function viewPermission(path: string): PermissionView {
 /** `svcadmin operators …`, `svcadmin roles` and `svcadmin whoami`. */
 export function createOperatorProcedures(operators: Operators) {
   return router({
-    whoami: procedure.output(Identity).query(({ ctx }) => ctx.operator),
+    whoami: procedure
+      .output(Identity)
+      .query(({ ctx }) => ({ ...ctx.operator, expiresAt: ctx.operator.expiresAt ?? null })),
     roles: procedure.output(z.array(PermissionView)).query(() =>
       Object.keys(permissions)
         .filter((path) => !path.startsWith('/'))

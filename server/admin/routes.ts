@@ -1,8 +1,9 @@
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { StatusView } from '../../contracts/admin/status.ts';
-import { environmentHeader } from '../../contracts/environment-header.ts';
+import { environmentHeader, tokenExpiryHeader } from '../../contracts/environment-header.ts';
 import { type AdminContext, toTrpcError } from '../platform/admin-api/procedures.ts';
+import type { Clock } from '../platform/clock.ts';
 import { isUnavailable } from '../platform/database/connect.ts';
 import { ApiError, unavailable } from '../platform/errors.ts';
 import { noteFailure } from '../platform/http/answer-log.ts';
@@ -13,11 +14,15 @@ import type { Authenticate } from './authentication.ts';
 /** Bytes of a request: the largest one carries a logo in base64. */
 const largestBody = 384 * 1024;
 
+/** Milliseconds before a token expires in which each answer says so. */
+const warnedBeforeMs = 7 * 86_400_000;
+
 interface Dependencies {
   /** Goes with every answer to an operator, so that `svcadmin` can warn of a live server. */
   environment: StatusView['environment'];
   router: AdminRouter;
   authenticate: Authenticate;
+  clock: Pick<Clock, 'now'>;
   auditLog: Pick<AuditLog, 'recordCall' | 'recordRead'>;
 }
 
@@ -29,6 +34,7 @@ export function adminRoutes({
   environment,
   router,
   authenticate,
+  clock,
   auditLog,
 }: Dependencies): FastifyPluginAsync {
   async function identify(
@@ -40,6 +46,9 @@ export function adminRoutes({
       const { headers, ip: address } = request;
       const operator = await authenticate(headers.authorization, { address, path });
       void reply.header(environmentHeader, environment);
+      const { expiresAt } = operator;
+      if (expiresAt && Date.parse(expiresAt) - clock.now() < warnedBeforeMs)
+        void reply.header(tokenExpiryHeader, expiresAt);
       return operator;
     } catch (thrown) {
       const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isWellFormedSecret } from '../../server/platform/ids.ts';
+import { commandLine } from '../cli/svcadmin.ts';
 import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -17,7 +18,7 @@ describe('operators', () => {
     expect(isWellFormedSecret('operatorToken', token)).toBe(true);
     expect(created).toMatchObject({ name: 'Kim', role: 'support', status: 'active', lastUsedAt: null });
     const identity = await server.as(token).operators.whoami.query();
-    expect(identity).toEqual({ id: created.id, name: 'Kim', role: 'support' });
+    expect(identity).toEqual({ id: created.id, name: 'Kim', role: 'support', expiresAt: null });
     const lastUse = async () =>
       (await server.admin.operators.list.query({})).find(({ id }) => id === created.id)?.lastUsedAt;
     await expect.poll(lastUse).not.toBeNull();
@@ -37,11 +38,22 @@ describe('operators', () => {
     const { token, expiresAt } = await expiring.admin.operators.create.mutate(asked);
     expect(expiresAt).toBe(new Date(clock.now() + 90 * 86_400_000).toISOString());
     const url = `${expiring.adminUrl}/trpc/operators.whoami`;
-    const status = async () => (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
-    clock.advance(90 * 86_400_000 - 1);
-    expect(await status()).toBe(200);
+    const ask = () => fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const warning = async () => (await ask()).headers.get('svc-token-expires');
+    clock.advance(83 * 86_400_000);
+    expect(await warning()).toBeNull();
     clock.advance(1);
-    expect(await status()).toBe(401);
+    expect(await warning()).toBe(expiresAt);
+    expect(await expiring.as(token).operators.whoami.query()).toMatchObject({ name: 'Kim', expiresAt });
+    const svcadmin = await commandLine(expiring.adminUrl, token);
+    const { stderr } = await svcadmin.run(['roles']);
+    expect(stderr.match(/Your operator token expires on/g)).toHaveLength(1);
+    clock.advance(7 * 86_400_000 - 2);
+    expect((await ask()).status).toBe(200);
+    clock.advance(1);
+    const refused = await ask();
+    expect(refused.status).toBe(401);
+    expect(await refused.text()).toContain(`This operator token expired at ${expiresAt}`);
   });
 
   it('are the only ones where SVC_ADMIN_TOKEN is off', async () => {

@@ -9,7 +9,7 @@ import { describeRefusal, mayCall } from './roles.ts';
 
 /** Who calls the admin API, and from where: goes into every audit entry. */
 export interface AdminContext {
-  operator: { id: string; name: string; role: 'support' | 'ops' | 'owner' };
+  operator: { id: string; name: string; role: 'support' | 'ops' | 'owner'; expiresAt?: string | null };
   requestId: string;
   address: string;
   /** Called with what a call failed of, for its line in the log. */
