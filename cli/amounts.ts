@@ -18,3 +18,7 @@ export function formatCents(cents: number): string {
   const dollars = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ',');
   return `${cents < 0 ? '-' : ''}${dollars}.${digits.slice(-2)}`;
 }
+
+/** `, 12.5 days left` of a balance in cents; nothing where nothing is spent. */
+export const daysLeftNote = (balance: number, spentPerDay: number): string =>
+  spentPerDay > 0 ? `, ${Math.round((balance / spentPerDay) * 10) / 10} days left` : '';

@@ -1,4 +1,4 @@
-import { formatCents } from '../amounts.ts';
+import { daysLeftNote, formatCents } from '../amounts.ts';
 import type { AdminApi } from '../client.ts';
 import { mostNamed, related, type Shown } from './related.ts';
 
@@ -25,8 +25,12 @@ export async function showPartner(api: AdminApi, partnerId: string): Promise<Sho
       ...integrations.flatMap(({ id, status, shops }) =>
         related('integration', id, `${status}, ${shops.join(' ')}`),
       ),
-      ...wallets.flatMap(({ mode, balance }) =>
-        related('wallet', `${partnerId}:${mode}`, `${formatCents(balance)} USD`),
+      ...wallets.flatMap(({ mode, balance, spentPerDay }) =>
+        related(
+          'wallet',
+          `${partnerId}:${mode}`,
+          `${formatCents(balance)} USD${daysLeftNote(balance, spentPerDay)}`,
+        ),
       ),
     ],
     next: [

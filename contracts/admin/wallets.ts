@@ -191,6 +191,10 @@ export const WalletView = z.strictObject({
   mode: Mode,
   balance: cents,
   currency: z.literal('USD'),
+  /** Cents, from about the last seven days; 0 where nothing moved in them. */
+  spentPerDay: cents,
+  /** When the balance is used up at that rate; null where nothing is spent. */
+  daysLeft: z.number().nullable(),
   /** Entries of the statement, and pages of the ledger. */
   entries: z.number().int(),
   pages: z.number().int(),
@@ -258,5 +262,8 @@ export const WalletListing = z.strictObject({
   /** When the balance is used up at that rate; null where nothing is spent. */
   daysLeft: z.number().nullable(),
   lastEntryAt: DateTime,
+  /** Exchanges of the last seven days that the wallet could not pay for, and the last one; under load a sample is kept. */
+  unpaid: z.number().int(),
+  lastUnpaidAt: DateTime.nullable(),
 });
 export type WalletListing = z.infer<typeof WalletListing>;

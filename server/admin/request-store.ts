@@ -74,6 +74,13 @@ interface Refused {
 }
 
 export type RequestFilter = Unpaged<ListRequests>;
+/** Exchanges of one caller that were refused for want of money. */
+export interface UnpaidExchanges
+  extends Pick<RequestRecord, 'partnerId' | 'clientId' | 'integrationId' | 'keyId'> {
+  count: number;
+  lastAt: Date;
+}
+
 type Wanted = RequestFilter & { limit: number; after?: RequestRecord | undefined };
 
 /** `4xx` as a range, `404` as itself. */
@@ -141,6 +148,31 @@ export function createRequestStore(db: Db) {
     },
 
     count: (wanted: RequestFilter): Promise<Total> => countThrough(requests, conditionsOf(wanted)),
+
+    /** Exchanges that a wallet could not pay for since a time, by the caller's names. */
+    unpaid: (since: Date): Promise<UnpaidExchanges[]> =>
+      requests
+        .aggregate<UnpaidExchanges>(
+          [
+            { $match: { at: { $gte: since }, status: 402 } },
+            { $limit: mostCounted },
+            {
+              $group: {
+                _id: {
+                  partnerId: '$partnerId',
+                  clientId: '$clientId',
+                  integrationId: '$integrationId',
+                  keyId: '$keyId',
+                },
+                count: { $sum: 1 },
+                lastAt: { $max: '$at' },
+              },
+            },
+            { $replaceWith: { $mergeObjects: ['$_id', { count: '$count', lastAt: '$lastAt' }] } },
+          ],
+          { hint: byFailure },
+        )
+        .toArray(),
 
     /** Refused exchanges by partner and reason, the most frequent first. */
     async refused({

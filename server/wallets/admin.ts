@@ -41,6 +41,7 @@ import type { SignStatement as Sign } from './signed-statement.ts';
 import { readStatement } from './statement.ts';
 import { viewEntryDetail, viewLimits, viewMoved, viewPrices, viewStatement, viewWallet } from './views.ts';
 import type { WalletList } from './wallet-list.ts';
+import type { WalletSummaries } from './wallet-summaries.ts';
 
 export interface WalletsAdmin {
   store: Pick<LedgerStore, 'head' | 'summary' | 'pages' | 'findEntry' | 'walletIds'>;
@@ -48,6 +49,7 @@ export interface WalletsAdmin {
   repair: WalletRepair;
   manualEntries: ManualEntries;
   list: WalletList;
+  summaries: Pick<WalletSummaries, 'summarise'>;
   signStatement: Sign;
   clock: Pick<Clock, 'now'>;
   /** Configured price of a billable event in cents. */
@@ -75,7 +77,7 @@ const timesOf = ({ from, to }: { from?: string | undefined; to?: string | undefi
 
 /** The admin API of money: what `svcadmin wallets|limits|prices` calls. Amounts are cents. */
 export function createWalletsProcedures(dependencies: WalletsAdmin) {
-  const { store, audit, repair, manualEntries, list, signStatement, clock } = dependencies;
+  const { store, audit, repair, manualEntries, list, summaries, signStatement, clock } = dependencies;
   const { standardPrice, partners } = dependencies;
 
   /** A wallet as the last page of its ledger has it. */
@@ -115,7 +117,11 @@ export function createWalletsProcedures(dependencies: WalletsAdmin) {
     show: procedure
       .input(WalletReference)
       .output(WalletView)
-      .query(async ({ input }) => viewWallet(input, await walletOf(input))),
+      .query(async ({ input }) => {
+        const { walletId, ...head } = await walletOf(input);
+        const [{ spentPerDay } = { spentPerDay: 0 }] = await summaries.summarise([walletId]);
+        return viewWallet(input, head, spentPerDay);
+      }),
     fund: procedure
       .input(FundWallet)
       .output(MovedView)

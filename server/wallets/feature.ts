@@ -6,7 +6,7 @@ import { createWalletsProcedures, type WalletsAdmin } from './admin.ts';
 import { createWalletAudit } from './audit/audit-wallet.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';
 import type { WalletsStores } from './store.ts';
-import { createWalletList } from './wallet-list.ts';
+import { createWalletList, type Unpaid } from './wallet-list.ts';
 import { createWalletSummaries } from './wallet-summaries.ts';
 
 interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' | 'signStatement'> {
@@ -17,13 +17,15 @@ interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' |
   key: Uint8Array;
   /** Adds entries to the audit log. Idempotent. */
   record: (entries: readonly AuditEntry[]) => Promise<void>;
+  /** Wallets that could not pay for exchanges since a time. */
+  unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
   /** What partners are called, by their ids. */
   partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
 /** What staff and partners see of wallets: balances, statements, limits, prices and audits. The ledger is billing's. */
 export function createWalletsFeature(dependencies: Dependencies) {
-  const { stores, billing, clock, key, record, partnerNames } = dependencies;
+  const { stores, billing, clock, key, record, unpaidWallets, partnerNames } = dependencies;
   const { signStatement, partners, standardPrice } = dependencies;
   const { ledger, grants, revocations, checkpoints, use } = stores;
   const { manualEntries, publishing } = billing;
@@ -45,7 +47,11 @@ export function createWalletsFeature(dependencies: Dependencies) {
         clock,
       }),
       manualEntries,
-      list: createWalletList({ store: stores.summaries, ledger, summaries, clock, partnerNames }),
+      list: createWalletList({
+        ...{ store: stores.summaries, ledger, summaries, clock },
+        ...{ unpaidWallets, partnerNames },
+      }),
+      summaries,
       signStatement,
       clock,
       partners,

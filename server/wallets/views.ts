@@ -18,6 +18,7 @@ import type { Moved } from '../billing/manual-entries.ts';
 import { isBillable, windowAt } from '../billing/wallet-rules.ts';
 import { hour, minute } from '../platform/http/windows.ts';
 import type { Statement } from './statement.ts';
+import { daysLeftOf } from './wallet-list.ts';
 
 /** An entry with the wallet whose ledger it is in. */
 type WalletEntry = LedgerEntry & { walletId: string };
@@ -85,8 +86,11 @@ export function viewMoved({ entry, repeated }: Moved): MovedView {
 export function viewWallet(
   { partnerId, mode }: WalletReference,
   { n, state }: Pick<Head, 'n' | 'state'>,
+  spentPerDay: number,
 ): WalletView {
-  return { partnerId, mode, balance: state.balance, currency: 'USD', entries: state.seq, pages: n + 1 };
+  const { balance, seq } = state;
+  const daysLeft = daysLeftOf({ balance, spentPerDay });
+  return { partnerId, mode, balance, currency: 'USD', spentPerDay, daysLeft, entries: seq, pages: n + 1 };
 }
 
 /** `now` in milliseconds on the database's clock: a window of the past counts as empty. */

@@ -7,15 +7,31 @@ import { ApiError } from '../platform/errors.ts';
 import type { WalletSummaries } from './wallet-summaries.ts';
 import type { WalletSummary, WalletSummaryStore } from './wallet-summary-store.ts';
 
+/** Exchanges that a wallet could not pay for. */
+export interface Unpaid {
+  count: number;
+  lastAt: Date;
+}
+
 interface Dependencies {
   store: Pick<WalletSummaryStore, 'below' | 'endingBefore'>;
   ledger: Pick<LedgerStore, 'walletIds' | 'countWallets'>;
   summaries: Pick<WalletSummaries, 'summarise' | 'flush'>;
   clock: Pick<Clock, 'now'>;
+  /** Wallets that could not pay for exchanges since a time. */
+  unpaidWallets: (since: Date) => Promise<ReadonlyMap<string, Unpaid>>;
   partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
 
 const day = 86_400_000;
+const unpaidPeriod = 7 * day;
+
+/** Days until the balance is used up; null where nothing is spent. */
+export const daysLeftOf = ({ balance, spentPerDay }: Pick<WalletSummary, 'balance' | 'spentPerDay'>) =>
+  spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null;
+
+const poorestFirst = (one: WalletSummary, other: WalletSummary): number =>
+  one.balance - other.balance || (one._id < other._id ? -1 : 1);
 
 /** The part of a sorted list that follows an id. @throws ApiError not_found */
 function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWallets, 'limit' | 'after'>) {
@@ -27,9 +43,21 @@ function pageOf(sorted: readonly WalletSummary[], { limit, after }: Pick<ListWal
 }
 
 /** `svcadmin wallets list`. What is asked of all wallets is answered from their summaries. */
-export function createWalletList({ store, ledger, summaries, clock, partnerNames }: Dependencies) {
+export function createWalletList({
+  store,
+  ledger,
+  summaries,
+  clock,
+  unpaidWallets,
+  partnerNames,
+}: Dependencies) {
+  const unpaidLately = () => unpaidWallets(new Date(clock.now() - unpaidPeriod));
+
   async function view(found: readonly WalletSummary[]): Promise<WalletListing[]> {
-    const names = await partnerNames(found.map(({ _id }) => _id.split(':')[0] ?? ''));
+    const [names, unpaid] = await Promise.all([
+      partnerNames(found.map(({ _id }) => _id.split(':')[0] ?? '')),
+      unpaidLately(),
+    ]);
     return found.map(({ _id, mode, balance, spentPerDay, at }) => {
       const [partnerId = ''] = _id.split(':');
       return {
@@ -40,19 +68,31 @@ export function createWalletList({ store, ledger, summaries, clock, partnerNames
         balance,
         currency: 'USD',
         spentPerDay,
-        daysLeft: spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null,
+        daysLeft: daysLeftOf({ balance, spentPerDay }),
         lastEntryAt: at.toISOString(),
+        unpaid: unpaid.get(_id)?.count ?? 0,
+        lastUnpaidAt: unpaid.get(_id)?.lastAt.toISOString() ?? null,
       };
     });
+  }
+
+  /** Wallets that were never funded, and were to pay for something lately: none of them will ever run out. */
+  async function unfundedAndTried(modes: readonly Mode[]): Promise<WalletSummary[]> {
+    const found = await summaries.summarise([...(await unpaidLately()).keys()]);
+    return found.filter(({ seq, mode }) => seq === 0 && modes.includes(mode));
   }
 
   /** Wallets that a limit narrows, in the order of the list. */
   async function narrowed({ mode, below, daysLeft }: Unpaged<ListWallets>): Promise<WalletSummary[]> {
     await summaries.flush();
     const modes = mode === undefined ? Mode.options : [mode];
-    if (daysLeft === undefined) return store.below(modes, below ?? 0);
+    const isBelow = ({ balance }: WalletSummary) => below === undefined || balance < below;
+    const unfunded = (await unfundedAndTried(modes)).filter(isBelow);
+    if (daysLeft === undefined) {
+      return [...unfunded, ...(await store.below(modes, below ?? 0))].toSorted(poorestFirst);
+    }
     const ending = await store.endingBefore(modes, new Date(clock.now() + daysLeft * day));
-    return ending.filter(({ balance }) => below === undefined || balance < below);
+    return [...unfunded, ...ending.filter(isBelow)];
   }
 
   const isNarrowed = ({ below, daysLeft }: Unpaged<ListWallets>): boolean =>

@@ -42,6 +42,7 @@ import { createSecretOwners } from './secret-owners.ts';
 import { reportShards } from './shard-report.ts';
 import { createStores, type Stores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
+import { createUnpaidWallets } from './unpaid-wallets.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /**
@@ -161,6 +162,7 @@ export function createServices(foundation: Foundation) {
     clock,
     key: keyring.id,
     record: stores.admin.audit.add,
+    unpaidWallets: createUnpaidWallets(stores),
     partnerNames,
     standardPrice: config.priceCents,
     partners: partners.partners,

@@ -59,7 +59,7 @@ const funding = (walletId: string, id: string, amount: number): Posting => ({
 const steady = (days: number, cents: number) =>
   Array.from({ length: days * 12 }, (_, n) => [days - (n + 1) / 12, -cents] as const);
 
-async function walletsWith(wallets: readonly Steps[]) {
+async function walletsWith(wallets: readonly Steps[], unpaid: readonly string[] = []) {
   const { db } = await freshDatabase();
   await ensureIndexes(db, [...ledgerIndexes, ...indexes]);
   const stores = { ...createBillingStores(db), ...createWalletsStores(db) };
@@ -82,6 +82,7 @@ async function walletsWith(wallets: readonly Steps[]) {
   await summaries.sweep.sweep();
   const { list, count } = createWalletList({
     ...{ store, ledger, summaries, clock },
+    unpaidWallets: async () => new Map(unpaid.map((id) => [id, { count: 3, lastAt: new Date(now) }])),
     partnerNames: async (ids) => new Map(ids.map((id) => [id, `name of ${id}`])),
   });
   return Object.assign((wanted: Partial<ListWallets> = {}) => list({ limit: 50, ...wanted }), { count });
@@ -140,6 +141,20 @@ describe('wallets list', () => {
     expect(soon[0]?.daysLeft).toBeLessThan(1);
     expect(await list({ mode: 'live', daysLeft: 30, after: 'ptr_low:live' })).toEqual(soon.slice(1));
     expect((await list({ daysLeft: 0.01 })).map(({ id }) => id)).toEqual(['ptr_low:test']);
+  });
+
+  it('has wallets that were never funded among both, where they could not pay', async () => {
+    const list = await walletsWith(usual, ['ptr_none:live', 'ptr_rich:live']);
+    const [first, ...others] = await list({ mode: 'live', daysLeft: 30 });
+    expect(first).toMatchObject({ id: 'ptr_none:live', balance: 0, unpaid: 3, daysLeft: null });
+    expect(others.map(({ id }) => id)).toEqual(['ptr_low:live', 'ptr_ending:live']);
+    expect((await list({ below: 11 })).map(({ id }) => id)).toEqual([
+      ...['ptr_none:live', 'ptr_low:test', 'ptr_low:live'],
+    ]);
+    expect(await list.count({ below: 11 })).toEqual({ total: 3, exact: true });
+    expect(await list({ mode: 'test', below: 1 })).toEqual([]);
+    const [rich] = await list({ mode: 'live', after: 'ptr_none:live' });
+    expect(rich).toMatchObject({ id: 'ptr_rich:live', unpaid: 3 });
   });
 
   it('finds those that hold less, the emptiest first, and not those never used', async () => {

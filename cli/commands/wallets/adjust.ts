@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Args, Flags } from '@oclif/core';
-import { formatCents } from '../../amounts.ts';
+import { daysLeftNote, formatCents } from '../../amounts.ts';
 import { CarefulCommand } from '../../careful-command.ts';
 import { amount, modeRequired } from '../../flags.ts';
 
@@ -40,8 +40,8 @@ export default class WalletsAdjust extends CarefulCommand<typeof WalletsAdjust> 
       return this.one(moved, ['id', 'kind', 'amount', 'reason', 'at']);
     };
     if (mode === 'test' && !this.isDryRun) return adjust();
-    const { balance } = await api.wallets.show.query(wallet);
-    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD`;
+    const { balance, spentPerDay } = await api.wallets.show.query(wallet);
+    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}.`;
     return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, adjust);
   }

@@ -1,5 +1,5 @@
 import { Args, Flags } from '@oclif/core';
-import { formatCents } from '../../amounts.ts';
+import { daysLeftNote, formatCents } from '../../amounts.ts';
 import { CarefulCommand } from '../../careful-command.ts';
 import { amount, modeRequired } from '../../flags.ts';
 
@@ -26,8 +26,8 @@ export default class WalletsFund extends CarefulCommand<typeof WalletsFund> {
       return this.one(moved, ['id', 'kind', 'amount', 'reference', 'at']);
     };
     if (mode === 'test' && !this.isDryRun) return fund();
-    const { balance } = await api.wallets.show.query(wallet);
-    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD`;
+    const { balance, spentPerDay } = await api.wallets.show.query(wallet);
+    const change = `${formatCents(balance)} → ${formatCents(balance + cents)} USD${daysLeftNote(balance + cents, spentPerDay)}`;
     const consequence = `The ${mode} wallet of ${wallet.partnerId} goes ${change}, unless ${reference} was funded before.`;
     return this.confirmed({ id: wallet.partnerId, consequence, live: mode === 'live' }, fund);
   }

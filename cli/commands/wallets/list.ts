@@ -14,7 +14,7 @@ const days = Flags.custom<number>({
 export default class WalletsList extends ListCommand<typeof WalletsList> {
   static override summary = 'List wallets with their spending, to find those that will be empty.';
   static override description =
-    'Spending is the average of about seven days. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never used. Both show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
+    'Spending is the average of about seven days. `Unpaid` counts exchanges of seven days that the wallet could not pay for. --days-left sorts by the time left, --below by the balance. Both omit wallets that were never funded, unless these could not pay. Both show balances that are up to 15 seconds old; svcadmin wallets show has the present one.';
   static override examples = [
     '<%= config.bin %> wallets list --mode live --days-left 7',
     '<%= config.bin %> wallets list --mode live --below 50.00',
@@ -33,7 +33,7 @@ export default class WalletsList extends ListCommand<typeof WalletsList> {
     return this.list({
       page: (page) => api.wallets.list.query({ ...wanted, ...page }),
       count: () => api.wallets.count.query(wanted),
-      columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'lastEntryAt'],
+      columns: ['id', 'partnerName', 'balance', 'spentPerDay', 'daysLeft', 'unpaid', 'lastEntryAt'],
     });
   }
 }

@@ -1,0 +1,33 @@
+import type { Unpaid } from '../wallets/wallet-list.ts';
+import type { Stores } from './stores.ts';
+
+const defined = (values: readonly (string | undefined)[]): string[] => [
+  ...new Set(values.flatMap((value) => value ?? [])),
+];
+
+/**
+ * Wallets whose exchanges were refused for want of money since a time, by the log of requests: under load, that is a sample. The
+ * log holds no mode: that of the client, the integration or the API key is the wallet's.
+ */
+export function createUnpaidWallets({ admin, partners, storefront }: Stores) {
+  return async (since: Date): Promise<ReadonlyMap<string, Unpaid>> => {
+    const refusals = await admin.requests.unpaid(since);
+    const [clients, integrations, keys] = await Promise.all([
+      partners.clients.findAll(defined(refusals.map(({ clientId }) => clientId))),
+      storefront.integrations.findAll(defined(refusals.map(({ integrationId }) => integrationId))),
+      partners.keys.findAll(defined(refusals.map(({ keyId }) => keyId))),
+    ]);
+    const modes = new Map(
+      [...clients, ...integrations, ...keys].flatMap((one) => (one ? [[one._id, one.mode] as const] : [])),
+    );
+    const wallets = new Map<string, Unpaid>();
+    for (const { partnerId, clientId = '', integrationId = '', keyId = '', count, lastAt } of refusals) {
+      const mode = modes.get(clientId) ?? modes.get(integrationId) ?? modes.get(keyId);
+      if (partnerId === undefined || mode === undefined) continue;
+      const before = wallets.get(`${partnerId}:${mode}`);
+      const latest = before && before.lastAt > lastAt ? before.lastAt : lastAt;
+      wallets.set(`${partnerId}:${mode}`, { count: (before?.count ?? 0) + count, lastAt: latest });
+    }
+    return wallets;
+  };
+}
