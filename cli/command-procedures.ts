@@ -3,7 +3,7 @@
  * `UPDATE_DOCS=1 npx vitest run test/cli/roles.test.ts`.
  */
 export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
-  'audit-log list': ['auditLog.count', 'auditLog.list'],
+  'audit-log list': ['auditLog.count', 'auditLog.list', 'operators.whoami'],
   'clients create': ['clients.create'],
   'clients disable': ['clients.disable', 'clients.show'],
   'clients enable': ['clients.enable'],
@@ -35,6 +35,13 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'integrations list': ['integrations.count', 'integrations.list'],
   'integrations rotate-secret': ['integrations.rotateSecret', 'integrations.show'],
   'integrations show': ['integrations.show'],
+  'integrations update': [
+    'clients.list',
+    'deliveries.list',
+    'integrations.show',
+    'integrations.update',
+    'keys.list',
+  ],
   'jobs cancel': ['jobs.cancel', 'jobs.show'],
   'jobs list': ['jobs.count', 'jobs.list'],
   'jobs reschedule': ['jobs.reschedule'],
@@ -49,6 +56,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'keys revoke': ['keys.revoke', 'keys.show'],
   'keys rotate': ['keys.rotate', 'keys.show'],
   'keys show': ['keys.show'],
+  'limits history': ['auditLog.count', 'auditLog.list'],
   'limits set': ['clients.list', 'deliveries.list', 'keys.list', 'limits.set', 'limits.show'],
   'limits show': ['limits.show'],
   login: ['operators.whoami', 'status'],

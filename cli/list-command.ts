@@ -72,6 +72,9 @@ async function* pagesOf<Row extends object>(
 
 /** A command that lists records: says how many there are, and gives all of them, a part of their fields, or CSV. */
 export abstract class ListCommand<T extends typeof Command> extends AdminCommand<T> {
+  /** Sentences about rows: each once, however many pages there are. */
+  readonly #noted = new Set<string>();
+
   get #given(): ListFlags {
     return this.flags as ListFlags;
   }
@@ -133,7 +136,10 @@ export abstract class ListCommand<T extends typeof Command> extends AdminCommand
   }
 
   #note<Row extends object>({ notes }: Pick<List<Row, object>, 'notes'>, rows: readonly Row[]): void {
-    for (const sentence of notes?.(rows) ?? []) this.notice(sentence);
+    for (const sentence of notes?.(rows) ?? []) {
+      if (!this.#noted.has(sentence)) this.notice(sentence);
+      this.#noted.add(sentence);
+    }
   }
 
   async #summary<Row extends object>(

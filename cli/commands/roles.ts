@@ -6,7 +6,7 @@ import { rolesOfCommands } from '../role-table.ts';
 export default class Roles extends AdminCommand<typeof Roles> {
   static override summary = 'List commands with the roles that may use them.';
   static override description =
-    '`test`: in test mode only. `own`: only what the operator did. `part`: for some kinds of records. Commands that need no operator are omitted.';
+    '`test`: in test mode only. `own`: what the operator did, and changes of partners by all. `part`: for some kinds of records. Commands that need no operator are omitted.';
   static override examples = ['<%= config.bin %> roles', '<%= config.bin %> roles --role support'];
   static override flags = {
     role: Flags.option({ options: OperatorRole.options })({ description: 'only what this role may do' }),

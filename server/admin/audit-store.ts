@@ -38,14 +38,23 @@ export const indexes: IndexDeclaration[] = [
 const walletsOf = (target: string): string[] =>
   target.startsWith('ptr_') && !target.includes(':') ? Mode.options.map((mode) => `${target}:${mode}`) : [];
 
-export type AuditFilter = Unpaged<ListAuditLog>;
+export interface AuditFilter extends Unpaged<ListAuditLog> {
+  /** Only what this operator did, and what anybody changed of partners' records. */
+  seenBy?: string | undefined;
+}
+
+/** Records of partners, and their wallets. What anybody read, and who the users are, is not among them. */
+const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
 
 /** The query of a filter. */
-const conditionsOf = ({ target, actor, action, since }: AuditFilter): Document => ({
-  ...(target ? { target: { $in: [target, ...walletsOf(target)] } } : {}),
-  ...(action ? { action } : {}),
-  ...(actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {}),
-  ...(since ? { at: { $gte: new Date(since) } } : {}),
+const conditionsOf = ({ target, actor, action, since, seenBy }: AuditFilter): Document => ({
+  $and: [
+    target ? { target: { $in: [target, ...walletsOf(target)] } } : {},
+    action ? { action } : {},
+    actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
+    since ? { at: { $gte: new Date(since) } } : {},
+    seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},
+  ],
 });
 
 const outboxesAtOnce = 100;
@@ -97,7 +106,7 @@ export function createAuditStore(db: Db) {
       countThrough(log, { indexed: conditionsOf(filter), rest: {} }),
 
     /** Newest first. @throws ApiError `not_found` where `after` does not exist */
-    async list({ limit, after, ...filter }: ListAuditLog): Promise<StoredEntry[]> {
+    async list({ limit, after, ...filter }: ListAuditLog & AuditFilter): Promise<StoredEntry[]> {
       const last = after === undefined ? undefined : await log.findOne({ _id: after });
       if (last === null) throw new ApiError('not_found', { description: `No audit entry ${after ?? ''}` });
       const beyond = last && {

@@ -35,7 +35,7 @@ Generated from the commands and the permissions of the admin API:
 - **owner** may do everything, also live money, prices, erasures and operators.
 
 \`test\`: in test mode only.
-\`own\`: only what the operator did.
+\`own\`: what the operator did, and changes of partners by all.
 \`part\`: \`show\` reads what the commands of each kind may read.
 
 The table omits commands that need no operator, such as \`error\` and \`wallets verify\`.

@@ -19,7 +19,9 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
     const { target, actor, action, since } = this.flags;
     const api = await this.api();
     const wanted = given({ target, actor, action, since });
+    const isRestricted = (await api.operators.whoami.query()).role === 'support';
     return this.list({
+      notes: () => (isRestricted ? [restriction] : []),
       page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
       count: () => api.auditLog.count.query(wanted),
       show: showEntry,
@@ -28,6 +30,9 @@ export default class AuditLogList extends ListCommand<typeof AuditLogList> {
     });
   }
 }
+
+const restriction =
+  'For the role support: your own entries, and what others changed of partners, clients, keys, integrations and wallets.';
 
 function showEntry({
   before,

@@ -1,7 +1,10 @@
 /** Support onboards and answers partners, ops keep the machinery running, owners may do everything. */
 export type Role = 'support' | 'ops' | 'owner';
 
-/** `test`: only where the input names the test mode. `own`: only what the operator did; the procedure sees to that. */
+/**
+ * `test`: only where the input names the test mode. `own`: what the operator did, and changes of partners' records by all; the
+ * procedure sees to that.
+ */
 type Scope = 'any' | 'test' | 'own';
 type Permission = Partial<Record<Exclude<Role, 'owner'>, Scope>>;
 
@@ -40,6 +43,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'integrations.count': everyRole,
   'integrations.show': everyRole,
   'integrations.create': support,
+  'integrations.update': support,
   'integrations.rotateSecret': support,
   'integrations.disable': support,
   'webhooks.show': everyRole,

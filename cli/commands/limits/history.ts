@@ -1,0 +1,38 @@
+import { Args } from '@oclif/core';
+import type { AuditLogEntry } from '../../../contracts/admin/audit-log.ts';
+import { mode, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
+
+const capOf = (fields: AuditLogEntry['before'], name: string): unknown => fields?.[name] ?? null;
+
+/** A change as a row: what is not given stayed. */
+function showChange({ id, at, operatorName, before, after, input, outcome, error }: AuditLogEntry) {
+  const wanted = after ?? input;
+  const change = (name: string) => {
+    const [from, to] = [capOf(before, name), capOf(wanted, name)];
+    return to === null ? null : from === null || from === to ? String(to) : `${from} → ${to}`;
+  };
+  return {
+    ...{ id, at, operator: operatorName, perMinute: change('perMinute'), perHour: change('perHour') },
+    outcome: error ?? outcome,
+  };
+}
+
+export default class LimitsHistory extends ListCommand<typeof LimitsHistory> {
+  static override summary = 'List the changes of the spend limits of a partner, newest first.';
+  static override description = 'From the audit log: who changed what, and what was refused.';
+  static override examples = ['<%= config.bin %> limits history ptr_… --mode live'];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = { mode, ...pageFlags };
+
+  async run() {
+    const api = await this.api();
+    const wanted = { target: `${this.args.partner}:${this.flags.mode}`, action: 'limits.set' };
+    return this.list({
+      page: (page) => api.auditLog.list.query({ ...wanted, ...page }),
+      count: () => api.auditLog.count.query(wanted),
+      show: showChange,
+      columns: ['at', 'operator', 'perMinute', 'perHour', 'outcome'],
+    });
+  }
+}
