@@ -54,6 +54,11 @@ export const ListSessions = z.strictObject({
   partnerId: reference('partner').optional(),
   clientId: reference('client').optional(),
   enrollmentId: reference('enrollment').optional(),
+  /** The first 22 characters of the SHA-256 in base64url of a `state`, which itself is not sent. */
+  stateHash: z
+    .string()
+    .regex(/^[\w-]{22}$/, { error: 'expected the first 22 characters of a SHA-256 in base64url' })
+    .optional(),
   mode: Mode.optional(),
   status: SessionState.optional(),
   since: DateTime.optional(),

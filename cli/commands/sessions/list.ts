@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
 import { Flags } from '@oclif/core';
 import { given, modeFilter, moment, pageFlags, requireOrder } from '../../flags.ts';
 import { ListCommand } from '../../list-command.ts';
+
+/** As the server keeps it. A partner may have put anything into a state. */
+const hashOf = (state: string): string => createHash('sha256').update(state).digest('base64url').slice(0, 22);
 
 const states = ['pending', 'authenticated', 'verified', 'complete', 'open', 'failed', 'expired'] as const;
 
@@ -10,12 +14,14 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     '`open` can still get a code. `failed` ended with an event. `expired` ended without an event, and is kept for a day. The other states are the last status.';
   static override examples = [
     '<%= config.bin %> sessions list --partner ptr_… --since 2h',
+    '<%= config.bin %> sessions list --state b0c3…',
     '<%= config.bin %> sessions list --partner ptr_… --status expired --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
   static override flags = {
     partner: Flags.string({ description: 'only of this partner' }),
     client: Flags.string({ description: 'only of this client' }),
     enrollment: Flags.string({ description: 'only of this enrollment' }),
+    state: Flags.string({ description: 'only started with this state; only its hash is sent' }),
     mode: modeFilter,
     status: Flags.option({ options: states })({ description: 'only these' }),
     since: moment({ description: 'only started since this time' }),
@@ -24,11 +30,12 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
   };
 
   async run() {
-    const { partner, client, enrollment, mode, status, since, until } = this.flags;
+    const { partner, client, enrollment, state, mode, status, since, until } = this.flags;
     requireOrder(since, until);
     const ids = given({ partnerId: partner, clientId: client, enrollmentId: enrollment });
     const api = await this.api();
-    const wanted = { ...ids, ...given({ mode, status, since, until }) };
+    const stateHash = state === undefined ? undefined : hashOf(state);
+    const wanted = { ...ids, ...given({ stateHash }), ...given({ mode, status, since, until }) };
     return this.list({
       page: (page) => api.sessions.list.query({ ...wanted, ...page }),
       count: () => api.sessions.count.query(wanted),

@@ -5,6 +5,7 @@ import { subscriberOf } from '../../platform/http/client-network.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { languageAsked } from '../pages/languages.ts';
+import { stateHashOf } from '../session/session-list-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
 import type { VerificationSource } from '../sources/source.ts';
@@ -97,6 +98,7 @@ export function createStart(dependencies: Dependencies) {
       source,
       redirectUri: query.redirect_uri,
       state: query.state,
+      stateHash: stateHashOf(query.state),
       scope,
       codeChallenge: query.code_challenge,
       ...(language ? { language } : {}),

@@ -8,7 +8,11 @@ import {
   lookThrough,
   period,
 } from '../../platform/database/look-through.ts';
+import { sha256 } from '../../platform/ids.ts';
 import type { Session } from './transitions.ts';
+
+/** The first half of a SHA-256: enough to find a session by its `state`, and short in the index. */
+export const stateHashOf = (state: string): string => sha256(state).slice(0, 22);
 
 /** Which sessions a list is about. */
 export interface SessionFilter {
@@ -16,6 +20,8 @@ export interface SessionFilter {
   clientId?: string | undefined;
   /** One enrollment of one user. */
   of?: { userId: string; enrollmentId: string } | undefined;
+  /** Of the `state` that the partner sent. */
+  stateHash?: string | undefined;
   mode?: ListSessions['mode'] | undefined;
   status?: ListSessions['status'] | undefined;
   since?: string | undefined;
@@ -49,8 +55,9 @@ function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
 }
 
 /** By user where there is one: a user has few sessions. */
-function indexFor({ of, clientId, partnerId }: SessionFilter): Document {
+function indexFor({ of, stateHash, clientId, partnerId }: SessionFilter): Document {
   if (of) return { userId: 1 };
+  if (stateHash) return { stateHash: 1 };
   const newestFirst = { createdAt: -1, _id: -1 };
   if (clientId) return { clientId: 1, ...newestFirst };
   return partnerId ? { partnerId: 1, ...newestFirst } : newestFirst;
@@ -58,9 +65,13 @@ function indexFor({ of, clientId, partnerId }: SessionFilter): Document {
 
 /** The conditions of a search, and the index that serves some of them. */
 function conditionsOf(search: SessionFilter) {
-  const { partnerId, clientId, of, mode, status, since, until, now } = search;
+  const { partnerId, clientId, of, stateHash, mode, status, since, until, now } = search;
   return {
-    indexed: { ...of, ...givenFields({ partnerId, clientId }), ...period('createdAt', since, until) },
+    indexed: {
+      ...of,
+      ...givenFields({ partnerId, clientId, stateHash }),
+      ...period('createdAt', since, until),
+    },
     hint: indexFor(search),
     rest: { ...givenFields({ mode }), ...inState(status, now) },
   };

@@ -18,6 +18,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { clientId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { createdAt: -1, _id: -1 } },
+  { collection, key: { stateHash: 1 }, sparse: true },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { 'snapshot.until': 1 }, sparse: true },
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },

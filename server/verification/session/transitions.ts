@@ -88,6 +88,8 @@ export interface Session {
   source: string;
   redirectUri: string;
   state: string;
+  /** What a session is found by where its `state` is known; absent in sessions of older builds. */
+  stateHash?: string;
   /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
   scope: string[];
   codeChallenge: string;
