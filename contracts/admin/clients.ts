@@ -34,7 +34,14 @@ export const ClientView = z.strictObject({
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
   /** One for each secret that is still accepted; `expiresAt` null for the current one. */
-  secrets: z.array(z.strictObject({ expiresAt: DateTime.nullable() })),
+  secrets: z.array(
+    z.strictObject({
+      /** The last characters and the time of its making; null for secrets of older builds. */
+      last4: z.string().nullable(),
+      createdAt: DateTime.nullable(),
+      expiresAt: DateTime.nullable(),
+    }),
+  ),
   createdAt: DateTime,
 });
 export type ClientView = z.infer<typeof ClientView>;

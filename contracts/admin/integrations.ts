@@ -14,6 +14,8 @@ export const IntegrationView = z.strictObject({
   status: IntegrationStatus,
   shops: z.array(z.string()),
   secretVersion: z.number().int(),
+  /** The last characters of the secret; null for secrets of older builds. */
+  last4: z.string().nullable(),
   createdAt: DateTime,
   rotatedAt: DateTime.nullable(),
 });

@@ -40,6 +40,9 @@ export const EndpointView = z.strictObject({
   mode: Mode,
   url: z.string().nullable(),
   secretVersion: z.number().int(),
+  /** The last characters of the signing secret and the time of its making; null for secrets of older builds. */
+  last4: z.string().nullable(),
+  rotatedAt: DateTime.nullable(),
   setAt: DateTime.nullable(),
 });
 export type EndpointView = z.infer<typeof EndpointView>;

@@ -41,6 +41,9 @@ export interface Client extends AuditedRecord {
 
 export interface ClientSecret {
   hash: string;
+  /** The last characters, to tell secrets apart, and when it was made; absent in those of older builds. */
+  last4?: string;
+  createdAt?: Date;
   expiresAt?: Date;
 }
 
@@ -51,6 +54,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { keyId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { redirectUris: 1 } },
   { collection, key: { 'secrets.hash': 1 } },
+  { collection, key: { 'secrets.last4': 1 }, sparse: true },
 ];
 
 export interface ClientStore extends RecordStore<Client> {

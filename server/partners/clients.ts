@@ -134,8 +134,8 @@ export function createClients({ store, keys, partners, clock, directory, sources
       assertRedirectUris(wanted.redirectUris, mode);
       assertExchangeable(wanted);
       assertSource(sources, wanted.source, mode);
-      const { secret, stored } = newClientSecret();
       const now = clock.now();
+      const { secret, stored } = newClientSecret(now);
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
       const { source, brandName, brandColor, purpose, privacyUrl, ...others } = wanted;
@@ -210,7 +210,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
 
     /** The old secrets become invalid within 2 s, the lifetime of the caches, or after `keepOldSeconds`. */
     async rotateSecret({ clientId, keepOldSeconds }: RotateClientSecret, actor: Actor): Promise<FreshClient> {
-      const { secret, stored } = newClientSecret();
+      const { secret, stored } = newClientSecret(clock.now());
       const client = await change(clientId, ({ secrets }) => {
         const now = clock.now();
         const rotated = rotateSecrets(secrets, stored, { now, keepUntil: now + keepOldSeconds * 1000 });

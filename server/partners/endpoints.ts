@@ -36,6 +36,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
   ): Promise<FreshEndpoint> {
     const signingSecret = randomSecret('webhookSecret');
     const sealedSecret = await sealing.seal(signingSecret);
+    const last4 = signingSecret.slice(-4);
     const key = await store.change(keyId, (current) => {
       assertActive(current);
       const url = chooseUrl(current);
@@ -44,7 +45,7 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       const before = { url: current.webhook?.url ?? null, secretVersion: current.webhookSecrets };
       return {
         set: {
-          webhook: { url, sealedSecret, secretVersion, setAt: new Date(at) },
+          webhook: { url, sealedSecret, secretVersion, last4, secretAt: new Date(at), setAt: new Date(at) },
           webhookSecrets: secretVersion,
         },
         entry: auditEntry(actor, { id: keyId, at }, { before, after: { url, secretVersion } }),

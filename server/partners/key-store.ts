@@ -18,7 +18,15 @@ export interface ApiKey extends AuditedRecord {
   /** SHA-256 of the secret. */
   hash: string;
   last4: string;
-  webhook?: { url: string; sealedSecret: string; secretVersion: number; setAt: Date };
+  webhook?: {
+    url: string;
+    sealedSecret: string;
+    secretVersion: number;
+    /** The last characters of the secret, and when it was made; absent in those of older builds. */
+    last4?: string;
+    secretAt?: Date;
+    setAt: Date;
+  };
   /** Signing secrets ever made for this key: versions go on where the URL was removed in between. */
   webhookSecrets: number;
   rotatedAt?: Date;
@@ -31,6 +39,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { hash: 1 }, unique: true },
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { last4: 1 } },
+  { collection, key: { 'webhook.last4': 1 }, sparse: true },
 ];
 
 export const sealedFields: SealedField[] = [{ collection, field: 'webhook.sealedSecret', counted: true }];

@@ -19,6 +19,14 @@ function hostIn(text: string): string {
   return (URL.canParse(text) ? new URL(text).host : '') || text;
 }
 
+/** Where the last characters of secrets are kept. */
+const lastFours = [
+  { collection: 'apiKeys', field: 'last4', secret: 'API key' },
+  { collection: 'apiKeys', field: 'webhook.last4', secret: 'signing secret of' },
+  { collection: 'clients', field: 'secrets.last4', secret: 'client secret of' },
+  { collection: 'integrations', field: 'last4', secret: 'integration secret of' },
+];
+
 interface Kept {
   _id: string;
   partnerId: string;
@@ -63,8 +71,13 @@ export function createSearchStore(db: Db) {
   }
 
   async function byLastFour(text: string): Promise<Match[]> {
-    const found = await look({ collection: 'apiKeys', filter: { last4: text }, hint: { last4: 1 } });
-    return found.map(({ _id, partnerId }) => ({ partnerId, found: `API key ${_id} …${text}` }));
+    const found = await Promise.all(
+      lastFours.map(async ({ collection, field, secret }) => {
+        const owners = await look({ collection, filter: { [field]: text }, hint: { [field]: 1 } });
+        return owners.map(({ _id, partnerId }) => ({ partnerId, found: `${secret} ${_id} …${text}` }));
+      }),
+    );
+    return found.flat();
   }
 
   const collections: Partial<Record<IdentifierKind, string>> = {

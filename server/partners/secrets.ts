@@ -6,9 +6,9 @@ import type { ClientSecret } from './client-store.ts';
 const mostSecrets = 5;
 
 /** A new client secret, and its stored form. */
-export function newClientSecret(): { secret: string; stored: ClientSecret } {
+export function newClientSecret(now: number): { secret: string; stored: ClientSecret } {
   const secret = randomSecret('clientSecret');
-  return { secret, stored: { hash: sha256(secret) } };
+  return { secret, stored: { hash: sha256(secret), last4: secret.slice(-4), createdAt: new Date(now) } };
 }
 
 const isLive = ({ expiresAt }: ClientSecret, now: number): boolean => !expiresAt || expiresAt.getTime() > now;
@@ -23,8 +23,8 @@ export function rotateSecrets(
   { now, keepUntil }: { now: number; keepUntil: number },
 ): ClientSecret[] | undefined {
   const kept = secrets
-    .map(({ hash, expiresAt }) => ({
-      hash,
+    .map(({ expiresAt, ...secret }) => ({
+      ...secret,
       expiresAt: new Date(Math.min(expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, keepUntil)),
     }))
     .filter((secret) => isLive(secret, now));

@@ -34,6 +34,8 @@ export function viewEndpoint({ _id, mode, webhook, webhookSecrets }: ApiKey): En
     mode,
     url: webhook?.url ?? null,
     secretVersion: webhookSecrets,
+    last4: webhook?.last4 ?? null,
+    rotatedAt: time(webhook?.secretAt),
     setAt: time(webhook?.setAt),
   };
 }
@@ -59,7 +61,11 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets
       .filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > clock.now())
-      .map(({ expiresAt }) => ({ expiresAt: time(expiresAt) })),
+      .map(({ expiresAt, createdAt, last4 }) => ({
+        last4: last4 ?? null,
+        createdAt: time(createdAt),
+        expiresAt: time(expiresAt),
+      })),
     createdAt: client.createdAt.toISOString(),
   });
 }

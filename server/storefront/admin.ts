@@ -13,7 +13,8 @@ import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
 
 function view(integration: Integration): IntegrationView {
-  const { _id, partnerId, clientId, mode, status, shops, secretVersion, createdAt, rotatedAt } = integration;
+  const { _id, partnerId, clientId, mode, status, shops, secretVersion, last4, createdAt, rotatedAt } =
+    integration;
   return {
     id: _id,
     partnerId,
@@ -22,6 +23,7 @@ function view(integration: Integration): IntegrationView {
     status,
     shops,
     secretVersion,
+    last4: last4 ?? null,
     createdAt: createdAt.toISOString(),
     rotatedAt: rotatedAt?.toISOString() ?? null,
   };

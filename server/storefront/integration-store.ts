@@ -18,6 +18,8 @@ export interface Integration {
   /** `intsec_…` under the master key: HMAC needs it back. */
   sealedSecret: string;
   secretVersion: number;
+  /** The last characters of the secret; absent in integrations of older builds. */
+  last4?: string;
   rotatedAt?: Date;
   createdAt: Date;
   revision: number;
@@ -29,6 +31,7 @@ export const integrationCollection = 'integrations';
 export const indexes: IndexDeclaration[] = [
   { collection: integrationCollection, key: { createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
+  { collection: integrationCollection, key: { last4: 1 }, sparse: true },
   { collection: integrationCollection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { clientId: 1, createdAt: -1, _id: -1 } },
 ];

@@ -35,7 +35,8 @@ export type Integrations = ReturnType<typeof createIntegrations>;
 export function createIntegrations({ store, sealing, clock, findClient }: Dependencies) {
   async function newSecret() {
     const integrationSecret = randomSecret('integrationSecret');
-    return { integrationSecret, sealedSecret: await sealing.seal(integrationSecret) };
+    const sealedSecret = await sealing.seal(integrationSecret);
+    return { integrationSecret, stored: { sealedSecret, last4: integrationSecret.slice(-4) } };
   }
 
   /** One request changes an integration once, so both name the entry. */
@@ -64,11 +65,11 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
   return {
     async create({ partnerId, clientId, shops }: CreateIntegration, actor: Actor): Promise<FreshIntegration> {
       const { mode } = await storefrontClient(partnerId, clientId);
-      const { integrationSecret, sealedSecret } = await newSecret();
+      const { integrationSecret, stored } = await newSecret();
       const _id = randomId('integration');
       const fields = { partnerId, clientId, mode, status: 'active' as const, shops, secretVersion: 1 };
       const integration = await store.insert(
-        { _id, ...fields, sealedSecret, createdAt: new Date(clock.now()) },
+        { _id, ...fields, ...stored, createdAt: new Date(clock.now()) },
         entryOf(actor, _id, { after: fields }),
       );
       return { integration, integrationSecret };
@@ -99,13 +100,13 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
 
     /** The old secret becomes invalid immediately. */
     async rotateSecret(id: string, actor: Actor): Promise<FreshIntegration> {
-      const { integrationSecret, sealedSecret } = await newSecret();
+      const { integrationSecret, stored } = await newSecret();
       const integration = await store.change(id, ({ status, secretVersion }) => {
         if (status === 'disabled')
           throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
         const next = { secretVersion: secretVersion + 1 };
         return {
-          set: { ...next, sealedSecret, rotatedAt: new Date(clock.now()) },
+          set: { ...next, ...stored, rotatedAt: new Date(clock.now()) },
           entry: entryOf(actor, id, { before: { secretVersion }, after: next }),
         };
       });

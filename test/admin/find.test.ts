@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sha256 } from '../../server/platform/ids.ts';
+import { commandLine } from '../cli/svcadmin.ts';
 import {
   createPartner,
   exchangeCode,
@@ -217,6 +219,36 @@ describe('partners search', () => {
     expect(await search(key.last4)).toMatchObject([
       { id: cafe.id, found: [`API key ${key.id} …${key.last4}`] },
     ]);
+    const { signingSecret } = await server.admin.webhooks.set.mutate({
+      ...{ keyId: key.id, url: 'http://localhost:1/' },
+    });
+    const { clientSecret, secrets } = client;
+    expect(secrets).toMatchObject([{ last4: clientSecret.slice(-4), createdAt: expect.any(String) }]);
+    expect(await search(clientSecret.slice(-4))).toMatchObject([
+      { id: cafe.id, found: [`client secret of ${client.id} …${clientSecret.slice(-4)}`] },
+    ]);
+    expect(await search(signingSecret.slice(-4))).toMatchObject([
+      { id: cafe.id, found: [`signing secret of ${key.id} …${signingSecret.slice(-4)}`] },
+    ]);
+    expect(await server.admin.webhooks.show.query({ keyId: key.id })).toMatchObject({
+      last4: signingSecret.slice(-4),
+      rotatedAt: expect.any(String),
+    });
+    const kept = { clientId: client.id, keepOldSeconds: 60 };
+    const rotated = await server.admin.clients.rotateSecret.mutate(kept);
+    expect(rotated.secrets.map(({ last4 }) => last4)).toEqual([
+      ...[rotated.clientSecret.slice(-4), clientSecret.slice(-4)],
+    ]);
+    const shop = await server.admin.clients.create.mutate({
+      ...{ partnerId: cafe.id, keyId: key.id, name: 'Shop', claims: ['age_18_plus'], kind: 'storefront' },
+      redirectUris: ['https://shop.example/'],
+    });
+    const wanted = { partnerId: cafe.id, clientId: shop.id, shops: ['shop.example'] };
+    const { id, integrationSecret, last4 } = await server.admin.integrations.create.mutate(wanted);
+    expect(last4).toBe(integrationSecret.slice(-4));
+    expect(await search(last4 ?? '')).toMatchObject([
+      { id: cafe.id, found: [`integration secret of ${id} …${last4}`] },
+    ]);
     // What follows the host is no part of it.
     expect(await idsOf('from=acme')).toEqual([]);
     expect(await idsOf('.*')).toEqual([]);
@@ -287,4 +319,20 @@ describe('a ledger entry', () => {
     expect(payload).toContain(charge);
     expect(payload).not.toContain(sessions.complete);
   });
+});
+
+it('a session is found by its state, of which the command line sends a part of the hash', async () => {
+  const { baseUrl } = server;
+  const { codeChallenge, state } = newVisit();
+  const { clientId } = partner;
+  const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
+  const [id] = /ses_\w{22}/.exec((await createBrowser(baseUrl).open(start)).url) ?? [];
+  const svcadmin = await commandLine(server.adminUrl);
+  const found = await svcadmin.json<{ id: string }[]>('sessions', 'list', '--state', state);
+  expect(found.map((session) => session.id)).toEqual([id]);
+  expect(await svcadmin.json('sessions', 'list', '--state', `${state}x`)).toEqual([]);
+  const stateHash = createHash('sha256').update(state).digest('base64url').slice(0, 22);
+  expect(await server.admin.sessions.count.query({ stateHash })).toEqual({ total: 1, exact: true });
+  const elsewhere = { stateHash, partnerId: 'ptr_0000000000000000000000' };
+  expect(await server.admin.sessions.count.query(elsewhere)).toMatchObject({ total: 0 });
 });

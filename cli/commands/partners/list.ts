@@ -6,7 +6,7 @@ import { refuseSecret } from '../../searches.ts';
 export default class PartnersList extends ListCommand<typeof PartnersList> {
   static override summary = 'List partners, newest first, or search them.';
   static override description =
-    '--search matches a part of the name or of the host of a redirect URI. It also matches the beginning of an id of a client, API key or integration, and the last four characters of an API key.';
+    '--search matches a part of the name or of the host of a redirect URI. It also matches the beginning of an id of a client, API key or integration, and the last four characters of a secret.';
   static override examples = [
     '<%= config.bin %> partners list --status pending',
     '<%= config.bin %> partners list --search cinema',
