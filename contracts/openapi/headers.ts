@@ -5,6 +5,12 @@ export const headers = {
     required: true,
     schema: { type: 'string', pattern: '^req_[0-9A-Za-z]{22}$' },
   },
+  ErrorCode: {
+    description: 'The code of the error, for programs: see the table of errors',
+    required: true,
+    schema: { type: 'string', pattern: '^[a-z_]+$' },
+    example: 'invalid_request',
+  },
   RetryAfter: {
     description: 'Seconds after which the same request may succeed',
     required: true,

@@ -31,6 +31,7 @@ function headersFor(refusals: readonly RefusedAnswer[], status: number, { challe
   const spends = refusals.some(({ spendLimit }) => spendLimit);
   return {
     ...requestId,
+    'X-SVC-Error': headerReference('ErrorCode'),
     ...(status === 401 && challenge && { 'WWW-Authenticate': headerReference(challenge) }),
     ...(waits && { 'Retry-After': headerReference('RetryAfter') }),
     ...(spends && {

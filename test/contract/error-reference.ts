@@ -105,6 +105,7 @@ After a 429 and a 503, wait for the seconds in \`Retry-After\`.
 After 500, or no answer, retry after 1 s, then after 2 s: three attempts in all.
 Any other error stays the same until something changes.
 Every answer has \`X-Request-Id\`: name it when you ask support.
+Every error also has \`X-SVC-Error\`: its code, for programs.
 
 ## OAuth endpoints
 

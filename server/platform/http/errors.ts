@@ -9,8 +9,13 @@ const formType = 'application/x-www-form-urlencoded';
 /** Answers one error in the format of its scope: interface 7.1 names two, pages have a third. */
 export type ErrorRendering = (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-export const asGeneral: ErrorRendering = (error, _request, reply) => reply.send(generalBody(error));
-export const asOAuth: ErrorRendering = (error, _request, reply) => reply.send(oauthBody(error));
+/** The code of the error, for programs: the general format has a text only. */
+export const codeHeader = 'x-svc-error';
+
+export const asGeneral: ErrorRendering = (error, _request, reply) =>
+  reply.header(codeHeader, error.code).send(generalBody(error));
+export const asOAuth: ErrorRendering = (error, _request, reply) =>
+  reply.header(codeHeader, error.code).send(oauthBody(error));
 
 type Wording = readonly [RegExp, string];
 

@@ -24,6 +24,7 @@ function inBytes(error: ApiError, requestId: string): string {
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
+    'x-svc-error': error.code,
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

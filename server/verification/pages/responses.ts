@@ -2,6 +2,7 @@ import type {} from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Device } from '../../../contracts/verification.ts';
 import { type ApiError, generalBody } from '../../platform/errors.ts';
+import { codeHeader } from '../../platform/http/errors.ts';
 import { notePartner } from '../../platform/http/answer-log.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { View } from '../flow/flow.ts';
@@ -109,7 +110,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
 
     /** A page for browsers; for programs the general format (docs/choices.md). */
     async sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      void reply.header('vary', 'accept, accept-language');
+      void reply.headers({ vary: 'accept, accept-language', [codeHeader]: error.code });
       if (!request.headers.accept?.includes('text/html')) return void reply.send(generalBody(error));
       const device = deviceOf(request.url);
       const { session_id: sessionId } = request.params as { session_id?: string };
