@@ -13,11 +13,11 @@ const allowed = [
 
 const files = execFileSync(
   'git',
-  ['ls-files', '--', 'server', 'cli', 'contracts', 'embedded-database', 'docs', 'test', '*.md', '.config'],
+  ['ls-files', '--', 'server', 'cli', 'contracts', 'embedded-database', 'sdk', 'docs', 'test', '*.md', '.config'],
   { encoding: 'utf8' },
 )
   .split('\n')
-  .filter((path) => /\.(ts|mjs|eta|css|md)$/.test(path) && path !== '.config/check-words.mjs');
+  .filter((path) => /\.(ts|mjs|eta|css|md|py|php)$/.test(path) && path !== '.config/check-words.mjs');
 
 let faults = 0;
 for (const path of files) {

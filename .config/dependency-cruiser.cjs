@@ -91,6 +91,18 @@ module.exports = {
       },
     },
     {
+      name: 'the-sdk-stands-apart-and-has-no-dependency',
+      severity: 'error',
+      from: { path: '^sdk/' },
+      to: { pathNot: '^sdk/typescript/src/' },
+    },
+    {
+      name: 'product-code-knows-no-sdk',
+      severity: 'error',
+      from: { path: '^(server|cli|contracts|embedded-database)/' },
+      to: { path: '^sdk/' },
+    },
+    {
       name: 'product-code-knows-no-tests',
       severity: 'error',
       from: { path: '^(server|cli|contracts|embedded-database)/' },

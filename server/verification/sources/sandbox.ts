@@ -58,6 +58,7 @@ const people = {
   unavailable: rehearsing('unavailable'),
 } satisfies Record<string, Person>;
 export type PersonName = keyof typeof people;
+export const personNames = Object.keys(people) as readonly PersonName[];
 
 function groupOf({ result, rehearse }: Person): Choice['group'] {
   if (result.kind === 'failed') return 'failures';

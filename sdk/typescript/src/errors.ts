@@ -1,0 +1,172 @@
+import type { GeneralError, OAuthError } from './contract.ts';
+
+/** What every error of this package says. */
+export interface ErrorDetails {
+  /** For programs. Of an answer, it is the code of the service's table of errors. */
+  code: string;
+  message: string;
+  /** Whether the same call may succeed later without a change. */
+  retryable: boolean;
+  /** The guide that explains the error; without the address of a service, a path of any service. */
+  docUrl: string;
+  cause?: unknown;
+}
+
+/** Every error that this package throws. */
+export class SvcError extends Error {
+  readonly code: string;
+  readonly retryable: boolean;
+  readonly docUrl: string;
+
+  constructor({ code, message, retryable, docUrl, cause }: ErrorDetails) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.retryable = retryable;
+    this.docUrl = docUrl;
+  }
+}
+
+/** A setting is missing or malformed. */
+export class ConfigurationError extends SvcError {}
+
+/** The redirect is not the answer to a visit that this browser began. */
+export class CallbackError extends SvcError {}
+
+/** The redirect says that the user was not verified. `code` is its `error`, such as `verification_failed`. */
+export class AuthorizationError extends SvcError {
+  /** What comes before the colon of `error_description`, such as `document_rejected`. */
+  readonly reason: string | undefined;
+
+  constructor(details: ErrorDetails, reason: string | undefined) {
+    super(details);
+    this.reason = reason;
+  }
+}
+
+/** The delivery is not a webhook of the service, or it is too old. */
+export class WebhookError extends SvcError {}
+
+/** No answer arrived, or only a part of it. */
+export class ConnectionError extends SvcError {}
+
+/** The facts of an answer that is not a success. */
+export interface AnswerDetails extends ErrorDetails {
+  /** HTTP status. */
+  status: number;
+  /** `X-Request-Id`: name it when you ask support. */
+  requestId: string | undefined;
+  /** Seconds of `Retry-After`. */
+  retryAfterSeconds: number | undefined;
+}
+
+/** The service answered with an error. */
+export class ApiError extends SvcError {
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(details: AnswerDetails) {
+    super(details);
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** 400: a parameter, the code or the scope is wrong. */
+export class InvalidRequestError extends ApiError {}
+/** 401: wrong credentials, signature or token. */
+export class AuthenticationError extends ApiError {}
+/** 402: the wallet holds less than the price. The code stays usable. */
+export class PaymentRequiredError extends ApiError {}
+/** 403: the enrollment is blocked, or the account is not active. */
+export class AccessDeniedError extends ApiError {}
+/** 404: no such session, code or shop. */
+export class NotFoundError extends ApiError {}
+/** 422: the user was verified, and the answer is no. */
+export class NotVerifiedError extends ApiError {}
+/** 429: a limit is exceeded. Send the same call again after `retryAfterSeconds`. */
+export class RateLimitError extends ApiError {}
+/** 5xx: the service could not answer, also after the retries. */
+export class ServiceError extends ApiError {}
+
+/** The code was exchanged before; `code` is `invalid_grant`. It was charged once, and cannot be exchanged again. */
+export class CodeUsedError extends InvalidRequestError {
+  /** `txn_…`. */
+  readonly chargeId: string;
+  /**
+   * Whether an attempt of this very call was without an answer. Then the charge is most likely its own: send the user to
+   * the start again, and ask support for a refund.
+   */
+  readonly answerLost: boolean;
+
+  constructor(
+    details: AnswerDetails,
+    { chargeId, answerLost }: Pick<CodeUsedError, 'chargeId' | 'answerLost'>,
+  ) {
+    super(details);
+    this.chargeId = chargeId;
+    this.answerLost = answerLost;
+  }
+}
+
+const byStatus: Record<number, typeof ApiError> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  402: PaymentRequiredError,
+  403: AccessDeniedError,
+  404: NotFoundError,
+  422: NotVerifiedError,
+  429: RateLimitError,
+};
+
+/** Seconds of `Retry-After`: a number, or a date (RFC 9110 10.2.3). */
+export function retryAfterOf(headers: Headers, now: number): number | undefined {
+  const value = headers.get('retry-after')?.trim() ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
+}
+
+/** An answer with its body, which is read once. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: string;
+}
+
+/** An OAuth body names its code; for the general format, the header `X-SVC-Error` does. */
+function toldBy({ status, headers, body }: Answer): { code: string; text: string } {
+  try {
+    const parsed = JSON.parse(body) as Partial<OAuthError & GeneralError> | null;
+    const { error, error_description: description } = parsed ?? {};
+    if (error !== undefined && description !== undefined) return { code: error, text: description };
+    const code = headers.get('x-svc-error');
+    if (error !== undefined && code) return { code, text: error };
+  } catch {
+    // A proxy's page is no JSON.
+  }
+  return { code: 'unknown_answer', text: `the answer has status ${status} and is not one of the service` };
+}
+
+/** The facts of an answer that is not a success. */
+export function detailsOf(answer: Answer, baseUrl: string): AnswerDetails {
+  const { status, headers } = answer;
+  const { code, text } = toldBy(answer);
+  return {
+    code,
+    message: `${code}: ${text}`,
+    retryable: status === 429 || status >= 500,
+    docUrl: `${baseUrl}/docs/guides/errors#${code}`,
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: retryAfterOf(headers, Date.now()),
+  };
+}
+
+/** The error of an answer that is not a success. */
+export function errorOf(answer: Answer, baseUrl: string): ApiError {
+  const Kind = byStatus[answer.status] ?? (answer.status >= 500 ? ServiceError : ApiError);
+  return new Kind(detailsOf(answer, baseUrl));
+}

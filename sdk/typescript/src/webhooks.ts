@@ -1,0 +1,124 @@
+import type { WebhookEvent } from './contract.ts';
+import { bytesOf, fromBase64, fromHex, hmacKey } from './encoding.ts';
+import { WebhookError } from './errors.ts';
+
+/** Headers as Node, Express and Fastify give them, or as `fetch` does. */
+export type HeaderBag = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface Delivery {
+  /** The body as it arrived, before anything parsed it. */
+  body: string | Uint8Array;
+  headers: HeaderBag;
+}
+
+export interface WebhookSettings {
+  /** As it was shown, `whsec_` included. */
+  secret: string;
+  /**
+   * Seconds that `webhook-timestamp` may differ from this machine's clock; 300 unless given. `null` does not look at the
+   * time: a copied delivery is then accepted at any time.
+   */
+  toleranceSeconds?: number | null;
+  /** Milliseconds since the epoch; the machine's clock unless given. */
+  now?: () => number;
+  /** Completes `docUrl` of errors. */
+  baseUrl?: string;
+}
+
+const defaultToleranceSeconds = 300;
+
+function readHeader(headers: HeaderBag, name: string): string | undefined {
+  if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? undefined;
+  const bag = headers as Readonly<Record<string, string | readonly string[] | undefined>>;
+  const key = Object.keys(bag).find((one) => one.toLowerCase() === name);
+  const value = key === undefined ? undefined : bag[key];
+  // A header that is sent twice is not one that the service sent.
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Compares in constant time, after the lengths. */
+const fits = async (
+  key: Uint8Array<ArrayBuffer>,
+  signature: Uint8Array<ArrayBuffer>,
+  message: Uint8Array<ArrayBuffer>,
+) => crypto.subtle.verify('HMAC', await hmacKey(key), signature, message);
+
+/** Standard Webhooks: one of the `v1` signatures is over `id.timestamp.body`. */
+async function isTimestampSigned(secret: string, headers: HeaderBag, body: Uint8Array): Promise<boolean> {
+  const [id, timestamp] = [readHeader(headers, 'webhook-id'), readHeader(headers, 'webhook-timestamp')];
+  const prefix = bytesOf(`${id}.${timestamp}.`);
+  const message = new Uint8Array(prefix.length + body.length);
+  message.set(prefix);
+  message.set(body, prefix.length);
+  for (const part of (readHeader(headers, 'webhook-signature') ?? '').split(' ')) {
+    try {
+      const signature = part.startsWith('v1,') ? fromBase64(part.slice(3)) : undefined;
+      if (signature && (await fits(fromBase64(secret.replace(/^whsec_/, '')), signature, message)))
+        return true;
+    } catch {
+      // It is no base64.
+    }
+  }
+  return false;
+}
+
+/**
+ * Verifies a delivery, then parses it: the signature of interface 5.5 over the raw body, and the time.
+ * The same event may arrive more than once: remember its `event_id`. A later version may send events of other names.
+ * @throws WebhookError, whose `code` is `secret_required`, `raw_body_required`, `missing_signature`,
+ *   `invalid_signature`, `missing_timestamp`, `timestamp_out_of_tolerance` or `malformed_event`: answer 401
+ */
+export async function verifyWebhook(delivery: Delivery, settings: WebhookSettings): Promise<WebhookEvent> {
+  const { secret, toleranceSeconds = defaultToleranceSeconds, now = Date.now, baseUrl = '' } = settings;
+  const { body, headers } = delivery;
+  const refusal = (code: string, message: string) =>
+    new WebhookError({
+      code,
+      message: `${code}: ${message}`,
+      retryable: false,
+      docUrl: `${baseUrl}/docs/guides/webhooks#receive`,
+    });
+
+  // An empty key would let anyone sign.
+  if (!secret) throw refusal('secret_required', 'the signing secret, whsec_…, is not set');
+  if (typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw refusal(
+      'raw_body_required',
+      'pass the bytes as they arrived, not what a framework parsed from them',
+    );
+  const raw = bytesOf(body);
+  const sent = readHeader(headers, 'x-svc-signature');
+  if (sent === undefined)
+    throw refusal('missing_signature', 'there is no X-SVC-Signature header, or two of them');
+  const signature = /^sha256=[0-9a-f]{64}$/.test(sent) ? fromHex(sent.slice(7)) : undefined;
+  if (!signature || !(await fits(bytesOf(secret), signature, raw)))
+    throw refusal(
+      'invalid_signature',
+      'X-SVC-Signature does not fit the body: is this the raw body, and the present secret of this key?',
+    );
+  if (toleranceSeconds !== null) {
+    const timestamp = readHeader(headers, 'webhook-timestamp') ?? '';
+    if (!/^\d{1,12}$/.test(timestamp) || !(await isTimestampSigned(secret, headers, raw)))
+      throw refusal(
+        'missing_timestamp',
+        'webhook-id, webhook-timestamp and webhook-signature do not fit the body',
+      );
+    const off = Math.abs(now() / 1000 - Number(timestamp));
+    if (!(off <= toleranceSeconds))
+      throw refusal(
+        'timestamp_out_of_tolerance',
+        `it was sent ${Math.round(off)} s from this machine's time`,
+      );
+  }
+  return parseEvent(raw, refusal);
+}
+
+function parseEvent(raw: Uint8Array, refusal: (code: string, message: string) => WebhookError): WebhookEvent {
+  try {
+    const event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw)) as WebhookEvent | null;
+    if (typeof event?.event === 'string' && typeof event.event_id === 'string') return event;
+  } catch {
+    // It is no JSON.
+  }
+  throw refusal('malformed_event', 'the body is signed, and no event');
+}

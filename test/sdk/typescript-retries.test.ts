@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { ConnectionError, ServiceError, type SvcError } from '../../sdk/typescript/src/index.ts';
+import { impatientClient } from './visits.ts';
+
+type Reply = Response | Error;
+const lost = new TypeError('fetch failed');
+const json = (status: number, headers: Record<string, string> = {}) =>
+  new Response('{"error":"server_error","error_description":"text"}', { status, headers });
+const info = () => Response.json({ sub: 'x', claims: {} });
+
+/** A client of a service that gives these replies in turn. */
+function scripted(replies: readonly Reply[]) {
+  const left = [...replies];
+  const seen: RequestInit[] = [];
+  const send = async (_url: unknown, init: RequestInit = {}) => {
+    seen.push(init);
+    const next = left.shift() ?? new Error('more calls than replies');
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const settings = {
+    ...{
+      baseUrl: 'https://svc.example/',
+      clientId: 'cli_1',
+      clientSecret: 'secret',
+      redirectUri: 'https://a.example/',
+    },
+    ...{ integrationId: 'int_1', integrationSecret: 'intsec_1' },
+  };
+  return { ...impatientClient(settings, { fetch: send as typeof fetch }), seen, left };
+}
+
+const failure = (error: unknown) => error as SvcError;
+
+describe('calls of the TypeScript SDK, by interface 7.6', () => {
+  it.each([
+    ['a 500 is repeated after 1 s and 2 s', [json(500), json(500), info()], [1000, 2000]],
+    ['so is a call without an answer', [lost, lost, info()], [1000, 2000]],
+    ['so is a 502 of a proxy', [new Response('<html>', { status: 502 }), info()], [1000]],
+    ['a 503 is repeated after its Retry-After', [json(503, { 'retry-after': '5' }), info()], [5000]],
+    ['a 503 without one is repeated as a 500', [json(503), info()], [1000]],
+  ] as const)('%s', async (_title, replies, waits) => {
+    const { client, waits: waited, left } = scripted(replies);
+    expect(await client.userinfo('token')).toMatchObject({ sub: 'x' });
+    expect(waited).toEqual(waits);
+    expect(left).toEqual([]);
+  });
+
+  it('ends after three attempts', async () => {
+    const { client, waits, seen } = scripted([json(500), json(500), json(500), info()]);
+    const error = await client.userinfo('token').catch(failure);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({ code: 'server_error', retryable: true });
+    expect([waits, seen.length]).toEqual([[1000, 2000], 3]);
+    const silent = await scripted([lost, lost, lost]).client.userinfo('token').catch(failure);
+    expect(silent).toBeInstanceOf(ConnectionError);
+    expect(silent).toMatchObject({ code: 'no_answer', retryable: true, cause: lost });
+  });
+
+  it.each([400, 401, 402, 403, 404, 408, 409, 422, 429])('never repeats a %i', async (status) => {
+    const { client, waits } = scripted([json(status, { 'retry-after': '7' })]);
+    const error = await client.userinfo('token').catch(failure);
+    expect(error).toMatchObject({ status, retryAfterSeconds: 7, retryable: status === 429 });
+    expect(waits).toEqual([]);
+  });
+
+  it('does not wait for a Retry-After beyond its limit, and reads dates', async () => {
+    const { client, waits } = scripted([json(503, { 'retry-after': '3600' })]);
+    expect(await client.userinfo('token').catch(failure)).toMatchObject({ retryAfterSeconds: 3600 });
+    expect(waits).toEqual([]);
+    const date = new Date(Date.now() + 10_000).toUTCString();
+    const dated = scripted([json(503, { 'retry-after': date }), info()]);
+    await dated.client.userinfo('token');
+    expect(dated.waits[0]).toBeGreaterThan(5000);
+    expect(dated.waits[0]).toBeLessThanOrEqual(11_000);
+  });
+
+  it('sends a signed call again with the same bytes', async () => {
+    const { client, seen } = scripted([json(500), Response.json({ verified: true })]);
+    const request = { code: 'svc_code_1', redirect_uri: 'r', shop_domain: 's', customer_id: 'ü' };
+    await client.exchangeStorefront(request);
+    expect(seen.map(({ body }) => body)).toEqual([JSON.stringify(request), JSON.stringify(request)]);
+  });
+
+  it('follows no redirect, and does not take a page for an answer', async () => {
+    const moved = new Response(null, { status: 302, headers: { location: 'https://evil.example' } });
+    const { client, seen } = scripted([moved]);
+    const error = await client.revoke('token').catch(failure);
+    expect(error).toMatchObject({ code: 'unknown_answer', status: 302 });
+    expect(seen[0]?.redirect).toBe('manual');
+    const page = await scripted([new Response('<html>')])
+      .client.userinfo('token')
+      .catch(failure);
+    expect(page).toMatchObject({ code: 'malformed_answer', retryable: false });
+    for (const body of ['null', '[]', '"x"', '{"error":{}}', ''])
+      expect(
+        await scripted([new Response(body, { status: 400 })])
+          .client.userinfo('t')
+          .catch(failure),
+      ).toMatchObject({ code: 'unknown_answer', status: 400 });
+  });
+});
