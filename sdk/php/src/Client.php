@@ -1,0 +1,302 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Svc\Gateway;
+
+/** Where the user is sent, and what is kept in the user's session until the redirect. */
+final class Visit
+{
+    public function __construct(
+        public readonly string $url,
+        public readonly string $state,
+        public readonly string $codeVerifier,
+    ) {
+    }
+}
+
+/** What the user's redirect carries after a success. `sessionId` is null where the redirect does not name it. */
+final class Callback
+{
+    public function __construct(public readonly string $code, public readonly ?string $sessionId)
+    {
+    }
+}
+
+/**
+ * The functions of the interface for one account. Calls are repeated by interface 7.6: three attempts in all after a 5xx
+ * or no answer, none after a 4xx. Every error is an SvcError.
+ *
+ * @phpstan-import-type TokenResponse from Contract
+ * @phpstan-import-type UserinfoResponse from Contract
+ * @phpstan-import-type SessionResponse from Contract
+ * @phpstan-import-type StorefrontRequest from Contract
+ * @phpstan-import-type StorefrontResponse from Contract
+ * @phpstan-import-type WebhookEvent from Contract
+ */
+final class Client
+{
+    private readonly string $baseUrl;
+
+    /**
+     * What support has sent you. Each function says which settings it needs; the others may be null.
+     *
+     * @throws ConfigurationError where $baseUrl is missing
+     */
+    public function __construct(
+        string $baseUrl,
+        private readonly ?string $clientId = null,
+        #[\SensitiveParameter] private readonly ?string $clientSecret = null,
+        private readonly ?string $redirectUri = null,
+        #[\SensitiveParameter] private readonly ?string $apiKey = null,
+        #[\SensitiveParameter] private readonly ?string $webhookSecret = null,
+        private readonly ?string $integrationId = null,
+        #[\SensitiveParameter] private readonly ?string $integrationSecret = null,
+        private readonly Transport $transport = new Transport(),
+    ) {
+        if (preg_match('#^https?://#', $baseUrl) !== 1) {
+            throw new ConfigurationError('missing_setting', 'baseUrl is not set, or is no http or https address');
+        }
+        $this->baseUrl = rtrim($baseUrl, '/');
+    }
+
+    /** The client of the file that support sends, from the environment. */
+    public static function fromEnv(Transport $transport = new Transport()): self
+    {
+        $names = ['BASE_URL', 'CLIENT_ID', 'CLIENT_SECRET', 'REDIRECT_URI', 'API_KEY', 'WEBHOOK_SECRET'];
+        $names = [...$names, 'INTEGRATION_ID', 'INTEGRATION_SECRET'];
+        $values = array_map(static fn (string $name) => getenv("SVC_$name") ?: null, $names);
+        $values[0] ??= '';
+        return new self(...$values, transport: $transport);
+    }
+
+    /**
+     * Where to send the user's browser. Keep `state` and `codeVerifier` in the user's session.
+     *
+     * @param list<string> $scope claims that the user is asked to share
+     * @param ?string $state at least 16 characters; random unless given
+     */
+    public function authorizationUrl(array $scope, ?string $state = null, ?string $uiLocales = null): Visit
+    {
+        $state ??= self::base64url(random_bytes(24));
+        $verifier = self::base64url(random_bytes(32));
+        $query = array_filter([
+            'client_id' => $this->need('clientId'),
+            'redirect_uri' => $this->need('redirectUri'),
+            'scope' => implode(' ', $scope),
+            'state' => $state,
+            'code_challenge' => self::base64url(hash('sha256', $verifier, true)),
+            'code_challenge_method' => 'S256',
+            'ui_locales' => $uiLocales,
+        ], static fn (?string $value) => $value !== null);
+        return new Visit("$this->baseUrl/verify/start?" . http_build_query($query), $state, $verifier);
+    }
+
+    /**
+     * Reads the redirect with which a user comes back.
+     *
+     * @param string $request its address, path and query, or query: $_SERVER['REQUEST_URI']
+     * @param ?string $state of this browser's visit, as it was kept in the user's session
+     * @throws CallbackError missing_state, state_mismatch, issuer_mismatch, repeated_parameter or missing_code, where it
+     *   is not the answer to this browser's visit
+     * @throws AuthorizationError where the user was not verified
+     */
+    public function callback(string $request, #[\SensitiveParameter] ?string $state): Callback
+    {
+        $query = self::parameters($request);
+        $once = fn (string $name): ?string => count($query[$name] ?? []) > 1
+            ? throw $this->refuseCallback('repeated_parameter', "$name is given twice")
+            : (($query[$name][0] ?? '') === '' ? null : $query[$name][0]);
+        if ($state === null || $state === '') {
+            throw $this->refuseCallback('missing_state', 'this browser has begun no visit, or its session is over');
+        }
+        if (!hash_equals($state, $once('state') ?? '')) {
+            throw $this->refuseCallback('state_mismatch', 'state is not the one of this browser');
+        }
+        if ($once('iss') !== $this->baseUrl) {
+            throw $this->refuseCallback('issuer_mismatch', "iss is not $this->baseUrl");
+        }
+        $error = $once('error');
+        if ($error !== null) {
+            $description = $once('error_description') ?? '';
+            $reason = preg_match('/^([a-z_]+): /', $description, $found) === 1 ? $found[1] : null;
+            $retryable = Contract::REASON_IS_RETRYABLE[$reason ?? ''] ?? false;
+            $docUrl = "$this->baseUrl/docs/guides/errors#redirects-back-to-the-partner";
+            $refused = new AuthorizationError($error, $description, $retryable, $docUrl);
+            $refused->reason = $reason;
+            throw $refused;
+        }
+        $code = $once('code') ?? throw $this->refuseCallback('missing_code', 'there is neither a code nor an error');
+        return new Callback($code, $once('session_id'));
+    }
+
+    /**
+     * Exchanges a code for an access token: one billable event. A code is never charged twice, also by repeated attempts.
+     *
+     * @return array<string, mixed>
+     * @phpstan-return TokenResponse
+     * @throws CodeUsedError where the code was charged before
+     */
+    public function exchange(string $code, #[\SensitiveParameter] string $codeVerifier): array
+    {
+        [$answer, $uncertain] = $this->post('/api/oauth/token', [
+            'grant_type' => 'authorization_code',
+            'code' => $code,
+            ...$this->credentials(),
+            'redirect_uri' => $this->need('redirectUri'),
+            'code_verifier' => $codeVerifier,
+        ]);
+        [$told, $text] = $answer->told();
+        if ($answer->status === 400 && $told === 'invalid_grant' && preg_match('/\btxn_\w+/', $text, $charge) === 1) {
+            $used = new CodeUsedError($answer, $this->baseUrl);
+            [$used->chargeId, $used->answerLost] = [$charge[0], $uncertain];
+            throw $used;
+        }
+        return $this->parsed($answer);
+    }
+
+    /**
+     * The claims of an access token, as they were when it was issued.
+     *
+     * @return array<string, mixed>
+     * @phpstan-return UserinfoResponse
+     */
+    public function userinfo(#[\SensitiveParameter] string $accessToken): array
+    {
+        return $this->get('/api/oauth/userinfo', $accessToken);
+    }
+
+    /** Ends an access token. One that is unknown, expired or revoked is no error. */
+    public function revoke(#[\SensitiveParameter] string $accessToken): void
+    {
+        [$answer] = $this->post('/api/oauth/revoke', ['token' => $accessToken, ...$this->credentials()]);
+        if ($answer->status !== 200) {
+            throw ApiError::of($answer, $this->baseUrl);
+        }
+    }
+
+    /**
+     * The status of a session, with the API key.
+     *
+     * @return array<string, mixed>
+     * @phpstan-return SessionResponse['session']
+     * @throws NotFoundError from 30 minutes after its start
+     */
+    public function session(string $sessionId): array
+    {
+        return $this->get('/api/verify/hvf-session/' . rawurlencode($sessionId), $this->need('apiKey'))['session'];
+    }
+
+    /**
+     * Exchanges a code by a signed call of a storefront: one billable event. Every attempt sends the same bytes, and a
+     * code is never charged twice. `verified` is always true: read the claim that the sale depends on.
+     *
+     * @param array<string, string> $request
+     * @phpstan-param StorefrontRequest $request
+     * @return array<string, mixed>
+     * @phpstan-return StorefrontResponse
+     */
+    public function exchangeStorefront(array $request): array
+    {
+        $body = json_encode($request, JSON_THROW_ON_ERROR);
+        // Interface 5.4: over the bytes that are sent, at the time of the attempt.
+        $signed = function () use ($body): Request {
+            [$id, $timestamp] = [$this->need('integrationId'), (string) time()];
+            $signature = hash_hmac('sha256', "$id.$timestamp.$body", $this->need('integrationSecret'));
+            return new Request('POST', "$this->baseUrl/api/integrations/storefront/verify/exchange", [
+                'Content-Type: application/json',
+                "X-SVC-Integration-Id: $id",
+                "X-SVC-Timestamp: $timestamp",
+                "X-SVC-Signature: sha256=$signature",
+            ], $body);
+        };
+        return $this->parsed($this->transport->call($signed, $this->baseUrl)[0]);
+    }
+
+    /**
+     * `Webhooks::verify` with the secret of the settings.
+     *
+     * @param string $body file_get_contents('php://input')
+     * @param array<string, mixed> $headers $_SERVER, or getallheaders()
+     * @return array<string, mixed>
+     * @phpstan-return WebhookEvent
+     */
+    public function verifyWebhook(string $body, array $headers, ?int $tolerance = Webhooks::DEFAULT_TOLERANCE): array
+    {
+        return Webhooks::verify($body, $headers, $this->webhookSecret ?? '', $tolerance, baseUrl: $this->baseUrl);
+    }
+
+    /**
+     * Every value of each parameter of a query. PHP's own parser keeps the last one alone.
+     *
+     * @return array<string, list<string>>
+     */
+    private static function parameters(string $request): array
+    {
+        $query = str_contains($request, '?') ? substr($request, strpos($request, '?') + 1) : $request;
+        $found = [];
+        foreach (explode('&', explode('#', $query, 2)[0]) as $pair) {
+            [$name, $value] = explode('=', $pair, 2) + [1 => ''];
+            $found[urldecode($name)][] = urldecode($value);
+        }
+        return $found;
+    }
+
+    private static function base64url(string $bytes): string
+    {
+        return rtrim(strtr(base64_encode($bytes), '+/', '-_'), '=');
+    }
+
+    private function refuseCallback(string $code, string $text): CallbackError
+    {
+        return new CallbackError($code, $text, false, "$this->baseUrl/docs/guides/flow#the-user-comes-back");
+    }
+
+    private function need(string $name): string
+    {
+        $value = $this->$name;
+        if (!is_string($value) || $value === '') {
+            $docUrl = "$this->baseUrl/docs/guides/quickstart#what-is-in-the-file";
+            throw new ConfigurationError('missing_setting', "$name is not set", false, $docUrl);
+        }
+        return $value;
+    }
+
+    /** @return array{client_id: string, client_secret: string} */
+    private function credentials(): array
+    {
+        return ['client_id' => $this->need('clientId'), 'client_secret' => $this->need('clientSecret')];
+    }
+
+    /**
+     * @param array<string, string> $fields
+     * @return array{Answer, bool}
+     */
+    private function post(string $path, array $fields): array
+    {
+        $headers = ['Content-Type: application/x-www-form-urlencoded'];
+        $request = new Request('POST', $this->baseUrl . $path, $headers, http_build_query($fields));
+        return $this->transport->call(static fn () => $request, $this->baseUrl);
+    }
+
+    /** @return array<string, mixed> */
+    private function get(string $path, #[\SensitiveParameter] string $token): array
+    {
+        $request = new Request('GET', $this->baseUrl . $path, ["Authorization: Bearer $token"]);
+        return $this->parsed($this->transport->call(static fn () => $request, $this->baseUrl)[0]);
+    }
+
+    /** @return array<string, mixed> */
+    private function parsed(Answer $answer): array
+    {
+        if ($answer->status !== 200) {
+            throw ApiError::of($answer, $this->baseUrl);
+        }
+        $parsed = json_decode($answer->body, true);
+        if (!is_array($parsed)) {
+            $docUrl = "$this->baseUrl/docs/guides/errors";
+            throw new ConnectionError('malformed_answer', 'the body of the 200 is no JSON object', false, $docUrl);
+        }
+        return $parsed;
+    }
+}

@@ -1,0 +1,263 @@
+<?php
+
+declare(strict_types=1);
+
+// Tests against a real service. SVC_TEST names a file with its accounts: see test/sdk/languages.slow.test.ts.
+
+use Svc\Gateway\Answer;
+use Svc\Gateway\Client;
+use Svc\Gateway\Request;
+use Svc\Gateway\SvcError;
+use Svc\Gateway\Transport;
+use Svc\Gateway\Webhooks;
+
+require __DIR__ . '/../autoload.php';
+set_error_handler(static function (int $level, string $text, string $file, int $line): bool {
+    if ((error_reporting() & $level) === 0) {
+        return false;
+    }
+    throw new ErrorException($text, 0, $level, $file, $line);
+});
+
+/** @var array<string, mixed> $world */
+$world = json_decode((string) file_get_contents((string) getenv('SVC_TEST')), true);
+const SCOPE = ['age_18_plus', 'country'];
+$checks = 0;
+
+function same(mixed $found, mixed $wanted, string $about = ''): void
+{
+    global $checks;
+    $checks += 1;
+    if ($found !== $wanted) {
+        $text = json_encode([$found, $wanted], JSON_PARTIAL_OUTPUT_ON_ERROR);
+        throw new LogicException("$about: found and wanted: $text");
+    }
+}
+
+/** The error of a call; "none" where it has none. */
+function failure(Closure $call): SvcError|string
+{
+    try {
+        $call();
+        return 'none';
+    } catch (SvcError $error) {
+        return $error;
+    }
+}
+
+/** @return array{string, string} short name of the class, and code */
+function told(Closure $call): array
+{
+    $error = failure($call);
+    return is_string($error) ? ['none', ''] : [(new ReflectionClass($error))->getShortName(), $error->errorCode];
+}
+
+/** @param array<string, mixed> $changes */
+function client(array $changes = []): Client
+{
+    global $world;
+    return new Client(...[...$world['account'], ...$changes]);
+}
+
+/** @return array{Svc\Gateway\Visit, string} a visit of a person, and the redirect with which it ends */
+function visit(Client $by, string $person = 'adult'): array
+{
+    global $world;
+    $begun = $by->authorizationUrl(SCOPE);
+    $query = http_build_query(['url' => $begun->url, 'person' => $person]);
+    return [$begun, (string) file_get_contents("{$world['walker']}?$query")];
+}
+
+function codeOf(string $end): string
+{
+    parse_str((string) parse_url($end, PHP_URL_QUERY), $query);
+    return (string) $query['code'];
+}
+
+/** @param list<?Answer> $replies */
+function scripted(array $replies): array
+{
+    $waits = [];
+    $send = static function () use (&$replies): ?Answer {
+        return array_shift($replies);
+    };
+    $sleep = static function (int $seconds) use (&$waits): void {
+        $waits[] = $seconds;
+    };
+    $client = client(['transport' => new Transport(send: $send, sleep: $sleep)]);
+    $result = null;
+    $error = failure(static function () use ($client, &$result): void {
+        $result = $client->userinfo('token');
+    });
+    return [is_string($error) ? $result : $error, $waits];
+}
+
+$tests = [
+    'goes from the first address to a revoked token' => static function (): void {
+        $shop = client();
+        [$begun, $end] = visit($shop);
+        $back = $shop->callback($end, $begun->state);
+        $token = $shop->exchange($back->code, $begun->codeVerifier);
+        same([$token['token_type'], $token['scope']], ['Bearer', 'age_18_plus country']);
+        same($shop->userinfo($token['access_token'])['claims'], ['age_18_plus' => true, 'country' => 'DE']);
+        $shop->revoke($token['access_token']);
+        $gone = told(static fn () => $shop->userinfo($token['access_token']));
+        same($gone, ['AuthenticationError', 'invalid_token']);
+    },
+    'refuses a redirect that is not the answer to this visit' => static function (): void {
+        $shop = client();
+        [$begun, $end] = visit($shop);
+        [$address, $text] = explode('?', $end, 2);
+        parse_str($text, $query);
+        foreach ([
+            ['missing_state', [], null],
+            ['missing_state', [], ''],
+            ['state_mismatch', [], substr($begun->state, 0, -1)],
+            ['state_mismatch', ['state' => null], $begun->state],
+            ['issuer_mismatch', ['iss' => 'https://evil.example'], $begun->state],
+            ['issuer_mismatch', ['iss' => null], $begun->state],
+            ['missing_code', ['code' => null], $begun->state],
+        ] as [$code, $changes, $state]) {
+            $request = "$address?" . http_build_query([...$query, ...$changes]);
+            same(told(static fn () => $shop->callback($request, $state)), ['CallbackError', $code]);
+        }
+        $twice = told(static fn () => $shop->callback("$end&code=x", $begun->state));
+        same($twice, ['CallbackError', 'repeated_parameter']);
+        same($shop->callback($text, $begun->state)->code, $query['code']);
+    },
+    'tells why a user was not verified' => static function (): void {
+        [$begun, $end] = visit(client(), 'rejected');
+        $error = failure(static fn () => client()->callback($end, $begun->state));
+        same([$error->errorCode, $error->reason, $error->retryable], ['verification_failed', 'document_rejected', true]);
+    },
+    'throws an error of its own class for each refusal' => static function (): void {
+        foreach ([
+            ['duplicate', 'AccessDeniedError', 'access_denied', []],
+            ['low-balance', 'PaymentRequiredError', 'payment_required', []],
+            ['minute-cap', 'RateLimitError', 'rate_limited', []],
+            ['unavailable', 'ServiceError', 'service_unavailable', [5, 5]],
+        ] as [$person, $kind, $code, $wanted]) {
+            $waits = [];
+            $shop = client(['transport' => new Transport(sleep: static function (int $seconds) use (&$waits): void {
+                $waits[] = $seconds;
+            })]);
+            [$begun, $end] = visit($shop, $person);
+            $call = static fn () => $shop->exchange(codeOf($end), $begun->codeVerifier);
+            same([told($call), $waits], [[$kind, $code], $wanted], $person);
+        }
+    },
+    'a lost answer is charged once, and told apart' => static function (): void {
+        $statuses = [];
+        $lossy = static function (Request $request, float $timeout) use (&$statuses): ?Answer {
+            $answer = Transport::overStreams($request, $timeout);
+            $statuses[] = $answer?->status;
+            return count($statuses) === 1 ? null : $answer;
+        };
+        $shop = client(['transport' => new Transport(send: $lossy, sleep: static function (int $_): void {
+        })]);
+        [$begun, $end] = visit($shop);
+        $error = failure(static fn () => $shop->exchange(codeOf($end), $begun->codeVerifier));
+        same([$error->errorCode, $error->answerLost, $statuses], ['invalid_grant', true, [200, 400]]);
+        $again = failure(static fn () => $shop->exchange(codeOf($end), $begun->codeVerifier));
+        same([$again->chargeId, $again->answerLost], [$error->chargeId, false]);
+    },
+    'reads a session' => static function () use ($world): void {
+        same(client()->session($world['session'])['sessionId'], $world['session']);
+        same(told(static fn () => client()->session('ses_../x')), ['NotFoundError', 'session_not_found']);
+        $wrong = client(['apiKey' => 'svc_test_wrong']);
+        same(told(static fn () => $wrong->session('ses_x')), ['AuthenticationError', 'invalid_api_key']);
+        $none = client(['apiKey' => null]);
+        same(told(static fn () => $none->session('ses_x')), ['ConfigurationError', 'missing_setting']);
+    },
+    'exchanges the code of a shop' => static function () use ($world): void {
+        $shop = new Client(...$world['shop']);
+        [, $end] = visit($shop);
+        $request = ['code' => codeOf($end), 'redirect_uri' => $world['shop']['redirectUri']];
+        $request += ['shop_domain' => $world['domain'], 'customer_id' => 'ü'];
+        $first = $shop->exchangeStorefront($request);
+        same([$first['verified'], $first['claims']['age_18_plus']], [true, true]);
+        same($shop->exchangeStorefront($request), $first);
+        $other = told(static fn () => $shop->exchangeStorefront([...$request, 'customer_id' => '2']));
+        same($other, ['NotFoundError', 'code_not_found']);
+        $forged = new Client(...[...$world['shop'], 'integrationSecret' => 'intsec_wrong']);
+        same(told(static fn () => $forged->exchangeStorefront($request)), ['AuthenticationError', 'invalid_signature']);
+    },
+    'repeats 5xx and lost answers alone, by interface 7.6' => static function (): void {
+        $good = new Answer(200, [], '{"sub":"x"}');
+        $bad = new Answer(500, [], '<html>');
+        foreach ([
+            [[$bad, $bad, $good], [1, 2]],
+            [[null, null, $good], [1, 2]],
+            [[new Answer(502, [], ''), $good], [1]],
+            [[new Answer(503, ['retry-after' => '5'], ''), $good], [5]],
+            [[new Answer(503, [], ''), $good], [1]],
+        ] as [$replies, $waits]) {
+            same(scripted($replies), [['sub' => 'x'], $waits]);
+        }
+        [$error, $waits] = scripted([$bad, $bad, $bad, $good]);
+        same([$error->status, $waits], [500, [1, 2]]);
+        [$error] = scripted([null, null, null, $good]);
+        same($error->errorCode, 'no_answer');
+        foreach ([302, 400, 401, 402, 403, 404, 408, 422, 429] as $status) {
+            [$error, $waits] = scripted([new Answer($status, ['retry-after' => '7'], '{}'), $good]);
+            same([$error->status, $error->retryAfter, $waits], [$status, 7, []]);
+        }
+        [$error, $waits] = scripted([new Answer(503, ['retry-after' => '3600'], ''), $good]);
+        same([$error->retryAfter, $waits], [3600, []]);
+        [$error] = scripted([new Answer(200, [], '<html>')]);
+        same($error->errorCode, 'malformed_answer');
+    },
+    'verifies webhooks that the service sent, and nothing else' => static function () use ($world): void {
+        $secret = $world['deliveries']['secret'];
+        foreach ($world['deliveries']['received'] as $each) {
+            $event = Webhooks::verify((string) base64_decode($each['body']), $each['headers'], $secret);
+            same(in_array($event['event'], ['enrollment.created', 'verification.session.completed'], true), true);
+        }
+        $body = (string) base64_decode($world['deliveries']['received'][0]['body']);
+        $headers = $world['deliveries']['received'][0]['headers'];
+        $server = [];
+        foreach ($headers as $name => $value) {
+            $server['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;
+        }
+        same(client(['webhookSecret' => $secret])->verifyWebhook($body, $server)['event_id'], $headers['x-svc-event-id']);
+
+        $code = static fn (string $body, array $headers, string $by, mixed ...$more): string =>
+            told(static fn () => Webhooks::verify($body, $headers, $by, ...$more))[1] ?: 'verified';
+        for ($run = 0; $run < 300; $run += 1) {
+            $changed = $body;
+            $at = random_int(0, strlen($body) - 1);
+            $changed[$at] = chr(ord($body[$at]) ^ random_int(1, 255));
+            same($code($changed, $headers, $secret), 'invalid_signature', "byte $at");
+            $noise = random_bytes(random_int(1, 80));
+            same($code($body, [...$headers, 'x-svc-signature' => $noise], $secret), 'invalid_signature', bin2hex($noise));
+            same($code($body, $headers, $noise), 'invalid_signature', bin2hex($noise));
+        }
+        $good = $headers['x-svc-signature'];
+        foreach ([strtoupper($good), substr($good, 0, -1), "{$good}0", substr($good, 7), 'sha256=', ''] as $other) {
+            same($code($body, [...$headers, 'x-svc-signature' => $other], $secret), 'invalid_signature', $other);
+        }
+        $sent = (int) $headers['webhook-timestamp'];
+        foreach ([-300 => 'verified', 300 => 'verified', -301 => 'old', 301 => 'old'] as $off => $wanted) {
+            $wanted = $wanted === 'old' ? 'timestamp_out_of_tolerance' : $wanted;
+            same($code($body, $headers, $secret, now: $sent + $off), $wanted, "$off s");
+            same($code($body, $headers, $secret, tolerance: null, now: $sent + $off), 'verified', "$off s");
+        }
+        foreach ([
+            ['webhook-timestamp', (string) ($sent + 900)],
+            ['webhook-timestamp', '1e9'],
+            ['webhook-id', 'evt_2'],
+            ['webhook-signature', 'v1,%%%'],
+            ['webhook-signature', ''],
+        ] as [$name, $value]) {
+            same($code($body, [...$headers, $name => $value], $secret), 'missing_timestamp', "$name $value");
+        }
+        same($code($body, $headers, ''), 'secret_required');
+        same($code($body, [], $secret), 'missing_signature');
+    },
+];
+
+foreach ($tests as $title => $test) {
+    $test();
+    echo "ok $title\n";
+}
+echo "$checks checks\n";

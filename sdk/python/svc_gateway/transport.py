@@ -1,0 +1,75 @@
+"""Sends calls, and repeats them by interface 7.6."""
+
+import http.client
+import urllib.error
+import urllib.request
+from typing import Any, Callable, NamedTuple, Optional
+
+from .errors import Answer, ConnectionFailed
+
+# Attempts in all, and seconds before the second one; they double.
+_MOST_ATTEMPTS = 3
+_FIRST_DELAY = 1.0
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Credentials do not follow a redirect to another place."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirect)
+
+
+def http_send(request: urllib.request.Request, timeout: float) -> Answer:
+    """Sends a request by urllib. Raises OSError or http.client.HTTPException where there is no whole answer."""
+    try:
+        with _opener.open(request, timeout=timeout) as response:
+            return Answer(response.status, dict(response.headers.items()), response.read())
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return Answer(refused.code, dict(refused.headers.items()), refused.read())
+
+
+class Transport(NamedTuple):
+    base_url: str
+    timeout: float
+    max_retry_after: float
+    send: Callable[[urllib.request.Request, float], Answer]
+    sleep: Callable[[float], None]
+
+    def call(self, request: Callable[[], urllib.request.Request]) -> "tuple[Answer, bool]":
+        """The last answer, and whether an attempt before it may have been carried out without this caller knowing.
+
+        A 503 is repeated after its Retry-After; another 5xx, and no answer, after 1 s, then 2 s. A 4xx never is.
+        Raises ConnectionFailed where the last attempt had no answer.
+        """
+        uncertain = False
+        attempts = 0
+        while True:
+            attempts += 1
+            answer: Optional[Answer] = None
+            cause: Optional[Exception] = None
+            try:
+                answer = self.send(request(), self.timeout)
+            except (OSError, http.client.HTTPException) as lost:
+                cause = lost
+            delay = self._delay(answer, attempts)
+            if delay is None and answer is not None:
+                return answer, uncertain
+            if delay is None:
+                text = f"{self.base_url} did not answer in {attempts} attempts"
+                doc_url = f"{self.base_url}/docs/guides/limits-and-billing#retry"
+                raise ConnectionFailed("no_answer", text, True, doc_url) from cause
+            uncertain = True
+            self.sleep(delay)
+
+    def _delay(self, answer: Optional[Answer], attempts: int) -> Optional[float]:
+        """Seconds to wait before the next attempt; None where there is none."""
+        if attempts >= _MOST_ATTEMPTS or (answer is not None and answer.status < 500):
+            return None
+        told = answer.retry_after() if answer is not None and answer.status == 503 else None
+        if told is not None:
+            return told if told <= self.max_retry_after else None
+        return _FIRST_DELAY * 2.0 ** (attempts - 1)

@@ -1,0 +1,255 @@
+"""Tests against a real service. SVC_TEST names a file with its accounts: see test/sdk/languages.slow.test.ts."""
+
+import base64
+import json
+import os
+import random
+import time
+import unittest
+import urllib.parse
+import urllib.request
+from typing import Any, Callable, Dict, List, Optional, Union
+
+import svc_gateway as svc
+from svc_gateway.errors import Answer
+from svc_gateway.transport import http_send
+
+with open(os.environ["SVC_TEST"], encoding="utf-8") as _file:
+    WORLD: Dict[str, Any] = json.load(_file)
+SCOPE = ["age_18_plus", "country"]
+
+
+def client(**changes: Any) -> svc.Client:
+    return svc.Client(**{**WORLD["account"], **changes})
+
+
+def visit(by: svc.Client, person: str = "adult") -> "tuple[svc.Visit, str]":
+    """A visit of a person, and the redirect with which it ends."""
+    begun = by.authorization_url(SCOPE)
+    query = urllib.parse.urlencode({"url": begun.url, "person": person})
+    with urllib.request.urlopen(f"{WORLD['walker']}?{query}") as answer:
+        return begun, answer.read().decode()
+
+
+def code_of(end: str) -> str:
+    return urllib.parse.parse_qs(end.partition("?")[2])["code"][0]
+
+
+class Flow(unittest.TestCase):
+    def fails(self, kind: type, call: Callable[[], object], **facts: object) -> Any:
+        with self.assertRaises(kind) as caught:
+            call()
+        for name, value in facts.items():
+            self.assertEqual(getattr(caught.exception, name), value, caught.exception)
+        return caught.exception
+
+    def test_goes_from_the_first_address_to_a_revoked_token(self) -> None:
+        shop = client()
+        begun, end = visit(shop)
+        back = shop.callback(end, begun.state)
+        token = shop.exchange(back.code, begun.code_verifier)
+        self.assertEqual((token["token_type"], token["scope"]), ("Bearer", "age_18_plus country"))
+        info = shop.userinfo(token["access_token"])
+        self.assertEqual(info["claims"], {"age_18_plus": True, "country": "DE"})
+        shop.revoke(token["access_token"])
+        self.fails(svc.AuthenticationError, lambda: shop.userinfo(token["access_token"]), code="invalid_token")
+
+    def test_refuses_a_redirect_that_is_not_the_answer_to_this_visit(self) -> None:
+        shop = client()
+        begun, end = visit(shop)
+        address, _, text = end.partition("?")
+        query = dict(urllib.parse.parse_qsl(text))
+        without = lambda name: {key: value for key, value in query.items() if key != name}  # noqa: E731
+        cases: List["tuple[str, Dict[str, str], Optional[str]]"] = [
+            ("missing_state", query, None),
+            ("missing_state", query, ""),
+            ("state_mismatch", query, begun.state[:-1]),
+            ("state_mismatch", {**query, "state": "ü"}, begun.state),
+            ("state_mismatch", without("state"), begun.state),
+            ("issuer_mismatch", {**query, "iss": "https://evil.example"}, begun.state),
+            ("issuer_mismatch", without("iss"), begun.state),
+            ("missing_code", without("code"), begun.state),
+        ]
+        for code, changed, state in cases:
+            request = f"{address}?{urllib.parse.urlencode(changed)}"
+            self.fails(svc.CallbackError, lambda: shop.callback(request, state), code=code, retryable=False)
+        self.fails(svc.CallbackError, lambda: shop.callback(end + "&code=x", begun.state), code="repeated_parameter")
+        self.assertEqual(shop.callback(end.partition("?")[2], begun.state), shop.callback(end, begun.state))
+
+    def test_tells_why_a_user_was_not_verified(self) -> None:
+        begun, end = visit(client(), "rejected")
+        facts = {"code": "verification_failed", "reason": "document_rejected", "retryable": True}
+        self.fails(svc.AuthorizationError, lambda: client().callback(end, begun.state), **facts)
+
+    def test_raises_an_error_of_its_own_class_for_each_refusal(self) -> None:
+        for person, kind, code, retryable in [
+            ("duplicate", svc.AccessDeniedError, "access_denied", False),
+            ("low-balance", svc.PaymentRequiredError, "payment_required", False),
+            ("minute-cap", svc.RateLimitError, "rate_limited", True),
+            ("unavailable", svc.ServiceError, "service_unavailable", True),
+        ]:
+            waits: List[float] = []
+            shop = client(sleep=waits.append)
+            begun, end = visit(shop, person)
+            call = lambda: shop.exchange(code_of(end), begun.code_verifier)  # noqa: B023, E731
+            error = self.fails(kind, call, code=code, retryable=retryable)
+            self.assertTrue(error.request_id.startswith("req_"))
+            self.assertEqual(error.doc_url, f"{shop.base_url}/docs/guides/errors#{code}")
+            self.assertEqual(waits, [5.0, 5.0] if person == "unavailable" else [])
+
+    def test_a_lost_answer_is_charged_once_and_told_apart(self) -> None:
+        calls: List[int] = []
+
+        def lossy(request: urllib.request.Request, timeout: float) -> Answer:
+            answer = http_send(request, timeout)
+            calls.append(answer.status)
+            if len(calls) == 1:
+                raise ConnectionResetError("the answer is lost")
+            return answer
+
+        shop = client(send=lossy, sleep=lambda _: None)
+        begun, end = visit(shop)
+        call = lambda: shop.exchange(code_of(end), begun.code_verifier)  # noqa: E731
+        error = self.fails(svc.CodeUsedError, call, code="invalid_grant", answer_lost=True)
+        self.assertEqual(calls, [200, 400])
+        again = self.fails(svc.CodeUsedError, call, answer_lost=False)
+        self.assertEqual(again.charge_id, error.charge_id)
+
+    def test_reads_a_session(self) -> None:
+        shop = client()
+        session = shop.session(WORLD["session"])
+        self.assertEqual((session["sessionId"], session["isTestMode"]), (WORLD["session"], True))
+        self.fails(svc.NotFoundError, lambda: shop.session("ses_../x"), code="session_not_found")
+        wrong = client(api_key="svc_test_wrong")
+        self.fails(svc.AuthenticationError, lambda: wrong.session(WORLD["session"]), code="invalid_api_key")
+        self.fails(svc.ConfigurationError, lambda: client(api_key=None).session("x"), code="missing_setting")
+
+    def test_exchanges_the_code_of_a_shop(self) -> None:
+        shop = svc.Client(**WORLD["shop"])
+        _, end = visit(shop)
+        request: Any = {
+            "code": code_of(end),
+            "redirect_uri": WORLD["shop"]["redirect_uri"],
+            "shop_domain": WORLD["domain"],
+            "customer_id": "ü",
+        }
+        first = shop.exchange_storefront(request)
+        self.assertEqual((first["verified"], first["claims"]["age_18_plus"]), (True, True))
+        self.assertEqual(shop.exchange_storefront(request), first)
+        other = {**request, "customer_id": "2"}
+        self.fails(svc.NotFoundError, lambda: shop.exchange_storefront(other), code="code_not_found")  # type: ignore
+        forged = svc.Client(**{**WORLD["shop"], "integration_secret": "intsec_wrong"})
+        self.fails(svc.AuthenticationError, lambda: forged.exchange_storefront(request), code="invalid_signature")
+
+    def test_names_no_secret(self) -> None:
+        shop = client(client_secret="svc_secret_of_a_test")
+        error = self.fails(svc.AuthenticationError, lambda: shop.exchange("svc_code_x", "v" * 43), code="invalid_client")
+        self.assertNotIn("of_a_test", repr(shop) + repr(error) + str(vars(error)))
+
+
+class Retries(unittest.TestCase):
+    """By interface 7.6."""
+
+    def run_script(self, replies: List[Union[Answer, Exception]]) -> "tuple[object, List[float]]":
+        left, waits = list(replies), []  # type: ignore
+
+        def send(_request: urllib.request.Request, _timeout: float) -> Answer:
+            reply = left.pop(0)
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
+
+        try:
+            return client(send=send, sleep=waits.append).userinfo("token"), waits
+        except svc.SvcError as error:
+            return error, waits
+
+    def test_repeats_5xx_and_lost_answers_alone(self) -> None:
+        good = Answer(200, {}, b'{"sub":"x"}')
+        bad = Answer(500, {}, b"<html>")
+        busy = Answer(503, {"Retry-After": "5"}, b"")
+        lost = ConnectionResetError()
+        for replies, waits in [
+            ([bad, bad, good], [1.0, 2.0]),
+            ([lost, TimeoutError(), good], [1.0, 2.0]),
+            ([Answer(502, {}, b""), good], [1.0]),
+            ([busy, good], [5.0]),
+            ([Answer(503, {}, b""), good], [1.0]),
+        ]:
+            self.assertEqual(self.run_script(replies), ({"sub": "x"}, waits))  # type: ignore
+        error, waits = self.run_script([bad, bad, bad, good])
+        self.assertIsInstance(error, svc.ServiceError)
+        self.assertEqual(waits, [1.0, 2.0])
+        error, _ = self.run_script([lost, lost, lost, good])
+        self.assertIsInstance(error, svc.ConnectionFailed)
+        for status in [302, 400, 401, 402, 403, 404, 408, 422, 429]:
+            error, waits = self.run_script([Answer(status, {"Retry-After": "7"}, b"{}"), good])
+            self.assertEqual((getattr(error, "status"), getattr(error, "retry_after"), waits), (status, 7.0, []))
+        error, waits = self.run_script([Answer(503, {"Retry-After": "3600"}, b""), good])
+        self.assertEqual((getattr(error, "retry_after"), waits), (3600.0, []))
+        error, _ = self.run_script([Answer(200, {}, b"<html>")])
+        self.assertEqual(getattr(error, "code"), "malformed_answer")
+
+
+class Webhooks(unittest.TestCase):
+    def setUp(self) -> None:
+        self.secret: str = WORLD["deliveries"]["secret"]
+        first = WORLD["deliveries"]["received"][0]
+        self.body = base64.b64decode(first["body"])
+        self.headers: Dict[str, str] = first["headers"]
+
+    def code(self, body: Any, headers: Any, secret: Optional[str] = None, **more: Any) -> str:
+        try:
+            svc.verify_webhook(body, headers, self.secret if secret is None else secret, **more)
+            return "verified"
+        except svc.WebhookError as error:
+            return error.code
+
+    def test_verifies_what_the_service_sent(self) -> None:
+        for each in WORLD["deliveries"]["received"]:
+            event = svc.verify_webhook(base64.b64decode(each["body"]), each["headers"], self.secret)
+            self.assertIn(event["event"], ["enrollment.created", "verification.session.completed"])
+        shop = client(webhook_secret=self.secret)
+        upper = {name.upper(): value for name, value in self.headers.items()}
+        self.assertEqual(shop.verify_webhook(self.body, upper)["event_id"], self.headers["x-svc-event-id"])
+
+    def test_refuses_every_other_body_signature_and_secret(self) -> None:
+        seed = random.randrange(2**32)
+        chance = random.Random(seed)
+        for _ in range(300):
+            changed = bytearray(self.body)
+            changed[chance.randrange(len(changed))] ^= chance.randrange(1, 256)
+            self.assertEqual(self.code(bytes(changed), self.headers), "invalid_signature", seed)
+            noise = "".join(chr(chance.randrange(0x3000)) for _ in range(chance.randrange(80)))
+            signed = {**self.headers, "x-svc-signature": noise}
+            self.assertEqual(self.code(self.body, signed), "invalid_signature", (seed, noise))
+            self.assertEqual(self.code(self.body, self.headers, noise + "x"), "invalid_signature", (seed, noise))
+        good = self.headers["x-svc-signature"]
+        for other in [good.upper(), good[:-1], good + "0", good[7:], "sha256=", ""]:
+            self.assertEqual(self.code(self.body, {**self.headers, "x-svc-signature": other}), "invalid_signature")
+
+    def test_holds_the_time_against_the_clock(self) -> None:
+        at = int(self.headers["webhook-timestamp"])
+        for off, code in [(-300, "verified"), (300, "verified"), (-301, "old"), (301, "old"), (float("nan"), "old")]:
+            wanted = "timestamp_out_of_tolerance" if code == "old" else code
+            self.assertEqual(self.code(self.body, self.headers, now=at + off), wanted)
+            self.assertEqual(self.code(self.body, self.headers, now=at + off, tolerance=None), "verified")
+        for name, value in [
+            ("webhook-timestamp", str(at + 900)),
+            ("webhook-timestamp", "١٢٣"),
+            ("webhook-id", "evt_2"),
+            ("webhook-signature", "v1,%%%"),
+            ("webhook-signature", ""),
+        ]:
+            self.assertEqual(self.code(self.body, {**self.headers, name: value}, now=at), "missing_timestamp")
+
+    def test_says_what_is_missing(self) -> None:
+        self.assertEqual(self.code(self.body, self.headers, ""), "secret_required")
+        self.assertEqual(self.code(self.body, {}), "missing_signature")
+        for parsed in [json.loads(self.body), self.body.decode(), None]:
+            self.assertEqual(self.code(parsed, self.headers), "raw_body_required")
+        self.assertLess(abs(time.time() - int(self.headers["webhook-timestamp"])), 300)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,117 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasProgram } from '../contract/programs.ts';
+import { visit } from '../harness/partner.ts';
+import { listen, startReceiver } from '../harness/receiver.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { createBrowser, passFlow } from '../journey/browser.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { shopDomain } from '../storefront/shop.ts';
+import { createAccount, createShopAccount } from './visits.ts';
+
+const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** Walks the flow for programs that have no browser: `?url=…&person=…` is answered with the redirect. */
+const walker = () =>
+  createServer((request, response) => {
+    const query = new URL(request.url ?? '', 'http://walker').searchParams;
+    passFlow(createBrowser(server.baseUrl), query.get('url') ?? '', query.get('person') ?? '').then(
+      (end) => response.end(end.href),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  });
+
+type Names = (settings: Record<string, string>) => Record<string, string>;
+
+/** Accounts, a session and two deliveries, as a file. `names` writes the settings as the language does. */
+async function prepare(names: Names): Promise<string> {
+  const { partner, settings } = await createAccount(server);
+  const receiver = await startReceiver();
+  const { signingSecret } = await server.admin.webhooks.set.mutate({
+    keyId: partner.keyId,
+    url: receiver.url,
+  });
+  await visit(server, partner);
+  await expect.poll(() => receiver.received.length).toBe(2);
+  receiver.close();
+  const { clientId, redirectUri } = settings;
+  const { state, codeChallenge } = newVisit();
+  const { baseUrl } = server;
+  const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'country', state, codeChallenge });
+  const begun = await fetch(start, { redirect: 'manual' });
+  const world = {
+    account: names(settings),
+    shop: names(await createShopAccount(server)),
+    domain: shopDomain,
+    walker: `http://127.0.0.1:${await listen(walker())}/`,
+    session: begun.headers.get('location')?.split('/').at(-1),
+    deliveries: {
+      secret: signingSecret,
+      received: receiver.received.map(({ raw, headers }) => ({ body: raw.toString('base64'), headers })),
+    },
+  };
+  const file = join(temporaryFolder('sdk'), 'world.json');
+  writeFileSync(file, JSON.stringify(world));
+  return file;
+}
+
+/** Runs a program to its end. @throws Error with all that it printed */
+async function run(program: string, parameters: string[], env: Record<string, string> = {}): Promise<string> {
+  const ended = promisify(execFile)(program, parameters, { env: { ...process.env, ...env } });
+  const { stdout, stderr } = await ended.catch((failed: { stdout: string; stderr: string }) => {
+    throw new Error(`${failed.stdout}\n${failed.stderr}`);
+  });
+  return stdout + stderr;
+}
+
+const camel: Names = (settings) => settings;
+const snake: Names = (settings) =>
+  Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`),
+      value,
+    ]),
+  );
+
+describe('the client for Python', () => {
+  it('passes its tests against this service', async ({ skip }) => {
+    if (!hasProgram('python3')) skip('this machine has no python3');
+    const env = {
+      SVC_TEST: await prepare(snake),
+      PYTHONPATH: join(sdk, 'python'),
+      PYTHONDONTWRITEBYTECODE: '1',
+    };
+    const printed = await run('python3', ['-W', 'error', join(sdk, 'python/tests/test_client.py')], env);
+    expect(printed).toMatch(/\nRan 13 tests in .*\n\nOK\n$/);
+  });
+
+  it('has types that mypy finds no fault in', async ({ skip }) => {
+    if (!hasProgram('mypy')) skip('this machine has no mypy');
+    const cache = `--cache-dir=${temporaryFolder('mypy')}`;
+    expect(await run('mypy', ['--strict', cache, join(sdk, 'python/svc_gateway')])).toContain(
+      'Success: no issues',
+    );
+  });
+});
+
+describe('the client for PHP', () => {
+  it('passes its tests against this service', async ({ skip }) => {
+    if (!hasProgram('php')) skip('this machine has no php');
+    const env = { SVC_TEST: await prepare(camel) };
+    const strict = ['-d', 'error_reporting=-1', '-d', 'display_errors=stderr', '-d', 'zend.assertions=1'];
+    const printed = await run('php', [...strict, join(sdk, 'php/tests/client.php')], env);
+    expect(printed.match(/^ok /gm)).toHaveLength(9);
+    expect(printed).toMatch(/\n9\d\d checks\n$/);
+  });
+});
