@@ -22,6 +22,10 @@ const headers = {
 const contents = [
   ['README', 'Overview'],
   ['quickstart', 'Quickstart'],
+  ['sdk-typescript', 'TypeScript'],
+  ['sdk-python', 'Python'],
+  ['sdk-php', 'PHP'],
+  ['recipes', 'Recipes'],
   ['flow', 'Hosted flow'],
   ['tokens-and-claims', 'Tokens and claims'],
   ['storefront', 'Storefronts'],

@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import { createBrowser, passFlow } from '../journey/browser.ts';
+
+/** Writes a file that a page tells its reader to save. */
+export function save(directory: string, file: string, text: string): void {
+  mkdirSync(dirname(join(directory, file)), { recursive: true });
+  writeFileSync(join(directory, file), text);
+}
+
+export interface App {
+  port: number;
+  /** The path at which it sends the user away; `/` unless given. */
+  begin?: string | undefined;
+  /** Whether the user has to press the one button there. */
+  asksFirst?: boolean | undefined;
+  /** Whether its library hides the error of the redirect. */
+  hidesReason?: boolean | undefined;
+}
+
+/**
+ * A user of an application at `http://localhost:<port>`: begins a visit, verifies as a person of the sandbox, and comes back.
+ * @returns the application's last page, and the address with which the user came back
+ */
+export async function visitApp(app: App, baseUrl: string, person: string) {
+  const browser = createBrowser(`http://localhost:${app.port}`);
+  const first = await browser.open(`http://localhost:${app.port}${app.begin ?? '/'}`);
+  const opened = app.asksFirst ? await browser.press(first, '=') : first;
+  expect(opened.url.startsWith(`${baseUrl}/verify/start`), `${opened.url}: ${opened.html}`).toBe(true);
+  const end = await passFlow(createBrowser(baseUrl), opened.url, person);
+  return { end, page: () => browser.open(end.href) };
+}
+
+/** What every application does: claims for its own visitor, and nothing for others or a second time. */
+export async function expectApp(app: App, baseUrl: string): Promise<void> {
+  const { end, page } = await visitApp(app, baseUrl, 'adult');
+  const foreign = await fetch(end, { redirect: 'manual' });
+  expect(foreign.status, await foreign.text()).toBeGreaterThanOrEqual(300);
+  const shown = await page();
+  expect(shown.html, `status ${shown.status}`).toMatch(/"age_18_plus": ?true/);
+  const again = await page();
+  expect(again.html).not.toContain('"age_18_plus"');
+  const mixed = await visitApp(app, baseUrl, 'adult');
+  mixed.end.searchParams.set('iss', 'https://evil.example');
+  expect((await mixed.page()).html).not.toContain('"age_18_plus"');
+  const rejected = await (await visitApp(app, baseUrl, 'rejected')).page();
+  expect(rejected.html).not.toContain('"age_18_plus"');
+  if (!app.hidesReason) expect(rejected.html).toContain('verification_failed');
+}

@@ -1,0 +1,112 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeBlocks, fileBlock } from '../contract/markdown.ts';
+import { start } from '../contract/programs.ts';
+import { freePort } from '../harness/free-port.ts';
+import { createPartner, visit } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { type App, expectApp, save } from './apps.ts';
+
+const libraries = fileURLToPath(new URL('../recipes/node_modules', import.meta.url));
+const sdk = fileURLToPath(new URL('../../sdk', import.meta.url));
+const python = { PYTHONPATH: join(sdk, 'python'), PYTHONDONTWRITEBYTECODE: '1' };
+let server: TestServer;
+beforeAll(async () => {
+  // The receivers load the built package.
+  await promisify(execFile)('npm', ['run', 'prepack'], { cwd: join(sdk, 'typescript') });
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+interface Recipe extends Omit<App, 'port'> {
+  file: string;
+  /** Modules that have to be there. */
+  needs: string[];
+  callback?: string;
+}
+const recipes: Recipe[] = [
+  { file: 'openid-client.mjs', needs: ['openid-client', 'express', 'express-session'] },
+  { file: 'oauth4webapi.mjs', needs: ['oauth4webapi'] },
+  { file: 'arctic.mjs', needs: ['arctic', 'fastify', '@fastify/cookie'] },
+  { file: 'passport-oauth2.mjs', needs: ['passport', 'passport-oauth2', 'express'] },
+  { file: 'simple-oauth2.mjs', needs: ['simple-oauth2', 'express'] },
+  {
+    ...{ file: 'auth-js.mjs', needs: ['@auth/express', 'express'], callback: '/auth/callback/svc' },
+    ...{ begin: '/auth/signin', asksFirst: true, hidesReason: true },
+  },
+  { file: 'better-auth.mjs', needs: ['better-auth'], callback: '/api/auth/callback/svc' },
+  { file: 'requests_oauthlib_app.py', needs: ['flask', 'requests_oauthlib'] },
+  { file: 'authlib_app.py', needs: ['flask', 'authlib'] },
+];
+
+/** Receivers of webhooks, with our own library. */
+const receivers: Recipe[] = [
+  { file: 'webhooks-express.mjs', needs: ['express'] },
+  { file: 'webhooks-fastify.mjs', needs: ['fastify'] },
+  { file: 'webhooks_flask.py', needs: ['flask'] },
+];
+
+/** The first Python that has all modules: Debian's are not those of another installation in the path. */
+const pythonWith = (modules: readonly string[]): string | undefined =>
+  ['python3', '/usr/bin/python3'].find(
+    (program) => spawnSync(program, ['-c', `import ${modules.join(', ')}`]).status === 0,
+  );
+
+/** What runs a recipe; undefined where something that it needs is missing. */
+function programFor({ file, needs }: Recipe): string | undefined {
+  if (file.endsWith('.py')) return pythonWith(needs);
+  return needs.every((name) => existsSync(join(libraries, name))) ? process.execPath : undefined;
+}
+
+describe('docs/recipes.md', () => {
+  it.for(recipes)('has $file, which gets the claims of its own visitor alone', async (recipe, { skip }) => {
+    const program = programFor(recipe);
+    if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
+    const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
+    save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
+    if (program === process.execPath) symlinkSync(libraries, join(cwd, 'node_modules'));
+    const redirectUri = `http://localhost:${port}${recipe.callback ?? '/callback'}`;
+    const { clientId, clientSecret } = await createPartner(server, {
+      client: { redirectUris: [redirectUri] },
+    });
+    const env = {
+      ...{ SVC_BASE_URL: server.baseUrl, SVC_CLIENT_ID: clientId, SVC_CLIENT_SECRET: clientSecret },
+      ...{ SVC_REDIRECT_URI: redirectUri, PORT: String(port), ...python },
+    };
+    await start([program ?? '', recipe.file], { cwd, env, port });
+    await expectApp({ ...recipe, port }, server.baseUrl);
+  });
+
+  it.for(receivers)('has $file, which verifies what the service sends alone', async (recipe, { skip }) => {
+    const program = programFor(recipe);
+    if (program === undefined) skip(`this machine lacks ${recipe.needs.join(' or ')}`);
+    const [cwd, port] = [temporaryFolder('recipe'), await freePort()];
+    save(cwd, recipe.file, fileBlock('recipes.md', recipe.file));
+    mkdirSync(join(cwd, 'node_modules'));
+    mkdirSync(join(cwd, 'node_modules/@svc'));
+    symlinkSync(join(sdk, 'typescript'), join(cwd, 'node_modules/@svc/sdk'));
+    for (const name of readdirSync(libraries))
+      symlinkSync(join(libraries, name), join(cwd, 'node_modules', name));
+    const partner = await createPartner(server);
+    const url = `http://localhost:${port}/hooks`;
+    const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
+    const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
+    const app = await start([program ?? '', recipe.file], { cwd, env: { ...env, ...python }, port });
+    await visit(server, partner);
+    for (const event of ['enrollment.created', 'verification.session.completed'])
+      await expect.poll(app.lines).toContain(`event ${event}`);
+    const headers = { 'x-svc-signature': `sha256=${'0'.repeat(64)}`, 'content-type': 'application/json' };
+    const forged = await fetch(url, { method: 'POST', headers, body: '{}' });
+    expect([forged.status, await forged.text()]).toEqual([401, expect.stringContaining('invalid_signature')]);
+  });
+
+  it('has no file that no test runs', () => {
+    const files = codeBlocks('recipes.md').flatMap(({ file }) => file ?? []);
+    expect([...recipes, ...receivers].map(({ file }) => file)).toEqual(files);
+  });
+});
