@@ -1,10 +1,12 @@
 import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
+import { errorTable } from '../../contracts/errors.ts';
 import { type Grant, grantedScope, maxWrongVerifiers, termsOf } from '../../contracts/grant.ts';
 import { accessTokenLifetimeSeconds, type TokenRequest, type TokenResponse } from '../../contracts/oauth.ts';
 import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { showSent } from '../platform/keys/sent-text.ts';
 import type { AccessTokens } from './access-token.ts';
 import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
 
@@ -36,6 +38,13 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: OAuthCli
   return grant;
 }
 
+/** Test clients are told both values, so that the difference can be seen. */
+function redirectFault(grant: Grant, { redirect_uri: sent }: TokenRequest, { mode }: OAuthClient): ApiError {
+  const text = errorTable.invalid_redirect_uri.text;
+  const both = `${text}: sent ${showSent(sent)}, used ${showSent(grant.redirectUri)}`;
+  return new ApiError('invalid_redirect_uri', mode === 'test' ? { description: both } : {});
+}
+
 /** RFC 7636 4.6, S256. */
 function verifierMatches(grant: Grant, request: TokenRequest): boolean {
   return sameText(sha256(request.code_verifier), grant.codeChallenge);
@@ -55,7 +64,7 @@ function codeFault(
     return invalidGrant('Too many wrong code_verifiers for this code');
   if (grant.expiresAt.getTime() <= now) return invalidGrant('The authorization code has expired');
   // Byte for byte, including a trailing slash (interface 2.2).
-  if (grant.redirectUri !== request.redirect_uri) return new ApiError('invalid_redirect_uri');
+  if (grant.redirectUri !== request.redirect_uri) return redirectFault(grant, request, client);
   if (!verifierMatches(grant, request)) return 'wrong verifier';
   const lost = grantedScope(grant).filter((name) => !client.claims.includes(name));
   if (lost.length > 0) {
@@ -74,10 +83,11 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
     return invalidGrant(`Authorization code already used at ${at.toISOString()}; charge ${id}`);
   }
 
-  async function wrongVerifier({ sessionId }: Grant): Promise<ApiError> {
+  async function wrongVerifier({ sessionId, codeChallenge }: Grant, sent: string): Promise<ApiError> {
     const left = maxWrongVerifiers - (await grants.countWrongVerifier(sessionId));
+    const hint = sent === codeChallenge ? '. It is the code_challenge itself' : '';
     return invalidGrant(
-      `code_verifier does not match the code_challenge; ${Math.max(0, left)} tries are left for this code`,
+      `code_verifier does not match the code_challenge; ${Math.max(0, left)} tries are left for this code${hint}`,
     );
   }
 
@@ -104,7 +114,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
       // That a code was used comes before everything else about it.
       const past = await charges.past({ ...caller.client, cause });
       if (past) throw await usedCode(past);
-      throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault;
+      throw fault === 'wrong verifier' ? await wrongVerifier(grant, request.code_verifier) : fault;
     }
 
     const keyId = await clients.eventKey(grant.keyId, client);

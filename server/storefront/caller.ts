@@ -10,7 +10,7 @@ import { randomSecret } from '../platform/ids.ts';
 import { nameKind, wrongKind } from '../platform/keys/credential-kinds.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Integration } from './integration-store.ts';
-import { fingerprintOf, isSignedWith } from './request-signature.ts';
+import { fingerprintOf, isSignedWith, mistakeIn } from './request-signature.ts';
 
 /** A storefront client with its partner. Prices are cents per billable event. */
 export interface IntegrationHolder {
@@ -80,7 +80,8 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
     if (!isSignedWith(secret, signed, raw) || !integration) {
       const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
-      throw new ApiError('invalid_signature', kind ? { description: `Invalid signature: ${kind}` } : {});
+      const hint = kind ?? (integration?.mode === 'test' ? mistakeIn(secret, signed, raw) : undefined);
+      throw new ApiError('invalid_signature', hint ? { description: `Invalid signature: ${hint}` } : {});
     }
     if (Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds) {
       throw new ApiError('invalid_signature', {

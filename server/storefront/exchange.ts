@@ -1,5 +1,6 @@
 import type { Access, Charging, PastCharge } from '../../contracts/charge.ts';
 import { type ClaimsMap, hasPositiveClaim } from '../../contracts/claims.ts';
+import { errorTable } from '../../contracts/errors.ts';
 import { type Grant, termsOf } from '../../contracts/grant.ts';
 import {
   type StorefrontRequest,
@@ -11,6 +12,7 @@ import { ApiError } from '../platform/errors.ts';
 import type { RequestContext } from '../platform/http/deadline.ts';
 import { sha256 } from '../platform/ids.ts';
 import { wrongKind } from '../platform/keys/credential-kinds.ts';
+import { showSent } from '../platform/keys/sent-text.ts';
 import type { Caller, IntegrationHolder } from './caller.ts';
 import { customerHash } from './customer-hash.ts';
 
@@ -28,6 +30,16 @@ function requireOwnCode(grant: Grant | undefined, code: string, client: Integrat
   if (grant?.clientId === client._id && client.kind === 'storefront') return grant;
   const description = wrongKind('code', code, 'code');
   throw new ApiError('code_not_found', description === undefined ? {} : { description });
+}
+
+/** Test integrations are told what was sent and what is registered. */
+function unknownShop(sent: string, { mode, shops }: Caller['integration']): ApiError {
+  if (mode !== 'test') return new ApiError('shop_not_found');
+  const form = /[:/]/.test(sent) ? '; a shop_domain is a host name, without https:// and without a path' : '';
+  const registered = `this integration has ${shops.slice(0, 10).join(', ')}`;
+  return new ApiError('shop_not_found', {
+    description: `${errorTable.shop_not_found.text}: ${showSent(sent)}${form}; ${registered}`,
+  });
 }
 
 /** Nothing is billed for a user of whom nothing positive is known, or who must not pass. */
@@ -78,7 +90,7 @@ export function createStorefrontExchange({
   ): Promise<StorefrontResponse> => {
     const { integration, client } = caller;
     const shop = request.shop_domain.toLowerCase();
-    if (!integration.shops.includes(shop)) throw new ApiError('shop_not_found');
+    if (!integration.shops.includes(shop)) throw unknownShop(request.shop_domain, integration);
     const { enrollmentId, claims, verificationLevel = 'basic' } = await buy(request, caller, context);
     const customer = { clientId: client._id, shop, customerId: request.customer_id };
     await rememberCustomer(enrollmentId, customerHash(idKey, customer));

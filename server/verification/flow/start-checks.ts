@@ -2,6 +2,7 @@ import { type ClaimName, canBePositive, isClaimName } from '../../../contracts/c
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { StartQuery } from '../../../contracts/verification.ts';
 import { wrongKind } from '../../platform/keys/credential-kinds.ts';
+import { nearestOf, showSent } from '../../platform/keys/sent-text.ts';
 
 /** What the checks need of a client; the directory's records have it. */
 export interface StartingClient {
@@ -50,12 +51,24 @@ function parseScope(scope: string): string[] {
   return [...new Set(scope.split(' ').filter((identifier) => identifier !== ''))];
 }
 
-function scopeFault(scope: readonly string[], permitted: readonly ClaimName[]): string | undefined {
+/** Test clients are told more: anyone who knows the public id of a live one would learn of its settings. */
+function scopeFault(scope: readonly string[], { claims: permitted, mode }: Client): string | undefined {
   const known = scope.filter(isClaimName);
   const [foreign] = known.filter((name) => !permitted.includes(name));
-  if (foreign) return `scope: this client may not ask for ${foreign}`;
-  if (known.length === 0) return 'scope: no known claim identifier in it';
-  return undefined;
+  const permittedOnes = mode === 'test' ? `; it may ask for ${permitted.join(' ') || 'nothing'}` : '';
+  if (foreign) return `scope: this client may not ask for ${foreign}${permittedOnes}`;
+  if (known.length > 0) return undefined;
+  const separation = scope.some((name) => /[,;+|]/.test(name)) ? '; identifiers are separated by spaces' : '';
+  const sent = mode === 'test' ? `; sent: ${showSent(scope.join(' ')) || 'nothing'}` : '';
+  return `scope: no known claim identifier in it${separation}${sent}${permittedOnes}`;
+}
+
+function redirectFault(sent: string, { redirectUris, mode }: Client): string {
+  const fault = 'redirect_uri: not registered for this client; it must match exactly';
+  const nearest = mode === 'test' ? nearestOf(sent, redirectUris) : undefined;
+  return nearest === undefined
+    ? fault
+    : `${fault}. Sent: ${showSent(sent)}; nearest registered: ${showSent(nearest)}`;
 }
 
 function sourceFor({ mode, source }: StartingClient, { sources }: StartFacts): string | undefined {
@@ -89,10 +102,10 @@ export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
     return refuse('client_id: this storefront client has no claim that can be true');
   }
   if (!client.redirectUris.includes(query.redirect_uri)) {
-    return refuse('redirect_uri: not registered for this client; it must match exactly');
+    return refuse(redirectFault(query.redirect_uri, client));
   }
   const scope = parseScope(query.scope);
-  const fault = scopeFault(scope, client.claims);
+  const fault = scopeFault(scope, client);
   if (fault) return refuse(fault);
   const source = sourceFor(client, facts);
   if (!source) return refuse(withoutSource(client));

@@ -26,7 +26,7 @@ export const authentication = [
       ],
       ['if (past) throw await usedCode(past);', ''],
       [
-        "throw fault === 'wrong verifier' ? await wrongVerifier(grant) : fault",
+        "throw fault === 'wrong verifier' ? await wrongVerifier(grant, request.code_verifier) : fault",
         "throw fault === 'wrong verifier' ? requireOwnCode(undefined, request.code, client) : fault",
       ],
     ],

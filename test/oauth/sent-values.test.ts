@@ -1,0 +1,136 @@
+import { createHash, createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
+import { call, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
+
+let server: TestServer;
+let test: TestPartner;
+let live: TestPartner;
+let shop: Shop;
+const registered = ['https://a.example/callback', 'https://b.example/cb'];
+beforeAll(async () => {
+  server = await startTestServer();
+  test = await createPartner(server, { client: { redirectUris: registered } });
+  live = await createPartner(server, { mode: 'live', client: { redirectUris: registered } });
+  shop = await createShop(server);
+});
+afterAll(() => server.stop());
+
+/** The text of the 400 of a start. */
+async function refusalOf(
+  { clientId }: TestPartner,
+  redirectUri: string,
+  scope = 'age_18_plus',
+  accept = '*/*',
+) {
+  const { state, codeChallenge } = newVisit();
+  const url = startUrl({ baseUrl: server.baseUrl, clientId, redirectUri, scope, state, codeChallenge });
+  const answer = await fetch(url, { headers: { accept }, redirect: 'manual' });
+  expect(answer.status).toBe(400);
+  const text = await answer.text();
+  return accept === '*/*' ? (JSON.parse(text) as { error: string }).error : text;
+}
+
+describe('a refused start in test mode', () => {
+  it('names the redirect URI that was sent, and the nearest registered one', async () => {
+    expect(await refusalOf(test, 'https://b.example/cb/')).toBe(
+      'redirect_uri: not registered for this client; it must match exactly. ' +
+        'Sent: https://b.example/cb/; nearest registered: https://b.example/cb',
+    );
+  });
+
+  it('names the permitted claims, and how identifiers are separated', async () => {
+    const permitted = 'it may ask for age_18_plus identity_verified country';
+    expect(await refusalOf(test, registered[0] ?? '', 'age_21_plus')).toBe(
+      `scope: this client may not ask for age_21_plus; ${permitted}`,
+    );
+    expect(await refusalOf(test, registered[0] ?? '', 'age_18_plus,country')).toBe(
+      `scope: no known claim identifier in it; identifiers are separated by spaces; sent: age_18_plus,country; ${permitted}`,
+    );
+  });
+
+  it('shows no markup and no secret of what was sent', async () => {
+    const page = await refusalOf(test, 'https://b.example/<script>alert(1)</script>', undefined, 'text/html');
+    expect(page).toContain('&lt;script&gt;');
+    expect(page).not.toContain('<script>alert');
+    expect(await refusalOf(test, 'https://b.example/?k=svc_test_AAAABBBB')).not.toContain('AAAABBBB');
+  });
+});
+
+it('a refused start in live mode names nothing of the client', async () => {
+  const fault = 'redirect_uri: not registered for this client; it must match exactly';
+  expect(await refusalOf(live, 'https://b.example/cb/')).toBe(fault);
+  const scopes = ['age_21_plus', 'shoe_size', 'age_18_plus,country'];
+  const texts = await Promise.all(scopes.map((scope) => refusalOf(live, registered[0] ?? '', scope)));
+  expect(texts).toEqual([
+    'scope: this client may not ask for age_21_plus',
+    'scope: no known claim identifier in it',
+    'scope: no known claim identifier in it; identifiers are separated by spaces',
+  ]);
+});
+
+it('a refused exchange in test mode names both redirect URIs, and a challenge in the place of the verifier', async () => {
+  const partner = await createPartner(server);
+  const code = await visit(server, partner);
+  const describedAs = async (changes: Partial<typeof partner & typeof code>) => {
+    const answer = await exchangeCode(server, { ...partner, ...changes }, { ...code, ...changes });
+    return ((await answer.json()) as { error_description: string }).error_description;
+  };
+  const slash = `${partner.redirectUri}/`;
+  expect(await describedAs({ redirectUri: slash })).toBe(
+    `redirect_uri differs from the one used at authorization: sent ${slash}, used ${partner.redirectUri}`,
+  );
+  const challenge = createHash('sha256').update(code.codeVerifier).digest('base64url');
+  expect(await describedAs({ codeVerifier: challenge })).toMatch(
+    /4 tries are left for this code\. It is the code_challenge/,
+  );
+});
+
+describe('a refused call of a shop in test mode', () => {
+  const ask = async (body: string, headers: Record<string, string>) => {
+    const answer = await call(server, body, headers);
+    return answer.body['error'];
+  };
+
+  it('names the shops, and that a shop_domain is no address', async () => {
+    const body = JSON.stringify(fields('svc_code_x', { shop_domain: 'https://wine.example/' }));
+    expect(await ask(body, sign(shop, body, Date.now()))).toBe(
+      'Shop not found: https://wine.example/; a shop_domain is a host name, without https:// and without a path; ' +
+        'this integration has wine.example, spirits.example',
+    );
+  });
+
+  it('names the mistake with which a signature was made, to the holder of the secret alone', async () => {
+    const body = JSON.stringify(fields('svc_code_x'), null, 2);
+    const compact = JSON.stringify(JSON.parse(body));
+    const at = Date.now();
+    const { integrationSecret } = shop;
+    const alone = `sha256=${createHmac('sha256', integrationSecret).update(body).digest('hex')}`;
+    const bare = { ...shop, integrationSecret: integrationSecret.replace('intsec_', '') };
+    expect(await ask(body, sign(shop, compact, at))).toMatch(/another serialisation of the body/);
+    expect(await ask(body, { ...sign(shop, body, at), 'x-svc-signature': alone })).toMatch(
+      /signs the body alone/,
+    );
+    expect(await ask(body, sign(bare, body, at))).toMatch(/without the intsec_/);
+    const foreign = { ...shop, integrationSecret: 'intsec_other' };
+    expect(await ask(body, sign(foreign, body, at))).toBe(
+      'Invalid signature: sign {integration_id}.{timestamp}.{raw body}, the raw body being the very bytes that are sent',
+    );
+  });
+
+  it('in live mode and for an unknown integration has the text of the table alone', async () => {
+    const funded = await createShop(server, {
+      mode: 'live',
+      client: { redirectUris: ['https://wine.example/cb'] },
+    });
+    const body = JSON.stringify(fields('svc_code_x', { shop_domain: 'https://wine.example/' }));
+    expect(await ask(body, sign(funded, body, Date.now()))).toBe('Shop not found');
+    const unknown = { ...shop, integrationId: 'int_0000000000000000000000' };
+    for (const one of [unknown, { ...funded, integrationSecret: 'intsec_other' }])
+      expect(await ask(body, sign(one, body, Date.now()))).toBe(
+        'Invalid signature or missing signing headers',
+      );
+  });
+});

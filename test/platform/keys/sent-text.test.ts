@@ -1,0 +1,37 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { secretPrefixes } from '../../../contracts/identifiers.ts';
+import { nearestOf, showSent } from '../../../server/platform/keys/sent-text.ts';
+
+describe('showSent', () => {
+  it('shows printable ASCII of RFC 6749 5.2 alone, and little of a long text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (text) => {
+        expect(showSent(text)).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]{0,123}$/);
+      }),
+    );
+  });
+
+  it('shows a usual address as it is', () => {
+    expect(showSent('http://localhost:3000/Callback/?a=1&b=%20')).toBe(
+      'http://localhost:3000/Callback/?a=1&b=%20',
+    );
+  });
+
+  it.each([...Object.values(secretPrefixes), 'eyJ'])(
+    'shows nothing of a secret that begins with %s',
+    (prefix) => {
+      const shown = showSent(`https://a.example/?token=${prefix}AAAA.BBBB-CC&x=${prefix}DDDD`);
+      expect(shown).toBe(`https://a.example/?token=${prefix}...&x=${prefix}...`);
+    },
+  );
+});
+
+describe('nearestOf', () => {
+  it('is the one that begins most like the text, whatever the case', () => {
+    const known = ['https://a.example/cb', 'http://localhost:3000/callback', 'http://localhost:3000/other'];
+    expect(nearestOf('http://LOCALHOST:3000/callback/', known)).toBe(known[1]);
+    expect(nearestOf('', known)).toBe(known[0]);
+    expect(nearestOf('x', [])).toBeUndefined();
+  });
+});
