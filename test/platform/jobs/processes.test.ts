@@ -6,7 +6,9 @@ import { shiftedClock } from '../../harness/server.ts';
 async function two() {
   const { db } = await preparedDatabase();
   const clock = shiftedClock();
-  const [one, other] = [0, 1].map(() => createProcesses({ db, clock, roles: ['api'], masterKeys: ['key'] }));
+  const [one, other] = [0, 1].map(() =>
+    createProcesses({ db, clock, roles: ['api'], masterKeys: ['key'], schema: 1 }),
+  );
   if (!one || !other) throw new Error('no processes');
   return { clock, one, other };
 }
