@@ -3,7 +3,7 @@ import { createMembership } from '../../server/membership.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 
-/** A membership whose surroundings the test sets, and what it did to the list of processes. */
+/** A membership whose dependencies the test sets, and what it did to the list of processes. */
 async function membership(env: Record<string, string> = {}) {
   const did: string[] = [];
   const state = { stopping: false, outdated: undefined as string | undefined, trusted: true };
