@@ -96,6 +96,23 @@ function innermost(error: unknown): string {
   return first ? innermost(first) : message || ('code' in error ? String(error.code) : error.name);
 }
 
+/** Codes of Node.js for a certificate that no trusted authority has signed. */
+const untrusted: ReadonlySet<unknown> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+const isUntrusted = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && untrusted.has(error.code)) || isUntrusted(error.cause));
+
+function unreachableHint(error: unknown): string {
+  if (isUntrusted(error))
+    return 'The certificate is of an authority that this machine does not trust: set NODE_EXTRA_CA_CERTS to the file of its certificate (PEM).';
+  return 'Is it running? Give another address with --url or SVCADMIN_URL; `svcadmin doctor` looks closer.';
+}
+
 /** Where a call went, for messages. */
 export interface ConnectionSource {
   url: string;
@@ -126,9 +143,7 @@ export function toFailure(thrown: unknown, { url: address, urlFrom, tokenFrom }:
       };
     }
     const message = `Cannot reach the server at ${url}: ${innermost(thrown)}`;
-    const hint =
-      'Is it running? Give another address with --url or SVCADMIN_URL; `svcadmin doctor` looks closer.';
-    return { code: 'unreachable', message, exit: exits.unreachable, hint };
+    return { code: 'unreachable', message, exit: exits.unreachable, hint: unreachableHint(thrown) };
   }
   const { message = String(thrown), oclif } = thrown as { message?: string; oclif?: { exit?: number } };
   if (oclif?.exit === exits.usage) {

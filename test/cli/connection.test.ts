@@ -1,9 +1,11 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connect } from '../../cli/connection.ts';
-import { createReceiver } from '../harness/receiver.ts';
+import { createReceiver, listen } from '../harness/receiver.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { certificate, certificateKey } from '../webhooks/certificate.ts';
 import { commandLine } from './svcadmin.ts';
 
 const address = 'http://127.0.0.1:9';
@@ -153,4 +155,12 @@ describe('svcadmin in a directory with a planted .svc', () => {
     expect(login).toMatchObject({ code: 2, stderr: expect.stringContaining('--url') });
     expect(tokens).toHaveLength(1);
   });
+});
+
+it('a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS', async () => {
+  const port = await listen(createServer({ cert: certificate, key: certificateKey }));
+  const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
+  const { code, stderr } = await run(['whoami']);
+  expect(code).toBe(7);
+  expect(stderr).toContain('set NODE_EXTRA_CA_CERTS to the file');
 });

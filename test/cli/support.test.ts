@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { within } from '../harness/time-limits.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { type CommandLine, type Ended, executable } from './svcadmin.ts';
@@ -28,12 +28,32 @@ interface Case {
   answers: (string | number)[][];
 }
 
+/** Of a start whose redirect URI alone is wrong. */
+const parameters = new URLSearchParams({
+  state: 'x'.repeat(16),
+  scope: 'age_18_plus',
+  code_challenge: 'c'.repeat(43),
+  code_challenge_method: 'S256',
+});
+
 let desk: Desk;
 let cases: Record<number, Case>;
 beforeAll(async () => {
   desk = await openDesk();
   const { partner, sessions, entry, enrollment, sub, refused, deliveries, server } = desk;
   const key = await server.admin.keys.show.query({ keyId: partner.keyId });
+  const redirectUri = 'http://localhost:9999/mistyped';
+  const query = new URLSearchParams({ client_id: partner.clientId, redirect_uri: redirectUri });
+  const start = await fetch(`${server.baseUrl}/verify/start?${query}&${parameters}`);
+  const mistyped = start.headers.get('x-request-id') ?? '';
+  await vi.waitFor(() => server.admin.requests.show.query({ requestId: mistyped }), {
+    timeout: within(10_000),
+  });
+  const charged = await server.db
+    .collection<{ _id: string; state: string }>('sessions')
+    .findOne({ _id: sessions.charged });
+  const state = charged?.state ?? '';
+  await server.admin.limits.set.mutate({ partnerId: partner.partnerId, mode: 'test', perHour: 300 });
   const common = { PARTNER: partner.partnerId, MODE: 'test', KEY: partner.keyId, LAST4: key.last4 };
   const { failed, waiting, other } = deliveries;
   const charge = { ...common, ENTRY: entry, SESSION: sessions.charged };
@@ -97,6 +117,15 @@ beforeAll(async () => {
       ['Would do:', partner.keyId],
     ),
     20: found({ ENTRY: entry }, ['Refundable', 'yes', sessions.charged], ['wallets entry']),
+    21: found(
+      { REQUEST: mistyped, CLIENT: partner.clientId, URI: redirectUri },
+      [mistyped, 'invalid_request'],
+      [redirectUri, 'must match exactly'],
+      [redirectUri],
+    ),
+    22: found({ STATE: state }, [sessions.charged]),
+    23: found({ DELIVERY: failed.id }, ['1'], ['id,last_status', failed.id, '500'], ['receiver', 'HTTP 500']),
+    24: found({}, ['300', '1 of 1 shown']),
   };
 }, within(90_000));
 afterAll(() => desk.stop());
@@ -138,8 +167,8 @@ const query = () =>
   });
 
 describe('docs/support.md', () => {
-  it('has twenty questions with at most three commands each', () => {
-    expect(questions.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  it('has twenty-four questions with at most three commands each', () => {
+    expect(questions.map(({ number }) => number)).toEqual(Array.from({ length: 24 }, (_, n) => n + 1));
     for (const { commands } of questions) expect(commands.length).toBeLessThanOrEqual(3);
   });
 
