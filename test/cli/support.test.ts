@@ -66,7 +66,7 @@ beforeAll(async () => {
     2: found(
       { EVENT: failed.eventId, DELIVERY: failed.id },
       [failed.id, 'failed'],
-      ['HTTP 500', 'Have the partner look at', `svcadmin deliveries resend ${failed.id}`],
+      ['HTTP 500', "The receiver's own code fails", `svcadmin deliveries resend ${failed.id}`],
       ['Sent again: 1', failed.id],
     ),
     3: found(
