@@ -165,7 +165,7 @@ export const authentication = [
       ['const wrongTokensPerMinute = 10;', 'const wrongTokensPerMinute = 11;'],
       ['countFailure(subscriberOf(address));', "countFailure('all');"],
       ["if (operator?.status !== 'active') return undefined;", 'if (!operator) return undefined;'],
-      ['expiresAt.getTime() <= clock.now()', 'operator.expiresAt.getTime() < 0'],
+      ['expiresAt.getTime() <= clock.now()', 'expiresAt.getTime() < 0'],
     ],
   ),
 ];
