@@ -124,7 +124,12 @@ beforeAll(async () => {
       [redirectUri],
     ),
     22: found({ STATE: state }, [sessions.charged]),
-    23: found({ DELIVERY: failed.id }, ['1'], ['id,last_status', failed.id, '500'], ["receiver's own code fails", '500']),
+    23: found(
+      { DELIVERY: failed.id },
+      ['1'],
+      ['id,last_status', failed.id, '500'],
+      ["receiver's own code fails", '500'],
+    ),
     24: found({}, ['300', '1 of 1 shown']),
   };
 }, within(90_000));

@@ -54,12 +54,6 @@ export interface Attempt {
 /** Milliseconds for which the answer of an attempt is kept. */
 export const answerRetentionMs = 7 * 86_400_000;
 
-/** An attempt without what its receiver answered besides the status. */
-export function withoutAnswer(attempt: Attempt): Attempt {
-  const { answer: _answer, location: _location, retryAfter: _retryAfter, ...rest } = attempt;
-  return rest;
-}
-
 /** Retries and resends wait in another lane than first attempts, so that neither starves the other. */
 export type Lane = 'first' | 'retry';
 
