@@ -147,7 +147,7 @@ export const money = [
       ["if (!hasPositiveClaim(claims)) throw new ApiError('no_positive_claim');", ''],
       ['if (past) return replayed(past, fingerprint);', ''],
       ['grant.expiresAt.getTime() <= clock.now()', 'grant.expiresAt.getTime() < clock.now()'],
-      ["if (!integration.shops.includes(shop)) throw unknownShop(request.shop_domain, integration);", ''],
+      ['if (!integration.shops.includes(shop)) throw unknownShop(request.shop_domain, integration);', ''],
     ],
   ),
 ];
