@@ -52,7 +52,10 @@ function parseScope(scope: string): string[] {
 }
 
 /** Test clients are told more: anyone who knows the public id of a live one would learn of its settings. */
-function scopeFault(scope: readonly string[], { claims: permitted, mode }: Client): string | undefined {
+function scopeFault(
+  scope: readonly string[],
+  { claims: permitted, mode }: StartingClient,
+): string | undefined {
   const known = scope.filter(isClaimName);
   const [foreign] = known.filter((name) => !permitted.includes(name));
   const permittedOnes = mode === 'test' ? `; it may ask for ${permitted.join(' ') || 'nothing'}` : '';
@@ -63,7 +66,7 @@ function scopeFault(scope: readonly string[], { claims: permitted, mode }: Clien
   return `scope: no known claim identifier in it${separation}${sent}${permittedOnes}`;
 }
 
-function redirectFault(sent: string, { redirectUris, mode }: Client): string {
+function redirectFault(sent: string, { redirectUris, mode }: StartingClient): string {
   const fault = 'redirect_uri: not registered for this client; it must match exactly';
   const nearest = mode === 'test' ? nearestOf(sent, redirectUris) : undefined;
   return nearest === undefined
