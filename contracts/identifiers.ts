@@ -13,6 +13,7 @@ export const identifierPrefixes = {
   enrollment: 'enr_',
   event: 'evt_',
   delivery: 'dlv_',
+  bulkJob: 'blk_',
   entry: 'txn_',
   operator: 'opr_',
   user: 'usr_',

@@ -2,7 +2,7 @@ import type { AdminApi } from '../client.ts';
 import type { Kind } from './identify.ts';
 import { showClient, showIntegration, showKey, showOperator, showPartner, showWallet } from './parties.ts';
 import type { ReadReason, Shown } from './related.ts';
-import { showDelivery, showEntry, showEvent, showJob, showRequest } from './traffic.ts';
+import { showBulkJob, showDelivery, showEntry, showEvent, showJob, showRequest } from './traffic.ts';
 import { showEnrollment, showSession, showUser } from './users.ts';
 
 /** How a record of each kind is read. */
@@ -23,5 +23,6 @@ export const loaders: Readonly<
   wallet: showWallet,
   request: showRequest,
   operator: showOperator,
+  bulkJob: showBulkJob,
   job: showJob,
 };

@@ -1,5 +1,5 @@
 import type { AdminApi } from '../client.ts';
-import { distinct, type ReadReason, related, type Shown } from './related.ts';
+import { distinct, mostNamed, type ReadReason, related, type Shown } from './related.ts';
 
 export async function showEvent(api: AdminApi, eventId: string, given: ReadReason): Promise<Shown> {
   const { attempts, ...record } = await api.events.show.query({ eventId, ...given });
@@ -30,6 +30,20 @@ export async function showDelivery(api: AdminApi, deliveryId: string): Promise<S
       ...related('delivery', resendOf, 'sent again by this one'),
     ],
     next: [`events why ${eventId}`, `deliveries show ${deliveryId}`],
+  };
+}
+
+export async function showBulkJob(api: AdminApi, bulkId: string): Promise<Shown> {
+  const { keys, ...record } = await api.bulk.show.query({ bulkId });
+  return {
+    record: { ...record, keys: keys.length },
+    related: distinct([
+      ...related('operator', record.operatorId, 'started it'),
+      ...keys
+        .slice(0, mostNamed)
+        .flatMap(({ keyId, done, total }) => related('API key', keyId, `${done} of ${total}`)),
+    ]),
+    next: [`bulk show ${bulkId}`],
   };
 }
 

@@ -98,39 +98,17 @@ export const RescheduleDelivery = z
   .strictObject({ deliveryId: reference('delivery'), ...RescheduleTime.fields })
   .refine(RescheduleTime.isOne, { error: RescheduleTime.fault });
 
-const largestResend = 500;
-
-/**
- * What to send again: deliveries by name, or those that a filter finds. By filter, an event that arrived by
- * another delivery, or is on its way, is left out, and each event is sent once.
- */
-export const ResendDeliveries = z
-  .strictObject({
-    deliveryIds: z.array(reference('delivery')).min(1).max(largestResend).optional(),
-    filter: z
-      .strictObject({
-        ...filter,
-        since: DateTime,
-        status: z.enum(['failed', 'skipped', 'delivered']).default('failed'),
-        /** Only those that follow this one, newest first: to go on where the last call ended. */
-        after: reference('delivery').optional(),
-      })
-      .optional(),
-    /** Says which ones, and sends nothing. */
-    dryRun: z.boolean().default(false),
-  })
-  .refine(({ deliveryIds, filter }) => (deliveryIds === undefined) !== (filter === undefined), {
-    error: 'give either deliveries or a filter',
-  });
+/** Deliveries to send again, by name; a bulk job sends again what a filter finds. */
+export const ResendDeliveries = z.strictObject({
+  deliveryIds: z.array(reference('delivery')).min(1).max(500),
+  /** Says which ones, and sends nothing. */
+  dryRun: z.boolean().default(false),
+});
 export type ResendDeliveries = z.infer<typeof ResendDeliveries>;
-export type ResendFilter = NonNullable<ResendDeliveries['filter']>;
 
 /** The new deliveries; in a dry run, those that would be repeated. */
 export const ResentDeliveries = z.strictObject({
   dryRun: z.boolean(),
   deliveries: z.array(DeliveryView),
-  /** Where the filter finds more than are sent again at a time: what to go on after. */
-  after: z.string().nullable(),
 });
 export type ResentDeliveries = z.infer<typeof ResentDeliveries>;
-export const resendLimit = largestResend;

@@ -11,6 +11,7 @@ export const kindNames: Readonly<Record<IdentifierKind, string>> = {
   enrollment: 'an enrollment',
   event: 'an event',
   delivery: 'a delivery',
+  bulkJob: 'a bulk job',
   entry: 'a ledger entry',
   operator: 'an operator',
   user: 'a user',

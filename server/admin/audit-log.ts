@@ -27,6 +27,7 @@ const sources = [
   'users',
   'wallets',
   'integrations',
+  'bulkJobs',
 ];
 
 export interface AuditLog extends Sweep {

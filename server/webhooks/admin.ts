@@ -7,7 +7,6 @@ import {
   RescheduleDelivery,
   ResendDeliveries,
   ResentDeliveries,
-  resendLimit,
 } from '../../contracts/admin/deliveries.ts';
 import {
   EventDetail,
@@ -37,6 +36,8 @@ import {
 import type { Mode } from '../../contracts/identifiers.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
+import { bulkProcedures } from './bulk/admin-bulk.ts';
+import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { tellsOfPerson, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
@@ -54,24 +55,18 @@ interface Dependencies {
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   /** What partners are called, by their ids. */
   partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  /** How many deliveries that a filter finds are resent at a time; default: as many as the contract says. */
-  resendLimit?: number;
 }
 
-/** Procedures of `svcadmin events`, `deliveries`, `jobs`, and of most commands of `svcadmin webhooks`. */
-export function createWebhookProcedures({
-  webhooks,
-  findKey,
-  subjectOf,
-  partnerNames,
-  resendLimit: most = resendLimit,
-}: Dependencies) {
+/** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
+export function createWebhookProcedures(dependencies: Dependencies) {
+  const { webhooks, findKey, subjectOf, partnerNames } = dependencies;
   const { context } = webhooks;
-  const actions = createDeliveryActions({ ...context, findKey, most });
+  const actions = createDeliveryActions({ ...context, findKey });
   const queries = createWebhookQueries({ ...context, existing: actions.existing, subjectOf });
   return {
     events: eventProcedures(queries),
     deliveries: deliveryProcedures(queries, actions, partnerNames),
+    bulk: bulkProcedures(createBulkJobs({ ...context, store: context.bulk })),
     jobs: jobProcedures(createJobs(context)),
     webhooks: senderProcedures(createRelay({ ...context, findKey }), actions),
   };

@@ -1,17 +1,19 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { indexes as bulkIndexes, createBulkStore } from './bulk/bulk-store.ts';
 import { createDeliveryStore, indexes as deliveryIndexes } from './delivery/delivery-store.ts';
 import { createEventErasure } from './delivery/erasure-store.ts';
 import { createEventStore, indexes as eventIndexes } from './delivery/event-store.ts';
 import { createDeliveryQueryStore } from './operators/delivery-query-store.ts';
 
-export const indexes: IndexDeclaration[] = [...eventIndexes, ...deliveryIndexes];
+export const indexes: IndexDeclaration[] = [...eventIndexes, ...deliveryIndexes, ...bulkIndexes];
 
-/** What this feature keeps. */
-export function createWebhooksStores(db: Db) {
+/** What this feature keeps. @param maintenance the same database through connections that wait longer for an answer */
+export function createWebhooksStores(db: Db, maintenance: Db = db) {
   return {
     events: createEventStore(db),
     deliveries: createDeliveryStore(db),
+    bulk: createBulkStore(db, maintenance),
     deliveryQueries: createDeliveryQueryStore(db),
     erasure: createEventErasure(db),
   };

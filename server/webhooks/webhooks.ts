@@ -5,6 +5,8 @@ import type { Database } from '../platform/database/connect.ts';
 import type { EventDraft, Publish, Sweep } from '../platform/database/event-draft.ts';
 import type { Scheduler } from '../platform/jobs/scheduler.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
+import { createBulkSteps } from './bulk/bulk-steps.ts';
+import { createBulkRunner } from './bulk/runner.ts';
 import type { Limits } from './delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from './delivery/delivery.ts';
 import type { DeliveryStore } from './delivery/delivery-store.ts';
@@ -34,6 +36,8 @@ export interface Recipient {
 
 export interface WebhookSettings extends UrlRules {
   db: Database['db'];
+  /** The same database through connections that wait longer for an answer: for counts. */
+  maintenance?: Database['db'];
   clock: Pick<Clock, 'now'>;
   /** The key from which identifiers of events are derived. */
   idKey: Uint8Array;
@@ -67,6 +71,8 @@ export interface WebhookSettings extends UrlRules {
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
 const defaultLeaseMs = 20_000;
+/** The job of the scheduler that has a worker look for steps of bulk jobs. */
+const bulkJob = 'webhook.bulk';
 /** A sweep creates jobs this far ahead: twice the time between sweeps. Milliseconds. */
 const jobHorizonMs = 30_000;
 
@@ -76,7 +82,7 @@ export function createWebhooks(settings: WebhookSettings) {
   const { leaseTime = defaultLeaseMs, wrap = (parts) => parts } = settings;
   const { recipient = async ({ keyId }): Promise<Recipient> => ({ keyId }) } = settings;
   const now = () => new Date(clock.now());
-  const stores = createWebhooksStores(db);
+  const stores = createWebhooksStores(db, settings.maintenance);
   const { events, deliveries, post } = wrap({
     events: stores.events,
     deliveries: stores.deliveries,
@@ -129,6 +135,26 @@ export function createWebhooks(settings: WebhookSettings) {
     );
   }
 
+  const bulkRunner = createBulkRunner({
+    store: stores.bulk,
+    step: createBulkSteps({
+      store: stores.bulk,
+      events: stores.events,
+      history: stores.deliveryQueries,
+      dispatch,
+      clock,
+      idKey,
+    }),
+    clock,
+    logger,
+  });
+
+  /** Wakes this process, or any that sends. */
+  async function announceBulk(bulkId: string): Promise<void> {
+    if (worker) bulkRunner.wake();
+    else await scheduler.at(bulkJob, new Date(), bulkId);
+  }
+
   const publish: Publish = async (drafts: readonly EventDraft[]) => {
     if (drafts.length === 0) return;
     settings.published?.(drafts.length);
@@ -157,7 +183,10 @@ export function createWebhooks(settings: WebhookSettings) {
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
-      if (worker) await dispatchDue('due');
+      if (worker) {
+        bulkRunner.wake();
+        await dispatchDue('due');
+      }
       const current = dueBucket(now());
       const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
       // If other processes send, one job makes them dispatch all overdue deliveries.
@@ -169,6 +198,7 @@ export function createWebhooks(settings: WebhookSettings) {
   };
 
   dueJobs.define(() => dispatchDue('due'), ended.signal);
+  scheduler.define(bulkJob, async () => bulkRunner.wake());
 
   return {
     publish,
@@ -178,6 +208,8 @@ export function createWebhooks(settings: WebhookSettings) {
     context: {
       events,
       history: stores.deliveryQueries,
+      bulk: stores.bulk,
+      announce: announceBulk,
       dispatch,
       scheduler,
       dueJobs,
@@ -195,7 +227,7 @@ export function createWebhooks(settings: WebhookSettings) {
     /** Stops sending, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {
       ended.abort();
-      await Promise.all([scheduler.stop(), dispatcher.stop()]);
+      await Promise.all([bulkRunner.stop(), scheduler.stop(), dispatcher.stop()]);
     },
   };
 }

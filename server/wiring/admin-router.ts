@@ -46,6 +46,7 @@ export function createAdminRouter({ partners, wallets, verification, ...parts }:
     users: verification.users,
     events: webhooks.events,
     deliveries: webhooks.deliveries,
+    bulk: webhooks.bulk,
     jobs: webhooks.jobs,
     operators: parts.operators,
     keyring: parts.keyring,

@@ -101,6 +101,7 @@ export function createServices(foundation: Foundation) {
 
   const webhooks = createWebhooks({
     db,
+    ...(maintenance ? { maintenance } : {}),
     clock,
     idKey: keyring.id,
     scheduler,

@@ -21,7 +21,7 @@ export function createStores(db: Database['db'], { maintenance = db }: Settings 
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db),
     wallets: createWalletsStores(db, maintenance),
-    webhooks: createWebhooksStores(db),
+    webhooks: createWebhooksStores(db, maintenance),
   };
 }
 export type Stores = ReturnType<typeof createStores>;

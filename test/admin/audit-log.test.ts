@@ -4,6 +4,7 @@ import { createAuditStore } from '../../server/admin/audit-store.ts';
 import { createPartnerStore } from '../../server/partners/partner-store.ts';
 import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -93,15 +94,22 @@ describe('the audit log', () => {
     expect(await entriesOf(partnerId)).toHaveLength(5);
   });
 
-  it('does not hold a dry run', async () => {
-    const filter = { since: new Date(0).toISOString(), status: 'failed' as const };
-    const before = await server.admin.auditLog.list.query({ action: 'deliveries.resend' });
-    await server.admin.deliveries.resend.mutate({ filter, dryRun: true });
-    expect(await server.admin.auditLog.list.query({ action: 'deliveries.resend' })).toEqual(before);
-    await server.admin.deliveries.resend.mutate({ filter });
-    expect(await server.admin.auditLog.list.query({ action: 'deliveries.resend' })).toHaveLength(
-      before.length + 1,
-    );
+  it('holds a bulk job once, with its filter and its count, and no dry run', async () => {
+    const { id: partnerId } = await server.admin.partners.create.mutate({ name: 'Acme' });
+    const { id: keyId } = await server.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    await server.admin.webhooks.trigger.mutate({ keyId, event: 'vae.resolved' });
+    const skipped = async () =>
+      (await server.admin.deliveries.list.query({ keyId, status: 'skipped' })).length;
+    await expect.poll(skipped, { timeout: within(20_000) }).toBe(1);
+    const filter = { keyId, since: new Date(0).toISOString(), status: 'skipped' as const };
+    const wanted = { action: 'resend' as const, filter };
+    const started = async () => server.admin.auditLog.list.query({ action: 'bulk.start' });
+    await server.admin.bulk.start.mutate({ ...wanted, dryRun: true });
+    expect(await started()).toEqual([]);
+    const { job } = await server.admin.bulk.start.mutate(wanted);
+    expect(await started()).toMatchObject([
+      { target: job?.id, outcome: 'changed', after: { action: 'resend', count: 1, filter: { keyId } } },
+    ]);
   });
 
   it('never holds a secret', async () => {

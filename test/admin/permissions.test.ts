@@ -11,6 +11,10 @@ type Answer = 'yes' | 'no' | 'test';
 const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'auditLog.count': ['yes', 'yes'],
   'auditLog.list': ['yes', 'yes'],
+  'bulk.cancel': ['yes', 'yes'],
+  'bulk.list': ['yes', 'yes'],
+  'bulk.show': ['yes', 'yes'],
+  'bulk.start': ['yes', 'yes'],
   'clients.create': ['yes', 'no'],
   'clients.disable': ['yes', 'no'],
   'clients.enable': ['yes', 'no'],

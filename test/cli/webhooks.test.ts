@@ -94,6 +94,7 @@ describe('events and deliveries', () => {
     expect(await svcadmin.json('deliveries', 'resend', id)).toMatchObject([{ resendOf: id }]);
     await expect.poll(count).toBe(2);
     expect((await svcadmin.run(['deliveries', 'resend'])).code).toBe(2);
+    expect((await svcadmin.run(['deliveries', 'resend', id, '--key', key])).code).toBe(2);
   });
 
   /** A delivery whose second attempt waits, and its job. */

@@ -95,11 +95,7 @@ export async function until<T>(
 }
 
 /** The admin procedures of the feature, called as an owner. */
-export function adminOf(
-  system: System,
-  role: 'support' | 'ops' | 'owner' = 'owner',
-  settings: { resendLimit?: number } = {},
-) {
+export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'owner') {
   const findKey = (keyId: string) => {
     const endpoint = system.endpoints.get(keyId);
     const mode = endpoint?.state === 'on' ? endpoint.mode : ('test' as const);
@@ -110,5 +106,5 @@ export function adminOf(
   const subjectOf = async () => undefined;
   const partnerNames = async () => new Map<string, string>();
   const dependencies = { webhooks: system, findKey, subjectOf, partnerNames };
-  return router(createWebhookProcedures({ ...dependencies, ...settings })).createCaller(context);
+  return router(createWebhookProcedures(dependencies)).createCaller(context);
 }

@@ -1,17 +1,32 @@
 import { Args } from '@oclif/core';
-import { CarefulCommand } from '../../careful-command.ts';
+import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../bulk.ts';
 import { deliveryFields } from '../../deliveries.ts';
+import { usageError } from '../../failure.ts';
+import { eventFilters } from '../../flags-events.ts';
 import { count } from '../../previews.ts';
 
-export default class DeliveriesCancel extends CarefulCommand<typeof DeliveriesCancel> {
-  static override summary = 'Cancel a delivery: no further attempts are made.';
-  static override description = 'The event is kept, and `deliveries resend` sends it again.';
-  static override examples = ['<%= config.bin %> deliveries cancel dlv_…'];
-  static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
+export default class DeliveriesCancel extends BulkCommand<typeof DeliveriesCancel> {
+  static override summary =
+    'Cancel a delivery, or all pending ones that a filter finds: no further attempts are made.';
+  static override description = 'The events are kept, and `deliveries resend` sends them again.';
+  static override examples = [
+    '<%= config.bin %> deliveries cancel dlv_…',
+    '<%= config.bin %> deliveries cancel --key key_… --event vae.resolved --dry-run',
+  ];
+  static override args = { delivery: Args.string({ description: 'id of the delivery' }) };
+  static override flags = { ...eventFilters, detach: bulkFlags.detach };
 
   async run() {
+    const { delivery } = this.args;
+    if ((delivery !== undefined) === hasFilter(this.flags))
+      throw usageError('Name a delivery, or give a filter such as --key');
+    if (delivery !== undefined) return this.#cancel(delivery);
+    return this.startBulk({ action: 'cancel', filter: filterOf(this.flags) }, 'always');
+  }
+
+  async #cancel(deliveryId: string) {
     const api = await this.api();
-    const delivery = await api.deliveries.show.query({ deliveryId: this.args.delivery });
+    const delivery = await api.deliveries.show.query({ deliveryId });
     const { id, event, eventId, keyId, mode, attempts } = delivery;
     const consequence = `The ${mode} event ${event} (${eventId}) is not sent to ${keyId} any more, after ${count(attempts.length, 'attempt')}: ${id} ends as skipped.`;
     return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () => {

@@ -1,23 +1,48 @@
 import { Args } from '@oclif/core';
-import { AdminCommand } from '../../base-command.ts';
+import { BulkCommand, bulkFlags, filterOf, hasFilter } from '../../bulk.ts';
 import { deliveryFields } from '../../deliveries.ts';
-import { dueAt, newTime } from '../../flags.ts';
+import { usageError } from '../../failure.ts';
+import { dueAt, given, newTime } from '../../flags.ts';
+import { eventFilters } from '../../flags-events.ts';
 
-export default class DeliveriesReschedule extends AdminCommand<typeof DeliveriesReschedule> {
-  static override summary = 'Reschedule the next attempt of a delivery.';
-  static override description = 'If it fails, the next attempts follow with the usual delays.';
+export default class DeliveriesReschedule extends BulkCommand<typeof DeliveriesReschedule> {
+  static override summary =
+    'Reschedule the next attempt of a delivery, or of all pending ones that a filter finds.';
+  static override description =
+    'If it fails, the next attempts follow with the usual delays. With a filter, the attempts follow each other from that time on, at the rate.';
   static override examples = [
     '<%= config.bin %> deliveries reschedule dlv_… --in 30m',
     '<%= config.bin %> deliveries reschedule dlv_… --at 2026-07-01T09:00',
     '<%= config.bin %> deliveries reschedule dlv_… --in 0s',
+    '<%= config.bin %> deliveries reschedule --key key_… --in 4h --rate 20/s',
   ];
-  static override args = { delivery: Args.string({ description: 'id of the delivery', required: true }) };
-  static override flags = newTime;
+  static override args = { delivery: Args.string({ description: 'id of the delivery' }) };
+  static override flags = { ...newTime, ...eventFilters, ...bulkFlags };
 
   async run() {
+    const { delivery: deliveryId } = this.args;
+    if ((deliveryId !== undefined) === hasFilter(this.flags))
+      throw usageError('Name a delivery, or give a filter such as --key');
+    if (deliveryId !== undefined) return this.#reschedule(deliveryId);
+    const { at, in: seconds = 0, rate } = this.flags;
+    // A moment ahead, so that the time of the call is not over when it arrives.
+    const from = at ?? new Date(Date.now() + Math.max(seconds, 5) * 1000).toISOString();
+    return this.startBulk(
+      { action: 'reschedule', filter: filterOf(this.flags), at: from, ...given({ rate }) },
+      'always',
+    );
+  }
+
+  async #reschedule(deliveryId: string) {
     const api = await this.api();
-    const wanted = { deliveryId: this.args.delivery, ...dueAt(this.flags) };
-    const delivery = await api.deliveries.reschedule.mutate(wanted);
+    const { inSeconds, at } = dueAt(this.flags);
+    if (this.isDryRun) {
+      const { id, nextAttemptAt } = await api.deliveries.show.query({ deliveryId });
+      const would = `The attempt of ${id} that is due at ${nextAttemptAt ?? 'no time'} gets another time.`;
+      this.log(`Would do: ${would}`);
+      return { dryRun: true, id, would };
+    }
+    const delivery = await api.deliveries.reschedule.mutate({ deliveryId, ...given({ inSeconds, at }) });
     this.one(delivery, deliveryFields);
     return delivery;
   }

@@ -88,6 +88,8 @@ export interface Delivery {
   /** When the answers of its attempts are to be forgotten; absent where there are none. */
   forgetAnswersAt?: Date;
   operatorId?: string;
+  /** The bulk job that made it. */
+  bulkId?: string;
   createdAt: Date;
   /** When it came to an end: delivered, failed or skipped. */
   endedAt?: Date;

@@ -23,6 +23,12 @@ const indexed = { few: ['sessionId', 'sub'], sorted: ['keyId', 'partnerId'] };
 /** Ids are keyed hashes: they spread evenly. */
 export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
 
+/** A page of a list that has the oldest first; `after` is the last one of the page before. */
+export interface Page {
+  limit: number;
+  after?: { _id: string; createdAt: Date };
+}
+
 export type EventStore = ReturnType<typeof createEventStore>;
 
 export function createEventStore(db: Db) {
@@ -45,6 +51,22 @@ export function createEventStore(db: Db) {
 
     count: (filter: Filter<StoredEvent>): Promise<Total> =>
       countThrough(events, divideFilter(filter, indexed, 'createdAt')),
+
+    /** Oldest first; `after` is the last event of the page before. */
+    page(filter: Filter<StoredEvent>, { limit, after }: Page): Promise<StoredEvent[]> {
+      return events
+        .find({ $and: [filter, after ? newer(after) : {}] })
+        .sort({ createdAt: 1, _id: 1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    /** Those that are kept, by their ids. */
+    async findAll(ids: readonly string[]): Promise<Map<string, StoredEvent>> {
+      const kept = { _id: { $in: [...ids] }, purgeAt: { $gt: new Date() } };
+      const found = await events.find(kept).toArray();
+      return new Map(found.map((event) => [event._id, event]));
+    },
 
     /** What each event sends, by its id. */
     async bodies(ids: readonly string[]): Promise<Map<string, string>> {

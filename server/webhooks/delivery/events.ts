@@ -44,6 +44,7 @@ export interface Beginning {
   limit?: number;
   resendOf?: string;
   operatorId?: string;
+  bulkId?: string;
 }
 
 /** The delivery as it ends where its key has no endpoint: nothing is sent. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NewTime, ResendDeliveries, ResendFilter } from '../../../contracts/admin/deliveries.ts';
+import type { NewTime, ResendDeliveries } from '../../../contracts/admin/deliveries.ts';
 import type { EventName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import { attemptLimit, attemptTimeoutMs } from '../../../contracts/webhooks.ts';
@@ -10,7 +10,7 @@ import type { Delivery, StoredEvent } from '../delivery/delivery.ts';
 import type { DueJobs } from '../delivery/due-job.ts';
 import type { EventStore } from '../delivery/event-store.ts';
 import { composeDelivery, composeEvent, purgeDate } from '../delivery/events.ts';
-import { type DeliveryQueryStore, finalStatuses, queryOf } from './delivery-query-store.ts';
+import { type DeliveryQueryStore, finalStatuses } from './delivery-query-store.ts';
 import { dueFrom, requireKept } from './reschedule.ts';
 import { harmless, sampleDraft } from './samples.ts';
 
@@ -23,14 +23,6 @@ interface Settings {
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
   clock: Pick<Clock, 'now'>;
   idKey: Uint8Array;
-  /** How many deliveries that a filter finds are sent again at a time. */
-  most: number;
-}
-
-/** Deliveries to resend; `after` is the place to continue, if there are more. */
-interface Selection {
-  chosen: Delivery[];
-  after: string | null;
 }
 
 /** Deliveries of one key that are sent again in one second; the others follow, so that no receiver is flooded. */
@@ -44,55 +36,26 @@ function notWaiting({ _id, status }: Delivery, participle: string): ApiError {
   return new ApiError('conflict', { description: `Delivery ${_id} cannot be ${participle}: ${why}` });
 }
 
+function missing(id: string): never {
+  throw new ApiError('not_found', { description: `No delivery ${id}` });
+}
+
 export type DeliveryActions = ReturnType<typeof createDeliveryActions>;
 
 /** Actions of operators on deliveries. All methods throw ApiError. */
 export function createDeliveryActions(settings: Settings) {
-  const { events, history, dispatch, dueJobs, findKey, clock, idKey, most } = settings;
+  const { events, history, dispatch, dueJobs, findKey, clock, idKey } = settings;
   const now = () => new Date(clock.now());
 
-  async function existing(id: string): Promise<Delivery> {
-    const delivery = await history.find(id);
-    if (!delivery) throw new ApiError('not_found', { description: `No delivery ${id}` });
-    return delivery;
-  }
-
-  /** For each event, the newest delivery that the filter finds, unless the event was delivered or is being sent. */
-  async function wantedAmong(found: readonly Delivery[], filter: ResendFilter): Promise<Delivery[]> {
-    const [since, until] = [Date.parse(filter.since), Date.parse(filter.until ?? '')];
-    const newest = new Map<string, string>();
-    const settled = new Set<string>();
-    for (const one of await history.ofEvents(found.map(({ eventId }) => eventId))) {
-      const at = one.createdAt.getTime();
-      const matches = one.status === filter.status && at >= since && !(at >= until);
-      if (matches) newest.set(one.eventId, one._id);
-      if (one.status !== 'failed' && one.status !== 'skipped') settled.add(one.eventId);
-    }
-    const isOpen = (eventId: string) => filter.status === 'delivered' || !settled.has(eventId);
-    return found.filter(({ _id, eventId }) => newest.get(eventId) === _id && isOpen(eventId));
-  }
-
-  /** As many as are sent at a time; `after` is the last of them where there are more. */
-  async function select({ after, ...filter }: ResendFilter): Promise<Selection> {
-    const chosen: Delivery[] = [];
-    let last = after === undefined ? undefined : await existing(after);
-    for (;;) {
-      const page = { limit: most, ...(last ? { after: last } : {}) };
-      const found = await history.list(queryOf(filter), page);
-      chosen.push(...(await wantedAmong(found, filter)));
-      if (chosen.length > most)
-        return { chosen: chosen.slice(0, most), after: chosen[most - 1]?._id ?? null };
-      last = found.at(-1);
-      if (found.length < most) return { chosen, after: null };
-    }
-  }
+  const existing = async (id: string): Promise<Delivery> => (await history.find(id)) ?? missing(id);
 
   async function again(originals: readonly Delivery[], operatorId: string): Promise<Delivery[]> {
     const at = now();
     const counts = new Map<string, number>();
     const made: Delivery[] = [];
+    const kept = await events.findAll(originals.map(({ eventId }) => eventId));
     for (const original of originals) {
-      const event = await events.find(original.eventId);
+      const event = kept.get(original.eventId);
       if (!event) throw new ApiError('conflict', { description: `Event ${original.eventId} has expired` });
       const before = counts.get(original.keyId) ?? 0;
       counts.set(original.keyId, before + 1);
@@ -138,14 +101,11 @@ export function createDeliveryActions(settings: Settings) {
   return {
     existing,
 
-    /** New attempts of the same events, except of those that are under way. */
-    async resend({ deliveryIds, filter, dryRun }: ResendDeliveries, operatorId: string) {
-      const named = async () => ({
-        chosen: await Promise.all((deliveryIds ?? []).map(existing)),
-        after: null,
-      });
-      const { chosen, after } = await (filter ? select(filter) : named());
-      return { dryRun, deliveries: dryRun ? chosen : await again(chosen, operatorId), after };
+    /** New attempts of the same events. */
+    async resend({ deliveryIds, dryRun }: ResendDeliveries, operatorId: string) {
+      const found = await history.findAll(deliveryIds);
+      const chosen = found.map((delivery, at) => delivery ?? missing(deliveryIds[at] ?? ''));
+      return { dryRun, deliveries: dryRun ? chosen : await again(chosen, operatorId) };
     },
 
     async cancel(id: string): Promise<Delivery> {

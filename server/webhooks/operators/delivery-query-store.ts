@@ -5,7 +5,7 @@ import { countThrough, divideFilter } from '../../platform/database/look-through
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
 import type { Delivery, Lane } from '../delivery/delivery.ts';
-import { newer, older } from '../delivery/event-store.ts';
+import { newer, older, type Page } from '../delivery/event-store.ts';
 
 const collection = 'deliveries';
 
@@ -81,6 +81,56 @@ export function createDeliveryQueryStore(db: Db) {
 
     count: (filter: Filter<Delivery>): Promise<Total> =>
       countThrough(deliveries, divideFilter(filter, indexed, 'createdAt')),
+
+    /** Oldest first; `after` is the last delivery of the page before. */
+    page(filter: Filter<Delivery>, { limit, after }: Page): Promise<Delivery[]> {
+      return deliveries
+        .find({ $and: [filter, after ? newer(after) : {}] })
+        .sort({ createdAt: 1, _id: 1 })
+        .limit(limit)
+        .toArray();
+    },
+
+    /** In the order of `ids`; undefined where there is none. */
+    async findAll(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
+      const found = await deliveries.find({ _id: { $in: [...ids] } }).toArray();
+      const byId = new Map(found.map((delivery) => [delivery._id, delivery]));
+      return ids.map((id) => byId.get(id));
+    },
+
+    /** How many deliveries of the lane of retries are due for a key and not sent, up to `most`. */
+    countOverdue: (keyId: string, now: Date, most: number): Promise<number> =>
+      deliveries.countDocuments(
+        { status: 'pending', keyId, lane: 'retry', nextAttemptAt: { $lte: now } },
+        { limit: most },
+      ),
+
+    /** Ends those of these deliveries that wait. @returns how many */
+    async cancelAll(ids: readonly string[], at: Date): Promise<number> {
+      const { modifiedCount } = await deliveries.updateMany(
+        { _id: { $in: [...ids] }, status: 'pending' },
+        {
+          $set: { status: 'skipped', skipped: { reason: 'cancelled', at }, endedAt: at },
+          $unset: { nextAttemptAt: '' },
+        },
+      );
+      return modifiedCount;
+    },
+
+    /** Makes those that wait, and are kept until then, due at another time. @returns how many */
+    async moveAll(dues: readonly { _id: string; at: Date }[]): Promise<number> {
+      if (dues.length === 0) return 0;
+      const { matchedCount } = await deliveries.bulkWrite(
+        dues.map(({ _id, at }) => ({
+          updateOne: {
+            filter: { _id, status: 'pending' as const, purgeAt: { $gt: at } },
+            update: moved({ at, trigger: 'reschedule' }),
+          },
+        })),
+        { ordered: false },
+      );
+      return matchedCount;
+    },
 
     /** Deliveries of a key since a time, oldest first; `after` is the last delivery of the previous page. */
     since(keyId: string, since: Date, page: { limit: number; after?: Delivery }): Promise<Delivery[]> {

@@ -1,0 +1,20 @@
+import { Args } from '@oclif/core';
+import { bulkFields } from '../../bulk.ts';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class BulkCancel extends CarefulCommand<typeof BulkCancel> {
+  static override summary = 'Cancel a bulk job: it does nothing more.';
+  static override description = 'What it has done stays. The same command again goes on with the rest.';
+  static override examples = ['<%= config.bin %> bulk cancel blk_…'];
+  static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const { id, action, done, total, keys } = await api.bulk.show.query({ bulkId: this.args.job });
+    const consequence = `The bulk job ${id} (${action}) ends after ${done} of ${total}.`;
+    const live = keys.some(({ mode }) => mode === 'live');
+    return this.confirmed({ id, consequence, live }, async () =>
+      this.one(await api.bulk.cancel.mutate({ bulkId: id }), bulkFields),
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { bulkFields, follow } from '../../bulk.ts';
+import { createProgress } from '../../output/progress.ts';
+
+export default class BulkShow extends AdminCommand<typeof BulkShow> {
+  static override summary = 'Show a bulk job, and how far it is with each API key.';
+  static override examples = [
+    '<%= config.bin %> bulk show blk_…',
+    '<%= config.bin %> bulk show blk_… --follow',
+  ];
+  static override args = { job: Args.string({ description: 'id of the bulk job', required: true }) };
+  static override flags = {
+    follow: Flags.boolean({ description: 'wait for its end; Ctrl-C ends the waiting, and not the job' }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const found = await api.bulk.show.query({ bulkId: this.args.job });
+    const job = this.flags.follow ? await follow(api, found, createProgress(process.stderr)) : found;
+    this.one(job, bulkFields);
+    this.many(
+      job.keys,
+      ['keyId', 'partnerId', 'mode', 'total', 'done', 'leftOut', 'finished', 'waits'],
+      ['partnerId'],
+    );
+    return job;
+  }
+}

@@ -1,0 +1,29 @@
+import { Args, Flags } from '@oclif/core';
+import { BulkCommand, bulkFlags, filterOf } from '../../bulk.ts';
+import { given } from '../../flags.ts';
+import { eventFilters } from '../../flags-events.ts';
+
+const { event, since, until } = eventFilters;
+
+export default class WebhooksReplay extends BulkCommand<typeof WebhooksReplay> {
+  static override summary = 'Send all events of an API key in a time span again, also those that arrived.';
+  static override description =
+    'For a receiver that has lost what it got. A job of the server sends them, oldest first, with the same event_id. What is on its way is left out. A second replay of the same time is refused without --again.';
+  static override examples = [
+    '<%= config.bin %> webhooks replay key_… --since 2026-07-01T08:00 --until 2026-07-01T12:00 --rate 20/s',
+  ];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override flags = {
+    event,
+    since: { ...since, required: true as const },
+    until,
+    ...bulkFlags,
+    again: Flags.boolean({ description: 'also where a replay of this time was made before' }),
+  };
+
+  async run() {
+    const { again, rate } = this.flags;
+    const filter = filterOf({ ...this.flags, key: this.args.key });
+    return this.startBulk({ action: 'replay', filter, again, ...given({ rate }) }, 'always');
+  }
+}

@@ -1,0 +1,47 @@
+import type { BulkView } from '../../contracts/admin/bulk.ts';
+
+export interface Progress {
+  show(job: BulkView): void;
+  /** Leaves the last state as a line of its own. */
+  end(job: BulkView): void;
+}
+
+const clearLine = '\r\u001b[K';
+const barWidth = 30;
+/** Milliseconds between two lines where the stream is no terminal. */
+const lineEveryMs = 10_000;
+
+/** `[#####-----] 250 of 500, 3 left out, about 25 s left`. */
+export function describeProgress(job: BulkView, now: number): string {
+  const { done, leftOut, total, expectedEndAt, keys } = job;
+  const share = total > 0 ? Math.min(1, done / total) : 1;
+  const filled = Math.round(share * barWidth);
+  const bar = `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
+  const without = leftOut > 0 ? `, ${leftOut} left out` : '';
+  const waiting = keys.filter(({ waits }) => waits !== null);
+  const seconds = expectedEndAt ? Math.max(0, Math.ceil((Date.parse(expectedEndAt) - now) / 1000)) : 0;
+  const left = job.status === 'running' ? `, about ${seconds} s left` : `, ${job.status}`;
+  const held = waiting.length > 0 ? `, waits for the endpoint of ${waiting[0]?.keyId ?? ''}` : '';
+  return `${bar} ${done} of ${job.exact ? '' : 'at most '}${total}${without}${held || left}`;
+}
+
+/** A bar on a terminal; elsewhere a line every ten seconds. */
+export function createProgress(
+  stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
+  now: () => number = Date.now,
+): Progress {
+  const isBar = stream.isTTY === true && process.env['TERM'] !== 'dumb';
+  let lastLineAt = Number.NEGATIVE_INFINITY;
+  return {
+    show(job) {
+      if (isBar) stream.write(`${clearLine}${describeProgress(job, now())}`);
+      else if (job.status === 'running' && now() - lastLineAt >= lineEveryMs) {
+        lastLineAt = now();
+        stream.write(`${describeProgress(job, now())}\n`);
+      }
+    },
+    end(job) {
+      stream.write(`${isBar ? clearLine : ''}${describeProgress(job, now())}\n`);
+    },
+  };
+}

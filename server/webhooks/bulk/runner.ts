@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/telemetry/logging.ts';
+import type { Part } from './bulk-job.ts';
+import type { BulkStore, Step } from './bulk-store.ts';
+
+interface Settings {
+  store: Pick<BulkStore, 'lease' | 'nextDue' | 'save'>;
+  step: (step: Step) => Promise<Part>;
+  clock: Pick<Clock, 'now'>;
+  logger: Pick<Logger, 'warn'>;
+}
+
+/** Milliseconds after which another process takes a step over: longer than its few commands can take. */
+export const stepLeaseMs = 20_000;
+const longestSleepMs = 1_000;
+const afterFaultMs = 1_000;
+
+/** Takes the steps of bulk jobs one after another: one process has one command of theirs under way. */
+export function createBulkRunner({ store, step, clock, logger }: Settings) {
+  const ended = new AbortController();
+  const { signal } = ended;
+  let working: Promise<void> | undefined;
+  let isWanted = false;
+
+  const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
+
+  /** @returns false where no job runs */
+  async function takeStep(): Promise<boolean> {
+    const now = clock.now();
+    const token = randomBytes(16).toString('base64url');
+    const taken = await store.lease(token, new Date(now), new Date(now + stepLeaseMs));
+    if (taken) {
+      await store.save(taken, await step(taken), new Date(clock.now()));
+      return true;
+    }
+    const next = await store.nextDue();
+    if (!next) return false;
+    await pause(Math.min(longestSleepMs, Math.max(10, next.getTime() - clock.now())));
+    return true;
+  }
+
+  async function work(): Promise<void> {
+    while (isWanted && !signal.aborted) {
+      isWanted = false;
+      for (let goesOn = true; goesOn && !signal.aborted; ) {
+        try {
+          goesOn = await takeStep();
+        } catch (error) {
+          logger.warn({ err: error }, 'a step of a bulk job failed and is taken again');
+          await pause(afterFaultMs);
+        }
+      }
+    }
+    working = undefined;
+  }
+
+  return {
+    /** Jobs may be due: works until none runs any more. */
+    wake(): void {
+      isWanted = true;
+      working ??= work();
+    },
+    /** Takes no more steps, and resolves when the one under way is saved. */
+    async stop(): Promise<void> {
+      ended.abort();
+      await working;
+    },
+  };
+}

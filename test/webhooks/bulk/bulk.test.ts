@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import type { BulkView, StartBulk } from '../../../contracts/admin/bulk.ts';
+import { randomId } from '../../../server/platform/ids.ts';
+import { type BulkJob, nextPart } from '../../../server/webhooks/bulk/bulk-job.ts';
+import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
+import { createReceiver } from '../../harness/receiver.ts';
+import { adminOf, createSystem, draft, type System, until } from '../system.ts';
+
+const stored = (system: System) => system.db.collection<Delivery>('deliveries');
+const jobs = (system: System) => system.db.collection<BulkJob>('bulkJobs');
+const since = '2026-01-01T00:00:00Z';
+const past = (seconds: number) => new Date(Date.now() - seconds * 1000);
+
+/** Ended deliveries of a key, which nothing sends by itself. */
+async function failedDeliveries(system: System, keyId: string, count: number): Promise<void> {
+  const drafts = Array.from({ length: count }, (_, at) => draft(keyId, past(600 - at / 10)));
+  await system.publish(drafts);
+  const failed = { status: 'failed' as const, createdAt: past(500), endedAt: past(490) };
+  await stored(system).updateMany({ keyId }, { $set: failed, $unset: { nextAttemptAt: '', lease: '' } });
+}
+
+type Wanted = Partial<StartBulk> & Pick<StartBulk, 'action' | 'filter'>;
+const start = (system: System, wanted: Wanted) => adminOf(system).bulk.start({ rate: 100, ...wanted });
+
+async function finished(system: System, bulkId: string): Promise<BulkView> {
+  return until(async () => {
+    const job = await adminOf(system).bulk.show({ bulkId });
+    return job.status === 'done' && job;
+  });
+}
+
+/** Two processes on one database: `idle` never sends, `worker` does. */
+async function twoProcesses() {
+  const idle = await createSystem({ worker: false });
+  const receiver = await createReceiver();
+  const keyId = idle.key(receiver.url);
+  const worker = () =>
+    createSystem({ db: idle.db }).then((system) => {
+      const endpoint = idle.endpoints.get(keyId);
+      if (endpoint) system.endpoints.set(keyId, endpoint);
+      return system;
+    });
+  return { idle, receiver, keyId, worker };
+}
+
+describe('a bulk resend', () => {
+  it('counts before, sends each event once, and says how far it is', async () => {
+    const { idle, receiver, keyId, worker } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 60);
+    const dry = await start(idle, { action: 'resend', filter: { keyId, since }, dryRun: true });
+    expect(dry).toMatchObject({ dryRun: true, total: 60, exact: true, live: 0, keys: 1, job: null });
+    expect(await jobs(idle).countDocuments()).toBe(0);
+    const { job } = await start(idle, { action: 'resend', filter: { keyId, since } });
+    expect(job).toMatchObject({ status: 'running', total: 60, done: 0 });
+    await worker();
+    const done = await finished(idle, job?.id ?? '');
+    expect(done).toMatchObject({
+      done: 60,
+      leftOut: 0,
+      expectedEndAt: null,
+      keys: [{ keyId, finished: true }],
+    });
+    await until(() => receiver.received.length === 60);
+    const ids = receiver.received.map(({ headers }) => headers['x-svc-event-id']);
+    expect(new Set(ids).size).toBe(60);
+  });
+
+  it('leaves out what has arrived by another delivery, and counts an event once', async () => {
+    const { idle, receiver, keyId, worker } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 3);
+    const [one, two] = await stored(idle).find().sort({ _id: 1 }).toArray();
+    if (!one || !two) throw new Error('no deliveries');
+    const again = { ...one, _id: randomId('delivery'), createdAt: past(400) };
+    const arrived = { ...two, _id: randomId('delivery'), createdAt: past(400), status: 'delivered' as const };
+    await stored(idle).insertMany([again, arrived]);
+    const { job, total } = await start(idle, { action: 'resend', filter: { keyId, since } });
+    expect(total).toBe(2);
+    await worker();
+    expect(await finished(idle, job?.id ?? '')).toMatchObject({ done: 2, leftOut: 1 });
+    await until(() => receiver.received.length === 2);
+    expect(receiver.received.map(({ headers }) => headers['x-svc-event-id'])).not.toContain(two.eventId);
+  });
+
+  it('sends nothing twice where two jobs and two processes work on the same deliveries', async () => {
+    const { idle, receiver, keyId, worker } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 120);
+    const first = await start(idle, { action: 'resend', filter: { keyId, since } });
+    const other = await start(idle, { action: 'resend', filter: { keyId, since: '2026-01-02T00:00:00Z' } });
+    expect(other.job?.id).not.toBe(first.job?.id);
+    await Promise.all([worker(), worker()]);
+    await finished(idle, first.job?.id ?? '');
+    await finished(idle, other.job?.id ?? '');
+    await until(async () => (await stored(idle).countDocuments({ status: 'delivered' })) === 120);
+    expect(receiver.received).toHaveLength(120);
+    expect(await stored(idle).countDocuments()).toBe(240);
+  });
+
+  it('is the same job where the same command is given twice', async () => {
+    const { idle, keyId } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 2);
+    const wanted = { action: 'resend' as const, filter: { keyId, since } };
+    const [one, two] = await Promise.all([start(idle, wanted), start(idle, wanted)]);
+    expect(one.job?.id).toBe(two.job?.id);
+    expect([one.repeated, two.repeated].sort()).toEqual([false, true]);
+    expect(await jobs(idle).countDocuments()).toBe(1);
+  });
+
+  it('goes on, without a second delivery, after a process that died before it noted its step', async () => {
+    const { idle, receiver, keyId, worker } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 30);
+    const { job } = await start(idle, { action: 'resend', filter: { keyId, since }, rate: 10 });
+    const before = await jobs(idle).findOne({});
+    const first = await worker();
+    await until(async () => (await stored(idle).countDocuments({ bulkId: job?.id ?? '' })) > 0);
+    await first.stop();
+    // As if the process had been killed between its deliveries and the note of its progress.
+    await jobs(idle).updateOne(
+      {},
+      { $set: { parts: before?.parts ?? [], nextAt: past(1), lease: 'of the dead' } },
+    );
+    const second = await worker();
+    await second.sweep.sweep();
+    expect(await finished(idle, job?.id ?? '')).toMatchObject({ done: 30, leftOut: 0 });
+    await until(() => receiver.received.length === 30);
+    expect(await stored(idle).countDocuments({ bulkId: job?.id ?? '' })).toBe(30);
+  });
+
+  it('keeps the rate of a key, for two jobs together', async () => {
+    const { idle, keyId, worker } = await twoProcesses();
+    const other = idle.key('http://localhost:1/');
+    await failedDeliveries(idle, keyId, 60);
+    await failedDeliveries(idle, other, 1);
+    const half = past(595).toISOString();
+    await stored(idle).updateMany({ keyId }, [
+      { $set: { createdAt: { $cond: [{ $lt: ['$_id', 'dlv_V'] }, past(700), past(500)] } } },
+    ]);
+    const spans = [{ since, until: half }, { since: half }];
+    for (const span of spans) await start(idle, { action: 'resend', filter: { keyId, ...span }, rate: 20 });
+    await worker();
+    await until(async () => (await stored(idle).countDocuments({ trigger: 'resend' })) === 60);
+    const dues = (await stored(idle).find({ trigger: 'resend' }).toArray())
+      .map(({ attempts, nextAttemptAt }) => (nextAttemptAt ?? attempts[0]?.dueAt)?.getTime() ?? 0)
+      .sort((one, two) => one - two);
+    // 60 deliveries at 20 a second: the last is due at least 2.5 s after the first.
+    expect((dues.at(-1) ?? 0) - (dues[0] ?? 0)).toBeGreaterThanOrEqual(2_500);
+    for (let at = 20; at < dues.length; at += 1)
+      expect((dues[at] ?? 0) - (dues[at - 20] ?? 0)).toBeGreaterThanOrEqual(500);
+  });
+
+  it('waits where its endpoint is behind, and sends no more once it is cancelled', async () => {
+    const idle = await createSystem({ worker: false });
+    const keyId = idle.key('http://localhost:1/');
+    await failedDeliveries(idle, keyId, 90);
+    const { job } = await start(idle, { action: 'resend', filter: { keyId, since }, rate: 20 });
+    const bulkId = job?.id ?? '';
+    // Its deliveries stay due: every attempt hangs.
+    const hanging = await createReceiver(() => undefined);
+    const system = await createSystem({ db: idle.db, budget: 2_000, limits: { perEndpoint: 1, pool: 1 } });
+    system.key(hanging.url);
+    const endpoint = [...system.endpoints.values()][0];
+    if (endpoint) system.endpoints.set(keyId, endpoint);
+    const behind = () => adminOf(idle).bulk.show({ bulkId });
+    await until(async () => (await behind()).keys[0]?.waits === 'endpoint_behind');
+    const made = await stored(idle).countDocuments({ bulkId });
+    expect(made).toBeLessThan(90);
+    expect(await adminOf(idle, 'support').bulk.cancel({ bulkId })).toMatchObject({ status: 'cancelled' });
+    await new Promise((resume) => setTimeout(resume, 1_500));
+    expect(await stored(idle).countDocuments({ bulkId })).toBeLessThanOrEqual(made + 20);
+    expect((await behind()).status).toBe('cancelled');
+    await stored(idle).deleteMany({ status: { $in: ['pending', 'in_flight'] } });
+  });
+
+  it('refuses a filter without a beginning, and one that names too many keys', async () => {
+    const system = await createSystem({ worker: false });
+    await expect(start(system, { action: 'resend', filter: {} })).rejects.toThrow('needed to resend');
+    const template = { ...draft('key'), status: 'failed', createdAt: past(10), eventId: 'evt' };
+    await system.db.collection<{ _id: string }>('deliveries').insertMany(
+      Array.from({ length: 501 }, (_, at) => ({
+        ...template,
+        _id: `d${at}`,
+        keyId: `k${at}`,
+        eventId: `e${at}`,
+      })),
+    );
+    await expect(start(system, { action: 'resend', filter: { since } })).rejects.toMatchObject({
+      cause: { code: 'refused' },
+    });
+  });
+});
+
+describe('a replay', () => {
+  it('sends all events of a time span again, in their order, and no second time unless asked', async () => {
+    const { idle, receiver, keyId, worker } = await twoProcesses();
+    await failedDeliveries(idle, keyId, 10);
+    const early = await stored(idle).find().limit(4).toArray();
+    await stored(idle).updateMany(
+      { _id: { $in: early.map(({ _id }) => _id) } },
+      { $set: { status: 'delivered' } },
+    );
+    const filter = { keyId, since };
+    const { job, total } = await start(idle, { action: 'replay', filter });
+    expect(total).toBe(10);
+    await worker();
+    await finished(idle, job?.id ?? '');
+    await until(() => receiver.received.length === 10);
+    const events = await idle.db
+      .collection<{ _id: string }>('events')
+      .find()
+      .sort({ createdAt: 1 })
+      .toArray();
+    const order = await stored(idle)
+      .find({ bulkId: job?.id ?? '' })
+      .sort({ 'attempts.dueAt': 1 })
+      .toArray();
+    expect(new Set(order.map(({ eventId }) => eventId))).toEqual(new Set(events.map(({ _id }) => _id)));
+    await expect(start(idle, { action: 'replay', filter })).rejects.toMatchObject({
+      cause: { code: 'conflict' },
+    });
+    const again = await start(idle, { action: 'replay', filter, again: true });
+    await finished(idle, again.job?.id ?? '');
+    await until(() => receiver.received.length === 20);
+  });
+});
+
+describe('pending deliveries', () => {
+  /** So many deliveries of two keys that nothing sends. */
+  async function pending(count: number) {
+    const { idle, keyId, worker } = await twoProcesses();
+    const other = idle.key('http://localhost:1/');
+    await idle.publish(Array.from({ length: count }, () => draft(keyId)));
+    await idle.publish([draft(other)]);
+    const later = new Date(Date.now() + 3_600_000);
+    await stored(idle).updateMany({}, { $set: { nextAttemptAt: later } });
+    return { idle, keyId, other, worker };
+  }
+
+  it('are cancelled by filter, and those of other keys are not', async () => {
+    const { idle, keyId, other, worker } = await pending(250);
+    const { job, total } = await start(idle, { action: 'cancel', filter: { keyId } });
+    expect(total).toBe(250);
+    await worker();
+    expect(await finished(idle, job?.id ?? '')).toMatchObject({ done: 250, leftOut: 0 });
+    expect(
+      await stored(idle).countDocuments({ keyId, status: 'skipped', 'skipped.reason': 'cancelled' }),
+    ).toBe(250);
+    expect(await stored(idle).countDocuments({ keyId: other, status: 'pending' })).toBe(1);
+  });
+
+  it('are moved by filter, to follow each other at the rate', async () => {
+    const { idle, keyId, worker } = await pending(250);
+    const at = new Date(Math.ceil(Date.now() / 1000) * 1000 + 7_200_000);
+    const filter = { keyId };
+    const { job } = await start(idle, { action: 'reschedule', filter, at: at.toISOString(), rate: 50 });
+    await worker();
+    await finished(idle, job?.id ?? '');
+    const dues = (await stored(idle).find({ keyId }).sort({ nextAttemptAt: 1 }).toArray()).map(
+      ({ nextAttemptAt }) => ((nextAttemptAt?.getTime() ?? 0) - at.getTime()) / 1000,
+    );
+    expect(dues).toEqual(Array.from({ length: 250 }, (_, place) => Math.floor(place / 50)));
+  });
+
+  it('are moved to no time that is over', async () => {
+    const { idle, keyId } = await pending(1);
+    const over = start(idle, { action: 'reschedule', filter: { keyId }, at: past(10).toISOString() });
+    await expect(over).rejects.toMatchObject({ cause: { code: 'refused' } });
+  });
+});
+
+it('the part of a job whose turn it is has waited longest, and is not finished', () => {
+  const part = { keyId: 'key', partnerId: 'ptr', mode: 'test' as const, total: 1, done: 0, leftOut: 0 };
+  const parts = [
+    { ...part, nextAt: past(3), finished: true },
+    { ...part, nextAt: past(1), finished: false },
+    { ...part, nextAt: past(2), finished: false },
+  ];
+  expect(nextPart(parts)).toBe(2);
+  expect(nextPart(parts.map((one) => ({ ...one, finished: true })))).toBe(-1);
+});
