@@ -1,5 +1,6 @@
 /** Why an attempt that is due has not been sent yet, in words that follow "it waits:". */
 export const waitReasons = {
+  paused: 'the webhooks of its key are paused',
   endpoint_busy: 'as many attempts to its URL are under way as one process makes at a time',
   server_busy: 'as many attempts are under way as one process makes at a time',
   not_taken_up: 'no process with the worker role has taken it up',

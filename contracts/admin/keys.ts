@@ -44,6 +44,8 @@ export const EndpointView = z.strictObject({
   last4: z.string().nullable(),
   rotatedAt: DateTime.nullable(),
   setAt: DateTime.nullable(),
+  /** Events wait until then; null where they do not. */
+  pausedUntil: DateTime.nullable(),
 });
 export type EndpointView = z.infer<typeof EndpointView>;
 
@@ -52,3 +54,6 @@ export const EndpointWithSecret = z.strictObject({ ...EndpointView.shape, signin
 export type EndpointWithSecret = z.infer<typeof EndpointWithSecret>;
 
 export const SetEndpoint = z.strictObject({ keyId: reference('apiKey'), url: z.string().min(1).max(2048) });
+
+/** Events of the key wait until this time, at most 7 days. */
+export const PauseEndpoint = z.strictObject({ keyId: reference('apiKey'), until: DateTime });

@@ -15,6 +15,9 @@ export const lateAfterMs = 5_000;
 /** An index of 100,000 entries is counted in some 20 ms. */
 const mostCounted = 100_000;
 
+/** Due deliveries that the search for one that is not paused looks through. */
+const mostLookedThrough = 10_000;
+
 /** All jobs, by the index that begins with their name. */
 const anyJob = { name: { $gt: '' } };
 
@@ -22,6 +25,7 @@ export type BacklogStore = ReturnType<typeof createBacklogStore>;
 
 export function createBacklogStore(db: Db) {
   const deliveries = db.collection<{ nextAttemptAt?: Date }>('deliveries');
+  const keys = db.collection<{ _id: string }>('apiKeys');
   const jobs = db.collection<{ nextRunAt: Date | null }>('jobs');
   const ledger = db.collection<{ at: Date }>('ledger');
 
@@ -31,8 +35,44 @@ export function createBacklogStore(db: Db) {
     return Number(n);
   }
 
+  /** Keys whose webhooks are paused: what waits for them is not late. */
+  async function pausedKeys(at: Date): Promise<string[]> {
+    const found = await keys.find({ 'pause.until': { $gt: at } }, { projection: { _id: 1 } }).toArray();
+    return found.map(({ _id }) => _id);
+  }
+
+  async function countLate(before: Date, paused: readonly string[]): Promise<number> {
+    const late = { status: 'pending', nextAttemptAt: { $lt: before } };
+    const [all, waiting] = await Promise.all([
+      count('deliveries', late),
+      paused.length > 0
+        ? count('deliveries', { ...late, keyId: { $in: paused }, lane: { $in: ['first', 'retry'] } })
+        : 0,
+    ]);
+    return Math.max(0, all - waiting);
+  }
+
+  /** Looks through the deliveries that have been due longest, up to a bound: those of paused keys may be many. */
+  async function longestDue(
+    at: Date,
+    paused: readonly string[],
+  ): Promise<{ nextAttemptAt?: Date } | undefined> {
+    const [found] = await deliveries
+      .aggregate<{ nextAttemptAt?: Date }>([
+        { $match: { status: 'pending', nextAttemptAt: { $lte: at } } },
+        { $sort: { nextAttemptAt: 1 } },
+        { $limit: paused.length > 0 ? mostLookedThrough : 1 },
+        { $match: { keyId: { $nin: paused } } },
+        { $limit: 1 },
+        { $project: { nextAttemptAt: 1 } },
+      ])
+      .toArray();
+    return found;
+  }
+
   async function readDeliveries(at: Date): Promise<Backlog['deliveries']> {
     const lateSince = new Date(at.getTime() - lateAfterMs);
+    const paused = await pausedKeys(at);
     const inStatus = (status: string) => count('deliveries', { status });
     const [all, pending, inFlight, failed, skipped, late, oldest] = await Promise.all([
       deliveries.estimatedDocumentCount(),
@@ -40,11 +80,8 @@ export function createBacklogStore(db: Db) {
       inStatus('in_flight'),
       inStatus('failed'),
       inStatus('skipped'),
-      count('deliveries', { status: 'pending', nextAttemptAt: { $lt: lateSince } }),
-      deliveries.findOne(
-        { status: 'pending', nextAttemptAt: { $lte: at } },
-        { sort: { nextAttemptAt: 1 }, projection: { nextAttemptAt: 1 } },
-      ),
+      countLate(lateSince, paused),
+      longestDue(at, paused),
     ]);
     const delivered = Math.max(0, all - pending - inFlight - failed - skipped);
     const byStatus = { pending, in_flight: inFlight, delivered, failed, skipped };

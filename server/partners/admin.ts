@@ -16,6 +16,7 @@ import {
   KeyView,
   KeyWithSecret,
   ListKeys,
+  PauseEndpoint,
   SetEndpoint,
 } from '../../contracts/admin/keys.ts';
 import {
@@ -33,6 +34,7 @@ import { mergeRouters, procedure, router } from '../platform/admin-api/procedure
 import type { Clock } from '../platform/clock.ts';
 import { assertRedirectUris, type Clients } from './clients.ts';
 import type { Endpoints } from './endpoints.ts';
+import type { ApiKey } from './key-store.ts';
 import type { Keys } from './keys.ts';
 import type { Logos } from './logos.ts';
 import type { Partners } from './partners.ts';
@@ -47,6 +49,8 @@ interface Dependencies {
   clients: Clients;
   endpoints: Endpoints;
   clock: Pick<Clock, 'now'>;
+  /** The pause of a key's webhooks has ended. */
+  resumed: (keyId: string) => Promise<void>;
 }
 
 /** The admin API of this feature: what `svcadmin partners|keys|clients|webhooks` calls. */
@@ -56,7 +60,7 @@ export function createPartnersProcedures(dependencies: Dependencies) {
     partners: mergeRouters(partnerProcedures(partners, endpoints, logos), searchProcedures(search)),
     keys: keyProcedures(keys),
     clients: clientProcedures(clients, clock),
-    webhooks: endpointProcedures(keys, endpoints),
+    webhooks: endpointProcedures(dependencies),
   };
 }
 
@@ -196,33 +200,48 @@ function clientProcedures(clients: Clients, clock: Pick<Clock, 'now'>) {
 }
 
 /** Where a key's events go; sending and inspecting them is another feature's. */
-function endpointProcedures(keys: Keys, endpoints: Endpoints) {
+function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
+  const view = (key: ApiKey) => viewEndpoint(key, clock.now());
   return router({
     show: procedure
       .input(KeyReference)
       .output(EndpointView)
-      .query(async ({ input }) => viewEndpoint(await keys.show(input.keyId))),
+      .query(async ({ input }) => view(await keys.show(input.keyId))),
     set: procedure
       .input(SetEndpoint)
       .output(EndpointWithSecret)
       .mutation(async ({ input, ctx }) => {
         const { key, signingSecret } = await endpoints.set(input, ctx.actor);
-        return { ...viewEndpoint(key), signingSecret };
+        return { ...view(key), signingSecret };
       }),
     changeUrl: procedure
       .input(SetEndpoint)
       .output(EndpointView)
-      .mutation(async ({ input, ctx }) => viewEndpoint(await endpoints.changeUrl(input, ctx.actor))),
+      .mutation(async ({ input, ctx }) => view(await endpoints.changeUrl(input, ctx.actor))),
     unset: procedure
       .input(KeyReference)
       .output(EndpointView)
-      .mutation(async ({ input, ctx }) => viewEndpoint(await endpoints.unset(input.keyId, ctx.actor))),
+      .mutation(async ({ input, ctx }) => view(await endpoints.unset(input.keyId, ctx.actor))),
+    pause: procedure
+      .input(PauseEndpoint)
+      .output(EndpointView)
+      .mutation(async ({ input: { keyId, until }, ctx }) =>
+        view(await endpoints.pause({ keyId, until: new Date(until) }, ctx.actor)),
+      ),
+    resume: procedure
+      .input(KeyReference)
+      .output(EndpointView)
+      .mutation(async ({ input, ctx }) => {
+        const key = await endpoints.resume(input.keyId, ctx.actor);
+        await resumed(input.keyId);
+        return view(key);
+      }),
     rotateSecret: procedure
       .input(KeyReference)
       .output(EndpointWithSecret)
       .mutation(async ({ input, ctx }) => {
         const { key, signingSecret } = await endpoints.rotateSecret(input.keyId, ctx.actor);
-        return { ...viewEndpoint(key), signingSecret };
+        return { ...view(key), signingSecret };
       }),
   });
 }

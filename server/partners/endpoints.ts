@@ -15,6 +15,9 @@ interface Dependencies {
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
 }
 
+/** Deliveries are kept for 30 days: what waits must not expire. Milliseconds. */
+const longestPauseMs = 7 * 24 * 3_600_000;
+
 /** A key whose endpoint has a new signing secret: shown once, here. */
 export interface FreshEndpoint {
   key: ApiKey;
@@ -95,6 +98,39 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
           set: { webhook: { ...webhook, url, setAt: new Date(at) } },
           entry: auditEntry(actor, { id: keyId, at }, difference),
         };
+      });
+    },
+
+    /**
+     * Has the events of a key wait; another time replaces the one before.
+     * @throws ApiError refused for a time that is over, or over 7 days ahead
+     */
+    pause({ keyId, until }: { keyId: string; until: Date }, actor: Actor): Promise<ApiKey> {
+      const at = clock.now();
+      const ahead = until.getTime() - at;
+      if (ahead <= 0 || ahead > longestPauseMs)
+        throw new ApiError('refused', {
+          description: `${until.toISOString()} is not within the next 7 days; deliveries are kept for 30 days`,
+        });
+      return store.change(keyId, (current) => {
+        assertActive(current);
+        const before = current.pause && current.pause.until.getTime() > at ? current.pause : undefined;
+        if (before?.until.getTime() === until.getTime()) return undefined;
+        const difference = { before: { pausedUntil: before?.until ?? null }, after: { pausedUntil: until } };
+        return {
+          set: { pause: { since: before?.since ?? new Date(at), until } },
+          entry: auditEntry(actor, { id: keyId, at }, difference),
+        };
+      });
+    },
+
+    /** Ends a pause: what has waited is sent. */
+    resume(keyId: string, actor: Actor): Promise<ApiKey> {
+      return store.change(keyId, ({ pause }) => {
+        const at = clock.now();
+        if (!pause) return undefined;
+        const difference = { before: { pausedUntil: pause.until }, after: { pausedUntil: null } };
+        return { set: { pause: undefined }, entry: auditEntry(actor, { id: keyId, at }, difference) };
       });
     },
 

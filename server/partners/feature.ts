@@ -20,6 +20,8 @@ interface Dependencies {
   openWallets: (partnerId: string) => Promise<void>;
   /** Why events may not be sent to `url` for a key of this mode, or undefined. */
   checkWebhookUrl: (url: string, mode: Mode) => string | undefined;
+  /** The pause of a key's webhooks has ended: what has waited can be sent. */
+  resumed: (keyId: string) => Promise<void>;
   /** Verification sources of this installation; without the list, any name passes. */
   sources?: readonly Source[];
 }
@@ -31,6 +33,7 @@ export function createPartnersFeature({
   sealing,
   openWallets,
   checkWebhookUrl,
+  resumed,
   sources,
 }: Dependencies) {
   const directory = createDirectory(stores);
@@ -52,7 +55,16 @@ export function createPartnersFeature({
     directory,
     partners,
     clientSecrets: createClientSecrets({ clock }),
-    procedures: createPartnersProcedures({ partners, search, logos, keys, clients, endpoints, clock }),
+    procedures: createPartnersProcedures({
+      partners,
+      search,
+      logos,
+      keys,
+      clients,
+      endpoints,
+      clock,
+      resumed,
+    }),
   };
 }
 export type PartnersFeature = ReturnType<typeof createPartnersFeature>;

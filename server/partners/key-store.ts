@@ -27,6 +27,8 @@ export interface ApiKey extends AuditedRecord {
     secretAt?: Date;
     setAt: Date;
   };
+  /** Its events wait until then, and are sent after. */
+  pause?: { since: Date; until: Date };
   /** Signing secrets ever made for this key: versions go on where the URL was removed in between. */
   webhookSecrets: number;
   rotatedAt?: Date;
@@ -40,6 +42,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { last4: 1 } },
   { collection, key: { 'webhook.last4': 1 }, sparse: true },
+  { collection, key: { 'pause.until': 1 }, sparse: true },
 ];
 
 export const sealedFields: SealedField[] = [{ collection, field: 'webhook.sealedSecret', counted: true }];
@@ -47,6 +50,8 @@ export const sealedFields: SealedField[] = [{ collection, field: 'webhook.sealed
 export interface KeyStore extends RecordStore<ApiKey> {
   /** In the order of `hashes`; undefined where no key has that hash. One round trip. */
   findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
+  /** Which of these keys are paused, and until when. @param now milliseconds since the epoch */
+  pauses(ids: readonly string[], now: number): Promise<Map<string, Date>>;
   /** In the order of `ids`, and nothing else of the keys; undefined where there is none. One round trip. */
   statuses(ids: readonly string[]): Promise<(KeyStatus | undefined)[]>;
 }
@@ -61,6 +66,12 @@ export function createKeyStore(db: Db): KeyStore {
       const found = await keys.find({ hash: { $in: [...hashes] } }).toArray();
       const byHash = new Map(found.map((key) => [key.hash, key]));
       return hashes.map((hash) => byHash.get(hash));
+    },
+
+    async pauses(ids, now) {
+      const paused = { _id: { $in: [...ids] }, 'pause.until': { $gt: new Date(now) } };
+      const found = await keys.find(paused, { projection: { pause: 1 } }).toArray();
+      return new Map(found.flatMap(({ _id, pause }) => (pause ? [[_id, pause.until] as const] : [])));
     },
 
     async statuses(ids) {

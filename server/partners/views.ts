@@ -28,7 +28,11 @@ export function viewKey(key: ApiKey): KeyView {
   };
 }
 
-export function viewEndpoint({ _id, mode, webhook, webhookSecrets }: ApiKey): EndpointView {
+/** @param now milliseconds since the epoch */
+export function viewEndpoint(
+  { _id, mode, webhook, webhookSecrets, pause }: ApiKey,
+  now: number,
+): EndpointView {
   return {
     keyId: _id,
     mode,
@@ -37,6 +41,7 @@ export function viewEndpoint({ _id, mode, webhook, webhookSecrets }: ApiKey): En
     last4: webhook?.last4 ?? null,
     rotatedAt: time(webhook?.secretAt),
     setAt: time(webhook?.setAt),
+    pausedUntil: pause && pause.until.getTime() > now ? pause.until.toISOString() : null,
   };
 }
 

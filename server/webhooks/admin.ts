@@ -51,6 +51,8 @@ interface Dependencies {
   webhooks: Webhooks;
   /** The API key with this id, revoked or not. */
   findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  /** Which of these keys are paused, and until when. */
+  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
   /** The subject of an enrollment. */
   subjectOf: (enrollmentId: string) => Promise<string | undefined>;
   /** What partners are called, by their ids. */
@@ -59,10 +61,10 @@ interface Dependencies {
 
 /** Procedures of `svcadmin events`, `deliveries`, `bulk`, `jobs`, and of most commands of `svcadmin webhooks`. */
 export function createWebhookProcedures(dependencies: Dependencies) {
-  const { webhooks, findKey, subjectOf, partnerNames } = dependencies;
+  const { webhooks, findKey, pauses, subjectOf, partnerNames } = dependencies;
   const { context } = webhooks;
   const actions = createDeliveryActions({ ...context, findKey });
-  const queries = createWebhookQueries({ ...context, existing: actions.existing, subjectOf });
+  const queries = createWebhookQueries({ ...context, existing: actions.existing, pauses, subjectOf });
   return {
     events: eventProcedures(queries),
     deliveries: deliveryProcedures(queries, actions, partnerNames),

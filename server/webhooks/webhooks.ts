@@ -71,6 +71,8 @@ export interface WebhookSettings extends UrlRules {
 
 /** Longer than an attempt can take, so that a lease ends only with its process. */
 const defaultLeaseMs = 20_000;
+/** Longer than another process leaves a paused endpoint alone, in milliseconds. */
+const resumedElsewhereMs = 3_000;
 /** The job of the scheduler that has a worker look for steps of bulk jobs. */
 const bulkJob = 'webhook.bulk';
 /** A sweep creates jobs this far ahead: twice the time between sweeps. Milliseconds. */
@@ -106,6 +108,10 @@ export function createWebhooks(settings: WebhookSettings) {
       deliveries,
       record: leasing.record,
       schedule: scheduled,
+      hold(keyId, until) {
+        dispatcher.hold(keyId, until.getTime() - clock.now());
+        leasing.reorder(keyId);
+      },
     }),
     logger,
     ...(settings.limits ? { limits: settings.limits } : {}),
@@ -155,6 +161,16 @@ export function createWebhooks(settings: WebhookSettings) {
     else await scheduler.at(bulkJob, new Date(), bulkId);
   }
 
+  /** Sends what has waited for a key, whose pause was ended. Other processes notice a moment later. */
+  async function resume(keyId: string): Promise<void> {
+    if (worker) {
+      dispatcher.release(keyId);
+      leasing.reorder(keyId);
+      dispatcher.notify([keyId]);
+    }
+    await scheduled(new Date(clock.now() + resumedElsewhereMs));
+  }
+
   const publish: Publish = async (drafts: readonly EventDraft[]) => {
     if (drafts.length === 0) return;
     settings.published?.(drafts.length);
@@ -202,6 +218,7 @@ export function createWebhooks(settings: WebhookSettings) {
 
   return {
     publish,
+    resume,
     sweep,
     deliveries,
     /** What the admin procedures of this feature need. */

@@ -148,6 +148,7 @@ export function createServices(foundation: Foundation) {
     sealing,
     openWallets: billing.openWallets,
     checkWebhookUrl: (url, mode) => checkWebhookUrl(url, mode, urlRules),
+    resumed: webhooks.resume,
     sources: [
       sandboxSource,
       ...testIdentityWalletSettings,
@@ -249,6 +250,7 @@ export function createServices(foundation: Foundation) {
         webhooks,
         findKey: directory.apiKey,
         partnerNames,
+        pauses: (keyIds) => stores.partners.keys.pauses(keyIds, clock.now()),
         subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
       }),
     },

@@ -43,5 +43,7 @@ export async function webhookEndpoint(
   }
   if (!key.webhook) return { state: 'off', reason: 'no_url' };
   const { url, sealedSecret, secretVersion } = key.webhook;
-  return { state: 'on', url, secret: await sealing.open(sealedSecret), secretVersion, mode: key.mode };
+  const secret = await sealing.open(sealedSecret);
+  const paused = key.pause ? { pausedUntil: key.pause.until } : {};
+  return { state: 'on', url, secret, secretVersion, mode: key.mode, ...paused };
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeProgress } from '../../cli/output/progress.ts';
 import { BulkView, type StartedBulk } from '../../contracts/admin/bulk.ts';
+import type { EndpointView } from '../../contracts/admin/keys.ts';
+import { createBacklogStore } from '../../server/admin/backlog-store.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -77,6 +79,42 @@ describe('bulk work', () => {
     expect((await svcadmin.run(replay)).code).toBe(2);
     expect(await svcadmin.json<BulkView>(...replay, '--yes')).toMatchObject({ status: 'done', done: 1 });
     expect((await svcadmin.run([...replay, '--yes'])).code).toBe(5);
+  });
+});
+
+describe('a pause', () => {
+  it('is asked for, shown, ended by hand, and not late', async () => {
+    const key = await keyWithSkipped(1);
+    const paused = ['webhooks', 'pause', key, '--until', '2h'];
+    expect((await svcadmin.run(paused)).code).toBe(2);
+    expect((await svcadmin.run([...paused, '--dry-run'])).stdout).toContain('wait, and are sent after');
+    const { pausedUntil } = await svcadmin.json<EndpointView>(...paused, '--yes');
+    expect(Date.parse(pausedUntil ?? '') - Date.now()).toBeGreaterThan(7_000_000);
+    const before = receiver.received.length;
+    const { id } = await server.admin.webhooks.trigger.mutate({ keyId: key, event: 'vae.resolved' });
+    const waits = async () => (await server.admin.deliveries.show.query({ deliveryId: id })).waiting;
+    await expect.poll(waits, { timeout: within(20_000) }).toBe('paused');
+    await server.db
+      .collection<{ _id: string }>('deliveries')
+      .updateOne({ _id: id }, { $set: { nextAttemptAt: new Date(Date.now() - 60_000) } });
+    const { deliveries } = await createBacklogStore(server.db).read(Date.now());
+    expect(deliveries).toMatchObject({ late: 0 });
+    expect(deliveries.oldestDueAt).toBeUndefined();
+    expect(await svcadmin.json('webhooks', 'resume', key)).toMatchObject({ pausedUntil: null });
+    await expect.poll(() => receiver.received.length, { timeout: within(20_000) }).toBe(before + 1);
+    const entries = await server.admin.auditLog.list.query({ target: key });
+    const pauses = entries.filter(({ action }) => action !== 'webhooks.trigger');
+    expect(pauses.slice(0, 2)).toMatchObject([
+      { action: 'webhooks.resume', after: { pausedUntil: null } },
+      { action: 'webhooks.pause', after: { pausedUntil: expect.anything() } },
+    ]);
+  });
+
+  it('is refused for a time that is over, or further ahead than deliveries are sure to be kept', async () => {
+    const key = await keyWithSkipped(0);
+    for (const until of ['2020-01-01', 'tomorrow'])
+      expect((await svcadmin.run(['webhooks', 'pause', key, '--until', until, '--yes'])).code).toBe(2);
+    expect((await svcadmin.run(['webhooks', 'pause', key, '--until', '8d', '--yes'])).code).toBe(5);
   });
 });
 

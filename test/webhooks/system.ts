@@ -104,7 +104,15 @@ export function adminOf(system: System, role: 'support' | 'ops' | 'owner' = 'own
   const operator = { id: 'opr_1', name: 'Ada', role };
   const context = { operator, requestId: 'req_1', address: '127.0.0.1' };
   const subjectOf = async () => undefined;
+  const pauses = async (keyIds: readonly string[]) =>
+    new Map(
+      keyIds.flatMap((keyId) => {
+        const endpoint = system.endpoints.get(keyId);
+        const until = endpoint?.state === 'on' ? endpoint.pausedUntil : undefined;
+        return until ? [[keyId, until] as const] : [];
+      }),
+    );
   const partnerNames = async () => new Map<string, string>();
-  const dependencies = { webhooks: system, findKey, subjectOf, partnerNames };
+  const dependencies = { webhooks: system, findKey, pauses, subjectOf, partnerNames };
   return router(createWebhookProcedures(dependencies)).createCaller(context);
 }

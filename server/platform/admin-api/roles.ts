@@ -50,6 +50,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'webhooks.set': support,
   'webhooks.changeUrl': support,
   'webhooks.unset': support,
+  'webhooks.pause': everyRole,
+  'webhooks.resume': everyRole,
   'webhooks.rotateSecret': support,
   'webhooks.test': support,
   'webhooks.trigger': support,

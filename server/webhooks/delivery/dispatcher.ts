@@ -18,6 +18,8 @@ interface Settings {
 }
 
 const retryLeaseAfterMs = 1000;
+/** Milliseconds after which a held endpoint may be tried again: another process may have ended its pause. */
+const longestHoldMs = 2_000;
 
 /**
  * Sends due deliveries. A notified endpoint leases as many as it has free slots. A slot that becomes free leases again
@@ -33,6 +35,8 @@ export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits 
   /** Endpoints that wait for a retry slot of the pool, in order. */
   const waitingForRetrySlot = new Set<string>();
   const running = new Set<Promise<void>>();
+  /** Paused endpoints, and until when nothing is leased for them, by `performance.now()`. */
+  const held = new Map<string, number>();
   let reserved = 0;
   let stopped = false;
 
@@ -41,8 +45,16 @@ export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits 
     void work.finally(() => running.delete(work));
   }
 
+  function isHeld(keyId: string): boolean {
+    const until = held.get(keyId);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    held.delete(keyId);
+    return false;
+  }
+
   function leaseIfFree(keyId: string): void {
-    if (stopped || leasing.has(keyId) || !maybeDue.has(keyId)) return;
+    if (stopped || leasing.has(keyId) || !maybeDue.has(keyId) || isHeld(keyId)) return;
     const capacity = limiter.capacityOf(keyId, reserved);
     if (capacity.slots > 0) track(leaseAndRun(capacity));
     else if (limiter.inFlight() + reserved >= limits.pool) waitingForPool.add(keyId);
@@ -113,6 +125,11 @@ export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits 
         leaseIfFree(keyId);
       }
     },
+    /** Leases nothing for an endpoint for so many milliseconds, at most 2 s; the next notice after that tries again. */
+    hold(keyId: string, ms: number): void {
+      held.set(keyId, performance.now() + Math.min(ms, longestHoldMs));
+    },
+    release: (keyId: string): void => void held.delete(keyId),
     inFlight: limiter.inFlight,
     /** Stops leasing, and resolves when all attempts in flight are recorded. */
     async stop(): Promise<void> {

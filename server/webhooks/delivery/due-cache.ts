@@ -8,6 +8,8 @@ type Find = (keyId: string, lane: Lane, limit: number) => Promise<string[]>;
 interface KnownDue {
   ids: Set<string>;
   complete: boolean;
+  /** Known ids may follow others in the schedule that are not known. */
+  outOfOrder: boolean;
   /** Counts additions, so that an older query does not mark the lane as complete. */
   version: number;
 }
@@ -24,7 +26,12 @@ export interface Choice {
 const lookAhead = 50;
 const mostKnown = 1000;
 
-const nothingKnown = (): KnownDue => ({ ids: new Set(), complete: true, version: 0 });
+const nothingKnown = (): KnownDue => ({
+  ids: new Set(),
+  complete: true,
+  outOfOrder: false,
+  version: 0,
+});
 
 /**
  * Caches due deliveries of each endpoint, so that not every lease needs a query. The entries are hints: another process
@@ -41,7 +48,7 @@ export function createDueCache(find: Find) {
 
   async function fill(keyId: string, lane: Lane, wanted: number): Promise<void> {
     const line = knownOf(keyId)[lane];
-    if (line.complete || line.ids.size >= wanted) return;
+    if (line.complete || (line.ids.size >= wanted && !line.outOfOrder)) return;
     const { version } = line;
     const before = line.ids;
     line.ids = new Set();
@@ -50,6 +57,7 @@ export function createDueCache(find: Find) {
     const came = [...line.ids].filter((id) => !before.has(id));
     line.ids = new Set([...found, ...came]);
     line.complete = found.length < lookAhead && line.version === version;
+    line.outOfOrder &&= line.version !== version;
   }
 
   return {
@@ -66,6 +74,15 @@ export function createDueCache(find: Find) {
       for (const line of Object.values(knownOf(keyId))) {
         line.version += 1;
         line.complete = false;
+      }
+    },
+
+    /** Makes the next lease query the database, and begin with what has been due longest: some of it was given back. */
+    reorder(keyId: string): void {
+      for (const line of Object.values(knownOf(keyId))) {
+        line.version += 1;
+        line.complete = false;
+        line.outOfOrder = true;
       }
     },
 

@@ -42,6 +42,7 @@ export function createLeasing({ deliveries, clock, leaseTime }: Settings) {
   return {
     add: dueCache.add,
     invalidate: dueCache.invalidate,
+    reorder: dueCache.reorder,
 
     /** Leases due deliveries of an endpoint, up to its capacity. */
     async lease(capacity: Capacity): Promise<LeaseResult> {

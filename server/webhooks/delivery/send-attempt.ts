@@ -20,6 +20,8 @@ export type Endpoint =
       secret: string;
       secretVersion: number;
       mode: Mode;
+      /** Deliveries wait until then. */
+      pausedUntil?: Date;
     }
   | { state: 'off'; reason: 'no_url' | 'key_revoked' | 'partner_suspended' };
 
@@ -39,6 +41,8 @@ interface Settings {
   retryDelays: readonly number[];
   localhostAllowed: boolean;
   userAgent: string;
+  /** The endpoint is paused: nothing more is leased for it for a while. */
+  hold: (keyId: string, until: Date) => void;
   /** Called before each attempt, with the seconds since it was due. */
   sending?: (attempt: { lane: Lane; lag: number }) => void;
   /** Called with how each attempt ended: `delivered`, or the class of the error. */
@@ -121,6 +125,14 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
     );
   }
 
+  /** Gives a delivery back unsent, with the time and the place in the order that it had. */
+  async function wait(delivery: Leased, until: Date): Promise<void> {
+    settings.hold(delivery.keyId, until);
+    await deliveries.release(delivery, delivery.attempts.at(-1)?.dueAt ?? now());
+    // The second after: the pause has ended when it begins.
+    await schedule(new Date(until.getTime() + 999));
+  }
+
   function skipReason(target: Endpoint): SkipReason | undefined {
     if (target.state === 'off') return target.reason;
     const local = !settings.localhostAllowed && URL.canParse(target.url) && isLocalhost(new URL(target.url));
@@ -135,6 +147,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
       await deliveries.skip(delivery, reason ?? 'no_url', now());
       return;
     }
+    if (target.pausedUntil && target.pausedUntil > now()) return wait(delivery, target.pausedUntil);
     const { url, mode, secret, secretVersion } = target;
     const { body } = delivery;
     const at = clock.now();

@@ -17,6 +17,8 @@ interface Settings {
   events: EventStore;
   history: DeliveryQueryStore;
   clock: Pick<Clock, 'now'>;
+  /** Which of these keys are paused, and until when. */
+  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
   /** @throws ApiError `not_found` */
   existing: (deliveryId: string) => Promise<Delivery>;
   limits?: Limits | undefined;
@@ -30,8 +32,9 @@ type DeliveryFilter = Unpaged<ListDeliveries>;
 export type WebhookQueries = ReturnType<typeof createWebhookQueries>;
 
 /** Queries of operators about events and deliveries. All methods throw ApiError. */
-export function createWebhookQueries({ events, history, clock, existing, limits, subjectOf }: Settings) {
-  const waiting = createWaiting({ history, clock, limits });
+export function createWebhookQueries(settings: Settings) {
+  const { events, history, clock, existing, subjectOf } = settings;
+  const waiting = createWaiting(settings);
 
   async function view(deliveries: readonly Delivery[], role: OperatorRole): Promise<DeliveryView[]> {
     const waits = await waiting.reasons(deliveries);

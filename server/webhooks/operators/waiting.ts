@@ -8,12 +8,14 @@ import { lateAfterMs } from './views.ts';
 interface Settings {
   history: Pick<DeliveryQueryStore, 'inFlight'>;
   clock: Pick<Clock, 'now'>;
+  /** Which of these keys are paused, and until when. */
+  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
   /** Of each process. */
   limits?: Limits | undefined;
 }
 
 /** Why attempts that are due have not been sent, by what all processes have in flight. */
-export function createWaiting({ history, clock, limits = defaultLimits }: Settings) {
+export function createWaiting({ history, clock, pauses, limits = defaultLimits }: Settings) {
   const forRetries = retryLimits(limits);
 
   function reason({ lane }: Delivery, endpoint: InFlight, all: InFlight): WaitReason | undefined {
@@ -31,11 +33,13 @@ export function createWaiting({ history, clock, limits = defaultLimits }: Settin
       const due = deliveries.filter((delivery) => delivery.status === 'pending' && since(delivery) > 0);
       const found = new Map<string, WaitReason>();
       if (due.length === 0) return found;
-      const counts = await history.inFlight();
+      const keyIds = [...new Set(due.map(({ keyId }) => keyId))];
+      const [counts, paused] = await Promise.all([history.inFlight(), pauses(keyIds)]);
       const all = sum([...counts.values()]);
       for (const delivery of due) {
         const late = since(delivery) > lateAfterMs ? 'not_taken_up' : undefined;
-        const why = reason(delivery, counts.get(delivery.keyId) ?? none, all) ?? late;
+        const busy = reason(delivery, counts.get(delivery.keyId) ?? none, all) ?? late;
+        const why = paused.has(delivery.keyId) ? ('paused' as const) : busy;
         if (why) found.set(delivery._id, why);
       }
       return found;

@@ -22,6 +22,7 @@ const declared = [
   'apiKeys: hash unique',
   'apiKeys: last4',
   'apiKeys: partnerId, createdAt desc, _id desc',
+  'apiKeys: pause.until sparse',
   'apiKeys: webhook.last4 sparse',
   'auditLog: at desc, _id desc',
   'auditLog: operatorId, at desc, _id desc',

@@ -1,0 +1,46 @@
+import { Args, Flags } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+import { parseSeconds, parseTime } from '../../durations.ts';
+import { usageError } from '../../failure.ts';
+import { localTime } from '../../output/format.ts';
+import { count } from '../../previews.ts';
+
+const untilFlag = Flags.custom<string>({
+  helpValue: '4h|2026-07-01T09:00',
+  async parse(text) {
+    const seconds = parseSeconds(text);
+    const iso = seconds === undefined ? parseTime(text) : new Date(Date.now() + seconds * 1000).toISOString();
+    if (iso === undefined)
+      throw usageError(`${text} is neither a time such as 2026-07-01T09:00 nor a duration such as 4h`);
+    if (Date.parse(iso) <= Date.now()) throw usageError(`${text} is over`);
+    return iso;
+  },
+});
+
+export default class WebhooksPause extends CarefulCommand<typeof WebhooksPause> {
+  static override summary = 'Have the events of an API key wait until a time: nothing is sent to its URL.';
+  static override description =
+    'For a receiver that is down for a known time. What waits is sent after, in the order in which it was due; nothing is lost or sent twice. Attempts under way end as usual. At most 7 days; another time replaces the one before.';
+  static override examples = [
+    '<%= config.bin %> webhooks pause key_… --until 4h',
+    '<%= config.bin %> webhooks pause key_… --until 2026-07-01T09:00',
+  ];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override flags = {
+    until: untilFlag({
+      description: 'time, local unless it names a zone, or a duration from now',
+      required: true,
+    }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const { until } = this.flags;
+    const { keyId: id, url, mode } = await api.webhooks.show.query({ keyId: this.args.key });
+    const pending = await api.deliveries.list.query({ keyId: id, status: 'pending', limit: 500 });
+    const consequence = `Nothing is sent to ${url ?? 'the URL'} of ${id} (${mode}) until ${localTime(until)}. ${count(pending.length, 'pending delivery')} and all events until then wait, and are sent after.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.webhooks.pause.mutate({ keyId: id, until })),
+    );
+  }
+}

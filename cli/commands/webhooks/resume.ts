@@ -1,0 +1,14 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class WebhooksResume extends AdminCommand<typeof WebhooksResume> {
+  static override summary =
+    'End the pause of an API key: what has waited is sent, in the order in which it was due.';
+  static override examples = ['<%= config.bin %> webhooks resume key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.webhooks.resume.mutate({ keyId: this.args.key }));
+  }
+}
