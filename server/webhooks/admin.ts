@@ -8,6 +8,7 @@ import {
   ResendDeliveries,
   ResentDeliveries,
 } from '../../contracts/admin/deliveries.ts';
+import { EndpointHealth, ReadHealth } from '../../contracts/admin/endpoint-health.ts';
 import {
   EventDetail,
   EventReference,
@@ -34,13 +35,14 @@ import {
   VerifyRequest,
 } from '../../contracts/admin/webhooks.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
-import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { mergeRouters, procedure, router } from '../platform/admin-api/procedures.ts';
 import { adviseCommand, type Role } from '../platform/admin-api/roles.ts';
 import { bulkProcedures } from './bulk/admin-bulk.ts';
 import { createBulkJobs } from './bulk/bulk-jobs.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { tellsOfPerson, visibleDelivery } from './operators/admin-personal-data.ts';
 import { createDeliveryActions, type DeliveryActions } from './operators/delivery-actions.ts';
+import { createEndpointHealth, type ReadEndpointHealth } from './operators/health.ts';
 import { createJobs, type Jobs } from './operators/jobs.ts';
 import { createWebhookQueries, type WebhookQueries } from './operators/queries.ts';
 import { createRelay, type Relay } from './operators/relay.ts';
@@ -70,7 +72,10 @@ export function createWebhookProcedures(dependencies: Dependencies) {
     deliveries: deliveryProcedures(queries, actions, partnerNames),
     bulk: bulkProcedures(createBulkJobs({ ...context, store: context.bulk })),
     jobs: jobProcedures(createJobs(context)),
-    webhooks: senderProcedures(createRelay({ ...context, findKey }), actions),
+    webhooks: mergeRouters(
+      senderProcedures(createRelay({ ...context, findKey }), actions),
+      healthProcedures(createEndpointHealth({ ...context, findKey, pauses })),
+    ),
   };
 }
 
@@ -180,6 +185,15 @@ function jobProcedures(jobs: Jobs) {
       .input(RescheduleJob)
       .output(ChangedJob)
       .mutation(({ input: { jobId, ...time } }) => jobs.reschedule(jobId, time)),
+  });
+}
+
+function healthProcedures(read: ReadEndpointHealth) {
+  return router({
+    health: procedure
+      .input(ReadHealth)
+      .output(z.array(EndpointHealth))
+      .query(({ input }) => read(input)),
   });
 }
 

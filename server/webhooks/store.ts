@@ -5,6 +5,7 @@ import { createDeliveryStore, indexes as deliveryIndexes } from './delivery/deli
 import { createEventErasure } from './delivery/erasure-store.ts';
 import { createEventStore, indexes as eventIndexes } from './delivery/event-store.ts';
 import { createDeliveryQueryStore } from './operators/delivery-query-store.ts';
+import { createHealthStore } from './operators/health-store.ts';
 
 export const indexes: IndexDeclaration[] = [...eventIndexes, ...deliveryIndexes, ...bulkIndexes];
 
@@ -15,6 +16,7 @@ export function createWebhooksStores(db: Db, maintenance: Db = db) {
     deliveries: createDeliveryStore(db),
     bulk: createBulkStore(db, maintenance),
     deliveryQueries: createDeliveryQueryStore(db),
+    health: createHealthStore(db),
     erasure: createEventErasure(db),
   };
 }

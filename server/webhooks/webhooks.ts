@@ -226,6 +226,7 @@ export function createWebhooks(settings: WebhookSettings) {
       events,
       history: stores.deliveryQueries,
       bulk: stores.bulk,
+      health: stores.health,
       announce: announceBulk,
       dispatch,
       scheduler,

@@ -110,6 +110,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'wallets.show': ['yes', 'yes'],
   'wallets.signedStatement': ['yes', 'yes'],
   'wallets.statement': ['yes', 'yes'],
+  'webhooks.health': ['yes', 'yes'],
   'webhooks.pause': ['yes', 'yes'],
   'webhooks.resume': ['yes', 'yes'],
   'webhooks.relay': ['yes', 'no'],

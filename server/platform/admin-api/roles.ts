@@ -50,6 +50,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'webhooks.set': support,
   'webhooks.changeUrl': support,
   'webhooks.unset': support,
+  'webhooks.health': everyRole,
   'webhooks.pause': everyRole,
   'webhooks.resume': everyRole,
   'webhooks.rotateSecret': support,

@@ -1,0 +1,99 @@
+import type { Db } from 'mongodb';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import type { EndedAttempt } from './endpoint-health.ts';
+
+const dayMs = 24 * 3_600_000;
+/** Deliveries of a key that are looked through for attempted ones, and those whose attempts are read. */
+const mostLookedThrough = 2_000;
+const mostSampled = 500;
+/** Failed and overdue deliveries that are looked through for their keys. */
+const mostTroubled = 5_000;
+const mostQueued = 10_000;
+
+export interface Owner {
+  keyId: string;
+  partnerId: string;
+  mode: Mode;
+}
+
+export type HealthStore = ReturnType<typeof createHealthStore>;
+
+/** What is read of deliveries to judge endpoints. Each read is bounded, and by an index. */
+export function createHealthStore(db: Db) {
+  const deliveries = db.collection<Delivery>('deliveries');
+  const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
+  const byKey = {
+    $group: {
+      _id: '$keyId',
+      partnerId: { $first: '$partnerId' },
+      mode: { $first: '$mode' },
+      count: { $sum: 1 },
+    },
+  };
+
+  async function keysOf(match: object, sort: Record<string, 1 | -1>): Promise<(Owner & { count: number })[]> {
+    const found = await deliveries
+      .aggregate<Omit<Owner, 'keyId'> & { _id: string; count: number }>([
+        { $match: match },
+        { $sort: sort },
+        { $limit: mostTroubled },
+        byKey,
+      ])
+      .toArray();
+    return found.map(({ _id: keyId, ...rest }) => ({ keyId, ...rest }));
+  }
+
+  return {
+    /** Attempts that have ended within a day, in the order of time. */
+    async attempts(keyId: string, now: Date): Promise<EndedAttempt[]> {
+      return deliveries
+        .aggregate<EndedAttempt>([
+          { $match: { keyId, createdAt: { $gt: new Date(now.getTime() - dayMs) } } },
+          { $sort: { createdAt: -1, _id: -1 } },
+          { $limit: mostLookedThrough },
+          { $match: { 'attempts.0': { $exists: true } } },
+          { $limit: mostSampled },
+          { $unwind: '$attempts' },
+          { $replaceWith: '$attempts' },
+          { $match: { $or: [{ status: { $exists: true } }, { error: { $exists: true } }] } },
+          { $project: { at: 1, status: 1, error: 1, durationMs: 1 } },
+          { $sort: { at: 1 } },
+        ])
+        .toArray();
+    },
+
+    queued: (keyId: string, now: Date): Promise<number> =>
+      deliveries.countDocuments(
+        { status: 'pending', keyId, lane: { $in: ['first', 'retry'] }, nextAttemptAt: { $lte: now } },
+        { limit: mostQueued },
+      ),
+
+    /** Keys with deliveries that have failed within a day, wait for a retry, or are overdue: those with most first. */
+    async troubled(now: Date, limit: number): Promise<Owner[]> {
+      const [failed, waiting] = await Promise.all([
+        keysOf(
+          { status: 'failed', createdAt: { $gt: new Date(now.getTime() - dayMs) } },
+          { createdAt: -1, _id: -1 },
+        ),
+        keysOf({ status: 'pending', nextAttemptAt: { $gt: new Date(0) } }, { nextAttemptAt: 1 }),
+      ]);
+      const all = [...failed, ...waiting].toSorted(
+        (one, other) =>
+          Number(one.mode === 'test') - Number(other.mode === 'test') || other.count - one.count,
+      );
+      const found = new Map(all.map(({ keyId, partnerId, mode }) => [keyId, { keyId, partnerId, mode }]));
+      return [...found.values()].slice(0, limit);
+    },
+
+    /** The keys of a partner that have a webhook URL. */
+    async ofPartner(partnerId: string, limit: number): Promise<Owner[]> {
+      const found = await keys
+        .find({ partnerId, webhook: { $exists: true } })
+        .sort({ createdAt: -1, _id: -1 })
+        .limit(limit)
+        .toArray();
+      return found.map(({ _id: keyId, mode }) => ({ keyId, partnerId, mode }));
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { EndpointHealth, ReadHealth } from '../../../contracts/admin/endpoint-health.ts';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { defaultLimits, type Limits } from '../delivery/concurrency-limits.ts';
+import type { DeliveryQueryStore } from './delivery-query-store.ts';
+import { judgeEndpoint, worstFirst } from './endpoint-health.ts';
+import type { HealthStore, Owner } from './health-store.ts';
+
+interface Settings {
+  health: HealthStore;
+  history: Pick<DeliveryQueryStore, 'inFlight'>;
+  /** Which of these keys are paused, and until when. */
+  pauses: (keyIds: readonly string[]) => Promise<ReadonlyMap<string, Date>>;
+  findKey: (keyId: string) => Promise<{ partnerId: string; mode: Mode } | undefined>;
+  clock: Pick<Clock, 'now'>;
+  limits?: Limits | undefined;
+}
+
+export type ReadEndpointHealth = (wanted: ReadHealth) => Promise<EndpointHealth[]>;
+
+/** How endpoints do, the worst first. @throws ApiError `not_found` for a key that does not exist */
+export function createEndpointHealth(settings: Settings): ReadEndpointHealth {
+  const { health, history, pauses, findKey, clock, limits = defaultLimits } = settings;
+
+  async function owners({ keyId, partnerId, limit }: ReadHealth, now: Date): Promise<Owner[]> {
+    if (keyId === undefined)
+      return partnerId === undefined ? health.troubled(now, limit) : health.ofPartner(partnerId, limit);
+    const key = await findKey(keyId);
+    if (!key) throw new ApiError('not_found', { description: `No API key ${keyId}` });
+    return [{ keyId, partnerId: key.partnerId, mode: key.mode }];
+  }
+
+  return async (wanted) => {
+    const now = new Date(clock.now());
+    const all = await owners(wanted, now);
+    const found = wanted.mode ? all.filter(({ mode }) => mode === wanted.mode) : all;
+    const [underWay, paused] = await Promise.all([
+      history.inFlight(),
+      pauses(found.map(({ keyId }) => keyId)),
+    ]);
+    const counts = [...underWay].map(([keyId, { first, retry }]) => [keyId, first + retry] as const);
+    const inFlight = new Map(counts);
+    const allInFlight = counts.reduce((sum, [, count]) => sum + count, 0);
+    const judged: EndpointHealth[] = [];
+    // One after another: this may not crowd the pool of connections.
+    for (const owner of found) {
+      const { keyId } = owner;
+      const facts = {
+        ...owner,
+        attempts: await health.attempts(keyId, now),
+        queued: await health.queued(keyId, now),
+        inFlight: inFlight.get(keyId) ?? 0,
+        allInFlight,
+        pausedUntil: paused.get(keyId),
+      };
+      judged.push(judgeEndpoint(facts, { limits, now: now.getTime() }));
+    }
+    return judged.toSorted(worstFirst);
+  };
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { defaultLimits } from '../../../server/webhooks/delivery/concurrency-limits.ts';
+import type { Delivery } from '../../../server/webhooks/delivery/delivery.ts';
+import {
+  type EndedAttempt,
+  type EndpointFacts,
+  judgeEndpoint,
+  worstFirst,
+} from '../../../server/webhooks/operators/endpoint-health.ts';
+import { createReceiver } from '../../harness/receiver.ts';
+import { adminOf, createSystem, draft, until } from '../system.ts';
+
+const now = Date.parse('2026-07-01T12:00:00Z');
+const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000);
+const ok = (minutes: number): EndedAttempt => ({ at: minutesAgo(minutes), status: 200, durationMs: 10 });
+const broken = (minutes: number): EndedAttempt => ({
+  ...{ at: minutesAgo(minutes), status: 500, error: 'http', durationMs: 100 },
+});
+const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
+  ...{ keyId: 'key', partnerId: 'ptr', mode: 'live', attempts: [], queued: 0, inFlight: 0, allInFlight: 0 },
+  pausedUntil: undefined,
+  ...change,
+});
+const judge = (change: Partial<EndpointFacts>) =>
+  judgeEndpoint(facts(change), { limits: defaultLimits, now });
+
+describe('an endpoint', () => {
+  it.each([
+    ['idle without attempts', { attempts: [] }, 'idle'],
+    ['ok where the last attempt succeeded', { attempts: [broken(30), ok(1)] }, 'ok'],
+    ['failing where the last one failed', { attempts: [ok(30), broken(20), broken(1)] }, 'failing'],
+    ['failing for less than 15 minutes', { attempts: [broken(14), broken(3), broken(1)] }, 'failing'],
+    [
+      'dead after three failures in 15 minutes',
+      { attempts: [ok(90), broken(15), broken(3), broken(1)] },
+      'dead',
+    ],
+    ['paused while it is', { attempts: [broken(20)], pausedUntil: minutesAgo(-60) }, 'paused'],
+  ] as const)('is %s', (_rule, change, state) => {
+    expect(judge(change).state).toBe(state);
+  });
+
+  it('has its share, its times, and its answers with when they were first seen', () => {
+    const attempts = [
+      ok(60),
+      broken(40),
+      { at: minutesAgo(30), error: 'timeout', durationMs: 10_000 },
+      broken(20),
+    ];
+    expect(judge({ attempts })).toMatchObject({
+      attempts: 4,
+      successShare: 0.25,
+      since: minutesAgo(60).toISOString(),
+      lastSuccessAt: minutesAgo(60).toISOString(),
+      failingSince: minutesAgo(40).toISOString(),
+      p50Ms: 100,
+      p95Ms: 10_000,
+      answers: [
+        {
+          answer: '500',
+          count: 2,
+          firstAt: minutesAgo(40).toISOString(),
+          lastAt: minutesAgo(20).toISOString(),
+        },
+        { answer: '200', count: 1 },
+        { answer: 'timeout', count: 1 },
+      ],
+    });
+  });
+
+  it('names the cause of its queue', () => {
+    expect(judge({ queued: 1_600, inFlight: 5 }).cause).toBe('behind 1600 of this endpoint, 5 at a time');
+    expect(judge({ queued: 3, allInFlight: 1_024 }).cause).toContain('1024 attempts of all endpoints');
+    expect(judge({ queued: 3, pausedUntil: minutesAgo(-5) }).cause).toContain('paused until');
+    expect(judge({}).cause).toBeNull();
+  });
+
+  it('comes before others that are better, test ones, and such that fail for less long', () => {
+    const dead = judge({ keyId: 'dead', attempts: [broken(30), broken(3), broken(1)] });
+    const longer = judge({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
+    const test = judge({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
+    const fine = judge({ keyId: 'fine', attempts: [ok(1)] });
+    const sorted = [fine, test, dead, longer].toSorted(worstFirst);
+    expect(sorted.map(({ keyId }) => keyId)).toEqual(['longer', 'dead', 'test', 'fine']);
+  });
+});
+
+it('health is read of the deliveries, for one key and for those in trouble', async () => {
+  const [good, bad] = await Promise.all([
+    createReceiver(),
+    createReceiver((_count, _request, response) => response.writeHead(503).end()),
+  ]);
+  const system = await createSystem({ retryDelays: [] });
+  const [well, ill] = [system.key(good.url), system.key(bad.url)];
+  await system.publish([draft(well), draft(ill), draft(ill)]);
+  const { webhooks } = adminOf(system);
+  const ended = { status: { $in: ['delivered' as const, 'failed' as const] } };
+  const count = () => system.db.collection<Delivery>('deliveries').countDocuments(ended);
+  await until(async () => (await count()) === 3);
+  expect(await webhooks.health({})).toMatchObject([
+    { keyId: ill, state: 'failing', attempts: 2, successShare: 0, answers: [{ answer: '503', count: 2 }] },
+  ]);
+  expect(await webhooks.health({ keyId: well })).toMatchObject([{ state: 'ok', successShare: 1, queued: 0 }]);
+  expect(await webhooks.health({ mode: 'live' })).toEqual([]);
+  await expect(webhooks.health({ keyId: 'key_none' })).rejects.toMatchObject({
+    cause: { code: 'not_found' },
+  });
+});
