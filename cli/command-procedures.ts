@@ -152,6 +152,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'wallets repair': ['wallets.repair'],
   'wallets show': ['wallets.show'],
   'wallets statement': ['wallets.signedStatement', 'wallets.statement'],
+  'webhooks health': ['webhooks.health'],
   'webhooks listen': ['webhooks.relay'],
   'webhooks pause': ['clients.list', 'deliveries.list', 'keys.list', 'webhooks.pause', 'webhooks.show'],
   'webhooks replay': ['bulk.show', 'bulk.start', 'clients.list', 'deliveries.list', 'keys.list'],

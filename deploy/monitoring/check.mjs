@@ -76,7 +76,7 @@ for (const name of alerts) {
   for (const [what, ending] of [['where it fires', 'fires'], ['where it does not', 'does not fire']])
     if (!tests.includes(`- name: ${name} ${ending}\n`)) faults.push(`${name}: no test ${what}`);
   if (!operations.includes(`\n#### ${name}\n`)) faults.push(`${name}: docs/operations.md does not say what to do`);
-  if (!rules.includes(`docs/operations.md#${name.toLowerCase()}\n`)) faults.push(`${name}: no runbook`);
+  if (!rules.includes(`runbook_url: "{{ $externalLabels.svc_docs }}/operations#${name.toLowerCase()}"\n`)) faults.push(`${name}: no runbook`);
 }
 for (const [, name] of operations.matchAll(/^#### (Svc\w+)$/gm))
   if (!alerts.includes(name)) faults.push(`docs/operations.md: no alert ${name}`);

@@ -9,6 +9,9 @@ export interface SourceCertificate {
   expiring: boolean;
 }
 
+/** Endpoints that have series of their own. */
+const mostEndpoints = 10;
+
 /** Gauges of the whole installation: the same in every process that offers them. */
 export function createBacklogMetrics(certificates: () => readonly SourceCertificate[]) {
   const registry = new Registry();
@@ -26,6 +29,22 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'svc_delivery_lag_seconds',
     'How long the longest due delivery has waited to be sent',
   );
+  const endpointGauge = (name: string, help: string) =>
+    new Gauge({
+      name,
+      help: `${help}, of the ${mostEndpoints} worst`,
+      labelNames: ['key', 'mode'],
+      registers,
+    });
+  const failingSeconds = endpointGauge(
+    'svc_endpoint_failing_seconds',
+    'Since the first failed attempt after the last success of a webhook endpoint; 0 where the last one succeeded',
+  );
+  const successRatio = endpointGauge(
+    'svc_endpoint_success_ratio',
+    'Share of the last attempts of a webhook endpoint that succeeded, within a day',
+  );
+  const endpointQueue = endpointGauge('svc_endpoint_queue', 'Deliveries of a webhook endpoint that are due');
   const unpublishedPages = gauge(
     'svc_unpublished_pages',
     'Ledger pages whose events are still to be published',
@@ -59,6 +78,21 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
     'Certificates of verification sources that expire within 30 days, or have expired',
   );
 
+  /** Only of the worst: keys come and go, and each is a series. */
+  function setEndpoints({ at, endpoints = [] }: Backlog): void {
+    for (const each of [failingSeconds, successRatio, endpointQueue]) each.reset();
+    for (const { keyId: key, mode, failingSince, pausedUntil, successShare, queued } of endpoints.slice(
+      0,
+      mostEndpoints,
+    )) {
+      // A pause is wanted, and no fault of the endpoint.
+      const since = pausedUntil === null && failingSince !== null ? Date.parse(failingSince) : at.getTime();
+      failingSeconds.set({ key, mode }, Math.max(0, (at.getTime() - since) / 1000));
+      if (successShare !== null) successRatio.set({ key, mode }, successShare);
+      endpointQueue.set({ key, mode }, queued);
+    }
+  }
+
   function setCertificates(now: number): void {
     const all = certificates();
     certificateLife.reset();
@@ -86,6 +120,7 @@ export function createBacklogMetrics(certificates: () => readonly SourceCertific
       jobs.set({ state: 'failed' }, scheduled.failed);
       schedulerLag.set(age(scheduled.oldestDueAt));
       backlogAge.set(Math.max(0, (now - at.getTime()) / 1000));
+      setEndpoints(backlog);
       setCertificates(now);
       return registry.metrics();
     },

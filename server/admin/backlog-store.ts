@@ -1,4 +1,5 @@
 import type { Db, Document } from 'mongodb';
+import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 
 /** Work that is pending in the database. Each figure is bounded and read from an index. */
 export interface Backlog {
@@ -6,6 +7,8 @@ export interface Backlog {
   /** Up to 100,000 of each status. `delivered` is an estimate: all deliveries without the other statuses. */
   deliveries: { byStatus: Record<string, number>; late: number; oldestDueAt?: Date };
   jobs: { waiting: number; late: number; failed: number; oldestDueAt?: Date };
+  /** Webhook endpoints in trouble, the worst first. */
+  endpoints?: EndpointHealth[];
   /** Ledger pages whose events are still to be published. */
   pages: { unpublished: number; oldestAt?: Date };
 }

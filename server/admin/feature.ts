@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { ShardsView } from '../../contracts/admin/schema.ts';
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -37,6 +38,8 @@ interface Dependencies {
   /** What partners are called, by their ids. */
   partnerNames: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   status: Omit<StatusSources, 'clock'>;
+  /** Webhook endpoints in trouble, the worst first. */
+  readEndpoints: () => Promise<EndpointHealth[]>;
   rotation: KeyRotation;
   upgrade: Upgrade;
   /** How the collections of a sharded cluster differ from what they should be. */
@@ -78,6 +81,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     existing,
     partnerNames,
     status,
+    readEndpoints,
     rotation,
     upgrade,
     shards,
@@ -122,7 +126,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
     );
     const { overview, backlog } = stores;
     const guides = `${status.about.baseUrl}/docs/guides`;
-    const figures = { overview, backlog, metrics, clock, log, databaseFault };
+    const figures = { overview, backlog, readEndpoints, metrics, clock, log, databaseFault };
     await scope.register(opsRoutes({ authenticate, ...figures, guides }));
   };
   const metricsRoutes = processMetricsRoutes({ authenticate, metrics });

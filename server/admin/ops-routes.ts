@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import { mayCall } from '../platform/admin-api/roles.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
@@ -17,6 +18,8 @@ interface Dependencies {
   authenticate: Authenticate;
   overview: Pick<OverviewStore, 'read'>;
   backlog: Pick<BacklogStore, 'read'>;
+  /** Webhook endpoints in trouble, the worst first. */
+  readEndpoints: () => Promise<EndpointHealth[]>;
   metrics: Metrics;
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
@@ -88,6 +91,7 @@ export function opsRoutes({
   authenticate,
   overview,
   backlog,
+  readEndpoints,
   metrics,
   clock,
   log,
@@ -95,7 +99,7 @@ export function opsRoutes({
   guides,
 }: Dependencies): FastifyPluginAsync {
   const readBacklog = createSharedRead({
-    read: () => backlog.read(clock.now()),
+    read: async () => ({ ...(await backlog.read(clock.now())), endpoints: await readEndpoints() }),
     freshFor: scrapedEvery,
     clock,
   });

@@ -31,6 +31,7 @@ import { createWalletsFeature } from '../wallets/feature.ts';
 import { createStatementSigner } from '../wallets/signed-statement.ts';
 import { createWebhookProcedures } from '../webhooks/admin.ts';
 import { checkWebhookUrl } from '../webhooks/egress/destination.ts';
+import { createEndpointHealth } from '../webhooks/operators/health.ts';
 import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createErasureElsewhere } from './erasure.ts';
@@ -221,6 +222,8 @@ export function createServices(foundation: Foundation) {
     pace,
   });
 
+  const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
+  const readHealth = createEndpointHealth({ ...webhooks.context, findKey: directory.apiKey, pauses });
   const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
   const admin = createAdmin({
     stores: stores.admin,
@@ -236,6 +239,7 @@ export function createServices(foundation: Foundation) {
       readQueue: webhooks.deliveries.queue,
       readProcesses: processes.list,
     },
+    readEndpoints: () => readHealth({ limit: 20 }),
     rotation: createKeyRotation({ db, sealing, keyring, fields: sealedFields, processes, clock }),
     upgrade,
     shards: () => reportShards(db),
@@ -250,7 +254,7 @@ export function createServices(foundation: Foundation) {
         webhooks,
         findKey: directory.apiKey,
         partnerNames,
-        pauses: (keyIds) => stores.partners.keys.pauses(keyIds, clock.now()),
+        pauses,
         subjectOf: async (id) => (await stores.verification.enrollments.find(id))?.sub,
       }),
     },
