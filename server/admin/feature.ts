@@ -126,7 +126,10 @@ export function createAdmin(dependencies: Dependencies): Admin {
     );
     const { overview, backlog } = stores;
     const guides = `${status.about.baseUrl}/docs/guides`;
-    const figures = { overview, backlog, readEndpoints, metrics, clock, log, databaseFault };
+    // The role ops: what it reads tells of no person, and needs no entry in the audit log.
+    const operator = { id: 'ops', name: '/ops', role: 'ops' as const };
+    const api = router.createCaller({ operator, requestId: '/ops', address: '' });
+    const figures = { overview, backlog, readEndpoints, api, metrics, clock, log, databaseFault };
     await scope.register(opsRoutes({ authenticate, ...figures, guides }));
   };
   const metricsRoutes = processMetricsRoutes({ authenticate, metrics });

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
+import type { RecordPage } from './ops-records.ts';
 import { style } from './ops-style.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
@@ -32,8 +33,10 @@ const commands = {
 /** Headings of docs/cli.md that the page links to. */
 export const opsAnchors: readonly string[] = Object.values(commands);
 
-/** A text, with a note below it or without one; or a command that helps. */
-type Cell = { text: string | number; note?: string } | { command: string; href: string | undefined };
+/** A text, which may lead to a page, with a note below it or without one; or a command that helps. */
+type Cell =
+  | { text: string | number; note?: string; to?: string }
+  | { command: string; href: string | undefined };
 type Help = (command: keyof typeof commands, rest?: string) => Cell;
 
 interface Table {
@@ -47,8 +50,11 @@ const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
 const timeOf = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
 const age = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
-const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Cell =>
-  partner === partnerId ? { text: partner } : { text: partner, note: partnerId };
+const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Cell => ({
+  text: partner,
+  to: `/ops/partner/${partnerId}`,
+  ...(partner === partnerId ? {} : { note: partnerId }),
+});
 
 /** Seconds after which the browser reloads the page. */
 export const opsRefreshSeconds = 15;
@@ -119,7 +125,8 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       headings: ['Partner', 'Failed', 'Last error', 'Which'],
       rows: own(overview.failingEndpoints).map(({ keyId, failed, lastError, ...of }) => [
         named(of),
-        ...texts(failed, lastError || 'unknown'),
+        { text: failed, to: `/ops/endpoint/${keyId}` },
+        ...texts(lastError || 'unknown'),
         help('deliveries list', `--key ${keyId} --status failed`),
       ]),
     },
@@ -128,7 +135,7 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       headings: ['Partner', 'Balance', 'More'],
       rows: own(overview.lowWallets).map(({ balance, ...of }) => [
         named(of),
-        ...texts(dollars(balance)),
+        { text: dollars(balance), to: `/ops/wallet/${of.partnerId}:${of.mode}` },
         help('wallets show', `${of.partnerId} --mode ${of.mode}`),
       ]),
     },
@@ -147,7 +154,8 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       rows: own(overview.nextAttempts).map(({ at, event, attempt, deliveryId, lastError, ...of }) => [
         ...texts(timeOf(at)),
         named(of),
-        ...texts(event, attempt, lastError),
+        { text: event, to: `/ops/delivery/${deliveryId}` },
+        ...texts(attempt, lastError),
         help('deliveries show', deliveryId),
       ]),
     },
@@ -189,11 +197,24 @@ function groupsOf({ at, deliveries, jobs, pages }: Overview) {
 }
 
 /** What the page says of a database that is away, and of the age of its figures. */
-function describeAway({ reason, since }: DatabaseFault, overview: Overview | undefined) {
+function describeAway({ reason, since }: DatabaseFault, overview: { at: Date } | undefined) {
   const figures = overview
     ? `What follows is of ${timeOf(overview.at)} UTC.`
     : 'This process has not shown its figures since it started.';
   return { title: `The database is away since ${timeOf(since)} UTC`, reason, figures };
+}
+
+/** The page of one record. @param page undefined where it was never read */
+export function renderRecordPage(
+  page: { value: RecordPage; at: Date } | undefined,
+  away: DatabaseFault | undefined,
+): string {
+  return eta.render('./ops-record', {
+    style,
+    page: page?.value,
+    at: page && timeOf(page.at),
+    away: away && describeAway(away, page),
+  });
 }
 
 /** `/ops`: a page without scripts and without actions. @param overview undefined where it was never read */

@@ -9,7 +9,9 @@ import type { Logger } from '../platform/telemetry/logging.ts';
 import type { Authenticate } from './authentication.ts';
 import type { BacklogStore } from './backlog-store.ts';
 import type { Metrics } from './metrics.ts';
-import { opsPagePolicy, opsRefreshSeconds, renderOpsPage } from './ops-page.ts';
+import { opsPagePolicy, opsRefreshSeconds, renderOpsPage, renderRecordPage } from './ops-page.ts';
+import { createRecordReads } from './ops-record-reads.ts';
+import type { OpsApi } from './ops-records.ts';
 import type { OverviewStore } from './overview-store.ts';
 import { createRememberedRead } from './remembered-read.ts';
 import { createSharedRead } from './shared-read.ts';
@@ -24,6 +26,8 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   log: Pick<Logger, 'warn'>;
   databaseFault: ReadDatabaseFault;
+  /** The admin API with the role ops. */
+  api: OpsApi;
   /** Where the guides are, which explain the commands that the page names. */
   guides?: string;
 }
@@ -51,7 +55,8 @@ function createAdmission(authenticate: Authenticate) {
   return async function admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     void reply.header('cache-control', 'no-store');
     const { headers, ip: address } = request;
-    const page = request.routeOptions.url ?? '';
+    // Who may see the first page may see those that it leads to.
+    const page = (request.routeOptions.url ?? '').replace(/^\/ops\/.*/, '/ops');
     const call = { address, path: page };
     const { role } = await authenticate(asBearer(headers.authorization), call).catch(askToSignIn);
     if (!mayCall(role, page, undefined)) throw new ApiError('not_permitted');
@@ -96,6 +101,7 @@ export function opsRoutes({
   clock,
   log,
   databaseFault,
+  api,
   guides,
 }: Dependencies): FastifyPluginAsync {
   const readBacklog = createSharedRead({
@@ -109,6 +115,8 @@ export function opsRoutes({
     clock,
     log,
   });
+
+  const readRecord = createRecordReads({ api, databaseFault, clock, log });
 
   /** Omits the database's figures if the database does not answer. */
   async function render(): Promise<string> {
@@ -126,6 +134,11 @@ export function opsRoutes({
       if (reloading) void reply.header('refresh', String(opsRefreshSeconds));
       void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
       return reply.send(page);
+    });
+    scope.get('/ops/:kind/:id', { onRequest: createAdmission(authenticate) }, async (request, reply) => {
+      const { last, away } = await readRecord(request.params as { kind: string; id: string });
+      void reply.header('content-security-policy', opsPagePolicy).type('text/html; charset=utf-8');
+      return reply.send(renderRecordPage(last, away));
     });
   };
 }

@@ -8,7 +8,7 @@ export const style = `
   html { background: var(--ground); color: var(--ink); font: 15px/1.45 system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
   body { max-width: 80rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
   header { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; align-items: baseline; justify-content: space-between; margin-bottom: 1rem; }
-  h1 { margin: 0; font-size: 1.5rem; } h2 { margin: 0 0 .75rem; font-size: 1rem; } p { margin: 0; color: var(--soft); }
+  h1 { margin: 0; font-size: 1.5rem; overflow-wrap: anywhere; } h2 { margin: 0 0 .75rem; font-size: 1rem; } p { margin: 0; color: var(--soft); }
   a { color: var(--link); } :focus-visible { outline: 3px solid #3b82f6; outline-offset: 2px; }
   main { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); }
   section { padding: 1rem 1.25rem; background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
@@ -22,5 +22,6 @@ export const style = `
   code { font: .875rem ui-monospace, monospace; overflow-wrap: anywhere; } small { display: block; color: var(--soft); }
   .good { color: var(--good); } ul { margin: 0; padding: 0; list-style: none; } li + li { margin-top: .5rem; }
   table { border-collapse: collapse; width: 100%; } th, td { padding: .5rem 1rem .5rem 0; text-align: start; vertical-align: top; overflow-wrap: break-word; }
+  .facts td { overflow-wrap: anywhere; width: 100%; }
   th { color: var(--soft); font-size: .875rem; font-weight: 400; white-space: nowrap; } tr + tr td, thead + tbody td { border-top: 1px solid var(--line); }
 `;

@@ -1,0 +1,52 @@
+import type { Clock } from '../platform/clock.ts';
+import type { ReadDatabaseFault } from '../platform/database/availability.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { type OpsApi, type RecordPage, recordPages } from './ops-records.ts';
+import { createRememberedRead, type Remembered } from './remembered-read.ts';
+
+interface Dependencies {
+  api: OpsApi;
+  databaseFault: ReadDatabaseFault;
+  clock: Pick<Clock, 'now'>;
+  log: Pick<Logger, 'warn'>;
+}
+
+/** Pages that are remembered for the time when the database is away. */
+const mostRemembered = 200;
+/** Exit codes of the error table: not found, or wrong use. */
+const unknownCodes: ReadonlySet<string> = new Set(['not_found', 'bad_input']);
+
+const isUnknown = (error: unknown): boolean => {
+  const { cause, code } = error as { cause?: unknown; code?: string };
+  return code === 'BAD_REQUEST' || (cause instanceof ApiError && unknownCodes.has(cause.code));
+};
+
+/** The page of a record: from memory while the database is away. @throws ApiError `not_found` */
+export function createRecordReads({ api, ...dependencies }: Dependencies) {
+  const reads = new Map<string, () => Promise<Remembered<RecordPage | undefined>>>();
+
+  return async ({ kind, id }: { kind: string; id: string }): Promise<Remembered<RecordPage>> => {
+    const read = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
+    if (!read) throw new ApiError('not_found', { description: `No page for ${kind}` });
+    const name = `${kind}/${id}`;
+    const known =
+      reads.get(name) ??
+      createRememberedRead({
+        ...dependencies,
+        read: () =>
+          read(api, id).catch((error: unknown) => {
+            if (isUnknown(error)) return undefined;
+            throw error;
+          }),
+      });
+    // The last one asked for stays longest.
+    reads.delete(name);
+    reads.set(name, known);
+    const [oldest] = reads.keys();
+    if (reads.size > mostRemembered && oldest !== undefined) reads.delete(oldest);
+    const { last, away } = await known();
+    if (last && !last.value) throw new ApiError('not_found', { description: `No ${kind} ${id}` });
+    return { last: last?.value ? { value: last.value, at: last.at } : undefined, away };
+  };
+}

@@ -1,0 +1,59 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPartner, type TestPartner, visit } from '../harness/partner.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
+import { until } from '../webhooks/system.ts';
+import { judge } from './appearance.ts';
+import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
+
+let server: TestServer;
+let browser: Browser;
+let partner: TestPartner;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+const paths: Record<string, string> = {};
+
+describeInBrowser('the pages of /ops', () => {
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startTestServer(), launchBrowser()]);
+    receiver = await startReceiver((_count, _request, response) => response.writeHead(500).end('broken'));
+    partner = await createPartner(server);
+    const { partnerId, keyId } = partner;
+    await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
+    await visit(server, partner);
+    const { rows } = await server.admin.sessions.list.query({ partnerId });
+    await until(() => receiver.received.length > 0);
+    const [delivery] = await server.admin.deliveries.list.query({ keyId });
+    const filter = { keyId, since: new Date(0).toISOString() };
+    const { job } = await server.admin.bulk.start.mutate({ action: 'replay', filter });
+    Object.assign(paths, {
+      ops: '?still',
+      partner: `/partner/${partnerId}`,
+      endpoint: `/endpoint/${keyId}`,
+      delivery: `/delivery/${delivery?.id ?? ''}`,
+      session: `/session/${rows[0]?.id ?? ''}`,
+      wallet: `/wallet/${partnerId}:test`,
+      bulk: `/bulk/${job?.id ?? ''}`,
+      work: '/work/all',
+    });
+  }, within(60_000));
+  afterAll(async () => {
+    await browser.close();
+    await server.stop();
+    receiver.close();
+  });
+
+  it.each(['ops', 'partner', 'endpoint', 'delivery', 'session', 'wallet', 'bulk', 'work'])(
+    '%s has no fault of access, on a wide and a narrow screen, light and dark',
+    async (name) => {
+      const extraHTTPHeaders = { authorization: `Bearer ${adminToken}` };
+      const { page, complaints, close } = await newVisitor(browser, { extraHTTPHeaders });
+      await page.goto(`${server.adminUrl}/ops${paths[name] ?? ''}`);
+      await judge(page, `ops-${name}`);
+      expect(complaints).toEqual([]);
+      await close();
+    },
+    within(60_000),
+  );
+});
