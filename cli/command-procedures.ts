@@ -3,7 +3,7 @@
  * `UPDATE_DOCS=1 npx vitest run test/cli/roles.test.ts`.
  */
 export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
-  'audit-log list': ['auditLog.list'],
+  'audit-log list': ['auditLog.count', 'auditLog.list', 'operators.whoami'],
   'bulk cancel': ['bulk.cancel', 'bulk.show', 'bulk.start', 'clients.list', 'deliveries.list', 'keys.list'],
   'bulk list': ['bulk.list'],
   'bulk show': ['bulk.show', 'bulk.start', 'clients.list', 'deliveries.list', 'keys.list'],
@@ -23,7 +23,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
     'deliveries.show',
     'keys.list',
   ],
-  'deliveries list': ['deliveries.list'],
+  'deliveries list': ['deliveries.count', 'deliveries.list'],
   'deliveries reschedule': [
     'bulk.show',
     'bulk.start',
