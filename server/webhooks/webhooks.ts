@@ -199,10 +199,8 @@ export function createWebhooks(settings: WebhookSettings) {
     async sweep() {
       const recovered = await deliveries.recover(now());
       if (recovered > 0) logger.warn({ recovered }, 'webhook attempts were interrupted and are made again');
-      if (worker) {
-        bulkRunner.wake();
-        await dispatchDue('due');
-      }
+      if (worker) bulkRunner.wake();
+      if (worker) await dispatchDue('due');
       const current = dueBucket(now());
       const ahead = await deliveries.dueSeconds(current, new Date(clock.now() + jobHorizonMs));
       // If other processes send, one job makes them dispatch all overdue deliveries.

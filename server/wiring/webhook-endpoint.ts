@@ -45,5 +45,5 @@ export async function webhookEndpoint(
   const { url, sealedSecret, secretVersion } = key.webhook;
   const secret = await sealing.open(sealedSecret);
   const paused = key.pause ? { pausedUntil: key.pause.until } : {};
-  return { state: 'on', url, secret, secretVersion, mode: key.mode, ...paused };
+  return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
 }

@@ -74,6 +74,20 @@ export const webhooks = [
     ],
   ),
   ...inFile(
+    'server/webhooks/bulk/bulk-steps.ts',
+    ['webhooks/bulk/bulk'],
+    [
+      ["if (deliveries.some(({ bulkId }) => bulkId === job._id)) return 'made';", ''],
+      ["blocking.includes(status))) return 'left out';", "blocking.includes(status))) return { id: '' };"],
+      ['if (overdue >= most)', 'if (overdue > 1e9)'],
+    ],
+  ),
+  ...inFile(
+    'server/webhooks/delivery/send-attempt.ts',
+    ['webhooks/delivery/pause'],
+    [['if (target.pausedUntil && target.pausedUntil > now())', 'if (target.pausedUntil === null)']],
+  ),
+  ...inFile(
     'server/webhooks/webhooks.ts',
     ['wiring/webhook-endpoint'],
     [["      if (worker) await dispatchDue('due');", '']],
