@@ -92,7 +92,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     });
   }
 
-  /** Once: the token still works, and nobody notices otherwise before it does not. */
+  /** Once. Until it expires, the token works as before. */
   #warnOfExpiry(at: string): void {
     if (!this.#isExpiryKnown)
       this.notice(

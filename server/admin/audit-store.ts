@@ -39,11 +39,11 @@ const walletsOf = (target: string): string[] =>
   target.startsWith('ptr_') && !target.includes(':') ? Mode.options.map((mode) => `${target}:${mode}`) : [];
 
 export interface AuditFilter extends Unpaged<ListAuditLog> {
-  /** Only what this operator did, and what anybody changed of partners' records. */
+  /** Only what this operator did, and what all operators changed of partners' records. */
   seenBy?: string | undefined;
 }
 
-/** Records of partners, and their wallets. What anybody read, and who the users are, is not among them. */
+/** Records of partners, and their wallets. Reads and users are not among them. */
 const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
 
 /** The query of a filter. */
