@@ -54,14 +54,15 @@ const verbs = {
 export async function follow(api: AdminApi, job: BulkView, progress: Progress): Promise<BulkView> {
   const interrupted = new AbortController();
   const end = () => interrupted.abort();
+  const isInterrupted = (): boolean => interrupted.signal.aborted;
   process.once('SIGINT', end);
   let last = job;
   try {
     for (;;) {
       progress.show(last);
-      if (last.status !== 'running' || interrupted.signal.aborted) return last;
+      if (last.status !== 'running' || isInterrupted()) return last;
       await sleep(pollEveryMs, undefined, { signal: interrupted.signal }).catch(() => undefined);
-      if (!interrupted.signal.aborted) last = await api.bulk.show.query({ bulkId: job.id });
+      if (!isInterrupted()) last = await api.bulk.show.query({ bulkId: job.id });
     }
   } finally {
     process.off('SIGINT', end);

@@ -22,6 +22,7 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   const ended = new AbortController();
   const { signal } = ended;
   let working: Promise<void> | undefined;
+  const hasEnded = (): boolean => signal.aborted;
   let isWanted = false;
 
   const pause = (ms: number) => sleep(ms, undefined, { ref: false, signal }).catch(() => undefined);
@@ -42,9 +43,9 @@ export function createBulkRunner({ store, step, clock, logger }: Settings) {
   }
 
   async function work(): Promise<void> {
-    while (isWanted && !signal.aborted) {
+    while (isWanted && !hasEnded()) {
       isWanted = false;
-      for (let goesOn = true; goesOn && !signal.aborted; ) {
+      for (let goesOn = true; goesOn && !hasEnded(); ) {
         try {
           goesOn = await takeStep();
         } catch (error) {
