@@ -16,7 +16,7 @@ interface Dependencies {
 }
 
 /** Deliveries are kept for 30 days: what waits must not expire. Milliseconds. */
-const longestPauseMs = 7 * 24 * 3_600_000;
+export const longestPauseMs = 7 * 24 * 3_600_000;
 
 /** A key whose endpoint has a new signing secret: shown once, here. */
 export interface FreshEndpoint {

@@ -226,7 +226,7 @@ describe('an operator whom a process has met', () => {
     await call();
     lose();
     for (const path of ['status', 'operators.whoami', 'operators.roles', 'sources.list', '/ops', '/metrics'])
-      expect(await call(path)).toEqual({ id: 'opr_kim', name: 'Kim', role: 'ops' });
+      expect(await call(path)).toEqual({ id: 'opr_kim', name: 'Kim', role: 'ops', expiresAt: null });
     expect(asked).toHaveLength(1);
     for (const path of ['partners.list', 'partners.suspend', 'keyring.retire', 'sources.check', ''])
       await call(path);

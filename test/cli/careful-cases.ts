@@ -64,7 +64,20 @@ async function liveEnrollment(server: TestServer): Promise<string> {
 }
 
 /** Commands that had no question in 0.8.0, each with arguments that touch live users or money. */
+/** Of these, those that are asked about on every server. */
+export const alwaysAsked = ['bulk cancel', 'deliveries reschedule', 'webhooks pause', 'webhooks replay'];
+
 export const carefulSince: Record<string, Case> = {
+  'bulk cancel': async (server) => {
+    const { id: first, keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
+    const deliveries = server.db.collection<{ _id: string }>('deliveries');
+    const { _id, ...failed } = (await deliveries.findOne({ _id: first })) ?? expect.fail('no delivery');
+    await deliveries.insertMany(Array.from({ length: 60 }, () => ({ ...failed, _id: randomId('delivery') })));
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const filter = { keyId, status: 'failed' as const, since };
+    const { job } = await server.admin.bulk.start.mutate({ action: 'resend', filter, rate: 1 });
+    return [job?.id ?? 'no job'];
+  },
   'clients disable': async (server) => [await liveClient(server)],
   'clients update': async (server) => [await liveClient(server), '--name', 'Wine'],
   'deliveries cancel': async (server) => [(await liveDelivery(server)).id],
@@ -72,6 +85,7 @@ export const carefulSince: Record<string, Case> = {
     const { keyId } = await liveDelivery(server, { status: 'failed', endedAt: new Date() });
     return ['--key', keyId, '--since', '1h'];
   },
+  'deliveries reschedule': async (server) => ['--key', (await liveDelivery(server)).keyId, '--in', '4h'],
   'enrollments block': async (server) => [await liveEnrollment(server), '--reason', 'a report'],
   'integrations update': async (server) => {
     const owner = await livePartner(server);
@@ -90,6 +104,12 @@ export const carefulSince: Record<string, Case> = {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--kind', 'token', '--cents', '40'];
   },
+  'webhooks pause': async (server) => {
+    const { keyId } = await livePartner(server);
+    await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });
+    return [keyId, '--until', '4h'];
+  },
+  'webhooks replay': async (server) => [(await liveDelivery(server)).keyId, '--since', '1h'],
   'webhooks set': async (server) => {
     const { keyId } = await livePartner(server);
     await server.admin.webhooks.set.mutate({ keyId, url: 'https://one.example/' });

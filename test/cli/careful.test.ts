@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmation } from '../../cli/confirmation.ts';
 import { contractSignature } from '../../server/webhooks/egress/signature.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
-import { carefulSince } from './careful-cases.ts';
+import { alwaysAsked, carefulSince } from './careful-cases.ts';
 import { commandLine } from './svcadmin.ts';
 
 /** Runs a command as an owner, in a directory of its own. */
@@ -97,7 +97,15 @@ describe('on a development server, without a terminal', () => {
   });
   afterAll(() => server.stop());
 
-  it.each(names)('%s goes on without --yes, and says on stderr what changes', async (name) => {
+  it.each(alwaysAsked)('%s does nothing without --yes', async (name) => {
+    expect(await svcadmin(server.adminUrl, await prepare(server, name))).toMatchObject({
+      code: 2,
+      stdout: '',
+    });
+  });
+
+  const others = names.filter((name) => !alwaysAsked.includes(name));
+  it.each(others)('%s goes on without --yes, and says on stderr what changes', async (name) => {
     const { code, stderr } = await svcadmin(server.adminUrl, await prepare(server, name));
     expect([code, stderr.split('\n').length]).toEqual([0, expect.any(Number)]);
     expect(stderr).toMatch(/\.\n/);

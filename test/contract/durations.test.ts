@@ -13,6 +13,7 @@ import { checkEveryMs } from '../../server/identity-wallet/trust.ts';
 import { discoveryLifetimeSeconds } from '../../server/oauth/metadata.ts';
 import { concurrentUseWindowMs } from '../../server/oauth/token.ts';
 import { lifetimeMs as clientCacheMs } from '../../server/partners/directory-cache.ts';
+import { longestPauseMs } from '../../server/partners/endpoints.ts';
 import { largestOffset } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config/config.ts';
 import { defaultPace } from '../../server/platform/config/pace.ts';
@@ -27,6 +28,8 @@ import { gracePeriodMs as forgottenWithin } from '../../server/verification/peop
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
 import { keepFinished, keepUnfinished } from '../../server/verification/session/session-store.ts';
 import { claimMs } from '../../server/verification/sources/identity-wallet/claim-store.ts';
+import { keptMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
+import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
 import { purgeDate } from '../../server/webhooks/delivery/events.ts';
 import { answerWithinMs as publicGetMs } from '../../server/wiring/public-get.ts';
 import { mentionsIn, millisecondsOf, readPage } from './durations.ts';
@@ -217,11 +220,31 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ['finished jobs are kept', keepJobs, ['scheduler \\| TIME after they ran']],
   ['trust anchors are looked at', checkEveryMs, ['read again within TIME of a change']],
   ['a status list may take', publicGetMs, ['up to 2 MiB, within TIME']],
+  [
+    'what a receiver answered is kept',
+    answerRetentionMs,
+    [
+      'two headers \\| TIME after the first attempt',
+      'first 4 KiB are kept for TIME',
+      'of the answer for TIME, with',
+      'beginning for TIME',
+      'beginning of the answer is kept for TIME',
+    ],
+  ],
+  [
+    'what a refused request sent is kept',
+    requestRetentionMs,
+    ['exchanges of TIME that the wallet could', 'the redirect URI and the shop are kept for TIME'],
+  ],
+  ['a pause may last', longestPauseMs, ['At most TIME; another time replaces']],
+  ['a bulk job is kept', keptMs, ['TIME after the start of the job']],
   ['an answer of a wallet is claimed', claimMs, ['A claim ends after TIME']],
 ];
 
 /** Times that are no limits of this service. */
 const others = [
+  // What operators see is sampled from so much, and replays name a span.
+  'within TIME\\.',
   // Rates, and the windows of the spend caps.
   '[\\d,]+ TIME',
   '(?:requests|sessions|secrets|client|cap|wallet|events|requests) (?:in )?TIME',

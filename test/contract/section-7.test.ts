@@ -174,7 +174,9 @@ describe('other endpoints', () => {
     const code = await codeFor(world, shop);
     const ask = async (changed: Record<string, string>) =>
       (await world.storefront(shop, fields(code, changed))).body;
-    expect(await ask({ shop_domain: 'other.example' })).toMatchObject({ error: 'Shop not found' });
+    // In test mode, the text goes on with the shops that there are.
+    const shopError = { error: expect.stringMatching(/^Shop not found/) };
+    expect(await ask({ shop_domain: 'other.example' })).toMatchObject(shopError);
     expect(await ask({ code: 'x' })).toMatchObject({ error: 'Authorization code not found' });
   });
   row('7.5 storefront exchange / 422', async () => {

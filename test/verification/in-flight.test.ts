@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freshDatabase } from '../harness/database.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 import { startTcpProxy } from '../platform/tcp-proxy.ts';
 
 /** Requests of users that a process has in flight. */
@@ -44,7 +45,7 @@ describe('requests of users in flight', () => {
     const [style = ''] = /\/verify\/assets\/[^"]+\.css/.exec(home) ?? [];
     await proxy.hang();
     const answers = Array.from({ length: most }, () => get(page));
-    await expect.poll(usersInFlight, { timeout: 10_000 }).toBe(most);
+    await expect.poll(usersInFlight, { timeout: within(10_000) }).toBe(most);
 
     const refused = await get(page);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);

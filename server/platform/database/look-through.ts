@@ -72,7 +72,10 @@ export async function countThrough<Row extends Document>(
   collection: Collection<Row>,
   { indexed, hint, rest, most = mostCounted }: Division & Pick<Search, 'most'>,
 ): Promise<Total> {
-  const options = hint ? { hint } : {};
+  // All records are counted in the one index that every collection has.
+  const all = Object.keys(indexed).length === 0 ? { _id: 1 } : undefined;
+  const order = hint ?? all;
+  const options = order ? { hint: order } : {};
   const filter = indexed as Filter<Row>;
   const read = await collection.countDocuments(filter, { ...options, limit: most + 1 });
   const exact = read <= most;

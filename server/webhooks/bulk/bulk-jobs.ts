@@ -23,7 +23,8 @@ interface Settings {
 
 /** Keys that one job may be about: its document holds a part for each. */
 const mostKeys = 500;
-const keptMs = 60 * 24 * 3_600_000;
+/** Milliseconds after its start for which a job is kept. */
+export const keptMs = 60 * 24 * 3_600_000;
 
 /** What is to be done, and for how many. */
 interface Counted extends StartBulk {

@@ -32,14 +32,13 @@ export function createHealthStore(db: Db) {
     },
   };
 
-  async function keysOf(match: object, sort: Record<string, 1 | -1>): Promise<(Owner & { count: number })[]> {
+  type Order = Record<string, 1 | -1>;
+  async function keysOf(match: object, sort: Order, hint: Order): Promise<(Owner & { count: number })[]> {
     const found = await deliveries
-      .aggregate<Omit<Owner, 'keyId'> & { _id: string; count: number }>([
-        { $match: match },
-        { $sort: sort },
-        { $limit: mostTroubled },
-        byKey,
-      ])
+      .aggregate<Omit<Owner, 'keyId'> & { _id: string; count: number }>(
+        [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }, byKey],
+        { hint },
+      )
       .toArray();
     return found.map(({ _id: keyId, ...rest }) => ({ keyId, ...rest }));
   }
@@ -75,8 +74,13 @@ export function createHealthStore(db: Db) {
         keysOf(
           { status: 'failed', createdAt: { $gt: new Date(now.getTime() - dayMs) } },
           { createdAt: -1, _id: -1 },
+          { status: 1, createdAt: -1, _id: -1 },
         ),
-        keysOf({ status: 'pending', nextAttemptAt: { $gt: new Date(0) } }, { nextAttemptAt: 1 }),
+        keysOf(
+          { status: 'pending', nextAttemptAt: { $gt: new Date(0) } },
+          { nextAttemptAt: 1 },
+          { nextAttemptAt: 1 },
+        ),
       ]);
       const all = [...failed, ...waiting].toSorted(
         (one, other) =>

@@ -22,6 +22,7 @@ const broadcast = new Set([
   'deliveries find status', // the oldest delivery that waits, for `svcadmin status`
   'deliveries aggregate status', // how many wait, for the same
   'deliveries update lease.until,status', // attempts of a process that ended
+  'deliveries update forgetAnswersAt,status', // answers of receivers that were kept for a week
   'deliveries find purgeAt', // expired documents, where the database does not delete them
   'events find purgeAt', // the same
   'enrollments find purgeAt', // the same
