@@ -28,7 +28,8 @@ export default defineConfig({
     projects: [
       project('quick', {
         include: ['test/**/*.test.ts'],
-        exclude: [...slow, ...isolated, ...builtCode],
+        // Packages that recipes use have tests of their own.
+        exclude: ['**/node_modules/**', ...slow, ...isolated, ...builtCode],
         isolate: false,
       }),
       project('quick-cli', { include: builtCode, exclude: [...slow, ...isolated], isolate: false }),

@@ -28,8 +28,8 @@ describe('the time limits of tests', () => {
   });
 
   it('are nowhere fixed', () => {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      name.endsWith('.ts'),
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.ts') && !name.includes('node_modules'),
     );
     const fixed = files.flatMap((name) =>
       readFileSync(`${folder}/${name}`, 'utf8')
