@@ -10,6 +10,7 @@ import { freePort } from '../harness/free-port.ts';
 import { createPartner, visit } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
+import { within } from '../harness/time-limits.ts';
 import { type App, expectApp, save } from './apps.ts';
 
 const libraries = fileURLToPath(new URL('../recipes/node_modules', import.meta.url));
@@ -19,7 +20,8 @@ let server: TestServer;
 beforeAll(async () => {
   // The receivers load the built package.
   await promisify(execFile)('npm', ['run', 'prepack'], { cwd: join(sdk, 'typescript') });
-  server = await startTestServer();
+  // A receiver for development may lose a connection: the service sends the event again, and here soon.
+  server = await startTestServer({ env: { SVC_WEBHOOK_RETRY_DELAYS: '1s,2s' } });
 });
 afterAll(() => server.stop());
 
@@ -99,7 +101,9 @@ describe('docs/recipes.md', () => {
     const app = await start([program ?? '', recipe.file], { cwd, env: { ...env, ...python }, port });
     await visit(server, partner);
     for (const event of ['enrollment.created', 'verification.session.completed'])
-      await expect.poll(app.lines).toContain(`event ${event}`);
+      await expect
+        .poll(() => app.lines().join('\n'), { timeout: within(20_000) })
+        .toContain(`event ${event}`);
     const headers = { 'x-svc-signature': `sha256=${'0'.repeat(64)}`, 'content-type': 'application/json' };
     const forged = await fetch(url, { method: 'POST', headers, body: '{}' });
     expect([forged.status, await forged.text()]).toEqual([401, expect.stringContaining('invalid_signature')]);
