@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, Flags } from '@oclif/core';
 import type { BulkView, StartBulk, StartedBulk } from '../contracts/admin/bulk.ts';
+import { fastestRate, usualRate } from '../contracts/bulk-rate.ts';
 import { CarefulCommand } from './careful-command.ts';
 import type { AdminApi } from './client.ts';
 import { usageError } from './failure.ts';
 import { given, requireOrder } from './flags.ts';
 import { createProgress, type Progress } from './output/progress.ts';
-import { count } from './previews.ts';
+import { count, nounFor } from './previews.ts';
 
 /** What a bulk job shows of itself. */
 export const bulkFields = [
@@ -33,13 +34,13 @@ export const rate = Flags.custom<number>({
   async parse(text) {
     const [, number] = /^(\d{1,3})(?:\/s)?$/.exec(text) ?? [];
     const perSecond = Number(number);
-    if (perSecond >= 1 && perSecond <= 100) return perSecond;
-    throw usageError(`${text} is not a rate from 1/s to 100/s`);
+    if (perSecond >= 1 && perSecond <= fastestRate) return perSecond;
+    throw usageError(`${text} is not a rate from 1/s to ${fastestRate}/s`);
   },
 });
 
 export const bulkFlags = {
-  rate: rate({ description: 'with a filter: deliveries of one key in a second (default 10/s)' }),
+  rate: rate({ description: `with a filter: deliveries of one key in a second (default ${usualRate}/s)` }),
   detach: Flags.boolean({ description: 'with a filter: do not wait for the end of the job' }),
 };
 
@@ -130,14 +131,12 @@ export abstract class BulkCommand<T extends typeof Command> extends CarefulComma
 
 /** What a job does, for the person who confirms it. */
 function describe(
-  { action, rate: perSecond = 10 }: { action: BulkView['action']; rate?: number | undefined },
+  { action, rate: perSecond = usualRate }: { action: BulkView['action']; rate?: number | undefined },
   found: StartedBulk,
 ) {
   const { total, exact, live, keys } = found;
   const noun = action === 'cancel' || action === 'reschedule' ? 'pending delivery' : 'event';
   const most = exact ? '' : 'at most ';
   const pace = action === 'cancel' ? '' : `, ${perSecond} a second for each key`;
-  return `Of ${count(keys, 'API key')}, ${most}${total} ${total === 1 ? noun : plural(noun)} (${live} live): each ${verbs[action]}${pace}.`;
+  return `Of ${count(keys, 'API key')}, ${most}${total} ${nounFor(total, noun)} (${live} live): each ${verbs[action]}${pace}.`;
 }
-
-const plural = (noun: string): string => (noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`);

@@ -4,11 +4,15 @@ import { formatValue, plain } from './output/format.ts';
 /** The longest list that the server gives at a time. */
 const mostListed = 500;
 
-/** `1 client`, `3 clients`, `500 or more clients`. */
-export function count(number: number, noun: string): string {
-  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
-  return `${number}${number >= mostListed ? ' or more' : ''} ${number === 1 ? noun : plural}`;
+/** `client` for one, `clients` for any other number. */
+export function nounFor(number: number, noun: string): string {
+  if (number === 1) return noun;
+  return /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
+
+/** `1 client`, `3 clients`, `500 or more clients`. */
+export const count = (number: number, noun: string): string =>
+  `${number}${number >= mostListed ? ' or more' : ''} ${nounFor(number, noun)}`;
 
 interface Kept {
   mode: 'test' | 'live';

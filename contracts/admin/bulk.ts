@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fastestRate, usualRate } from '../bulk-rate.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { EventName } from './deliveries.ts';
 import { page, reference } from './references.ts';
@@ -23,9 +24,6 @@ export const BulkFilter = z.strictObject({
   until: DateTime.optional(),
 });
 export type BulkFilter = z.infer<typeof BulkFilter>;
-
-export const fastestRate = 100;
-export const usualRate = 10;
 
 export const StartBulk = z
   .strictObject({
