@@ -46,9 +46,6 @@ export interface BulkJob extends AuditedRecord {
   purgeAt: Date;
 }
 
-/** Counts of what a filter finds, by key. */
-export type KeyCount = Pick<Part, 'keyId' | 'partnerId' | 'mode' | 'total'>;
-
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** The index of the unfinished part whose turn it is; -1 where all are finished. */

@@ -10,8 +10,9 @@ import { type Actor, auditEntry } from '../../platform/database/audit-entry.ts';
 import { isDuplicateKey } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
+import type { KeyCount } from '../operators/key-count-store.ts';
 import { dueFrom } from '../operators/reschedule.ts';
-import { type BulkJob, type KeyCount, viewBulkJob } from './bulk-job.ts';
+import { type BulkJob, viewBulkJob } from './bulk-job.ts';
 import type { BulkStore } from './bulk-store.ts';
 
 interface Settings {

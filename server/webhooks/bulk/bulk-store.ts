@@ -4,7 +4,8 @@ import { isDuplicateKey } from '../../platform/database/failures.ts';
 import type { IndexDeclaration } from '../../platform/database/indexes.ts';
 import { createRecordStore, recordIndexes } from '../../platform/database/records.ts';
 import { queryOf } from '../operators/delivery-query-store.ts';
-import { type BulkJob, type KeyCount, nextPart, type Part } from './bulk-job.ts';
+import { countByKey, type KeyCount } from '../operators/key-count-store.ts';
+import { type BulkJob, nextPart, type Part } from './bulk-job.ts';
 
 const collection = 'bulkJobs';
 const paces = 'bulkPaces';
@@ -51,14 +52,6 @@ export function createBulkStore(db: Db, counting: Db = db) {
   const jobs: Collection<BulkJob> = db.collection(collection);
   const pace: Collection<Pace> = db.collection(paces);
   const records = createRecordStore<BulkJob>(db, collection, 'bulk job');
-  const byKey = {
-    $group: {
-      _id: '$keyId',
-      partnerId: { $first: '$partnerId' },
-      mode: { $first: '$mode' },
-      total: { $sum: 1 },
-    },
-  };
   const byEvent = {
     $group: {
       _id: '$eventId',
@@ -124,15 +117,8 @@ export function createBulkStore(db: Db, counting: Db = db) {
       const exact =
         !lookup || (await from.countDocuments(query, { limit: mostLookedUp + 1 })) <= mostLookedUp;
       const stages = [...(events ? [byEvent] : []), ...(lookup && exact ? open : [])];
-      const found = await from
-        .aggregate<Omit<KeyCount, 'keyId'> & { _id: string }>([
-          { $match: query },
-          ...stages,
-          byKey,
-          { $sort: { _id: 1 } },
-        ])
-        .toArray();
-      return { exact, keys: found.map(({ _id: keyId, ...key }) => ({ keyId, ...key })) };
+      const keys = await countByKey(from, [{ $match: query }, ...stages]);
+      return { exact, keys: keys.toSorted((one, other) => (one.keyId < other.keyId ? -1 : 1)) };
     },
 
     /** Leases the next step that is due; undefined where none is. */

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type { Delivery } from '../delivery/delivery.ts';
 import type { EndedAttempt } from './endpoint-health.ts';
+import { countByKey, type KeyCount } from './key-count-store.ts';
 
 const dayMs = 24 * 3_600_000;
 /** Deliveries of a key that are looked through for attempted ones, and those whose attempts are read. */
@@ -11,11 +12,7 @@ const mostSampled = 500;
 const mostTroubled = 5_000;
 const mostQueued = 10_000;
 
-export interface Owner {
-  keyId: string;
-  partnerId: string;
-  mode: Mode;
-}
+export type Owner = Omit<KeyCount, 'total'>;
 
 export type HealthStore = ReturnType<typeof createHealthStore>;
 
@@ -23,25 +20,9 @@ export type HealthStore = ReturnType<typeof createHealthStore>;
 export function createHealthStore(db: Db) {
   const deliveries = db.collection<Delivery>('deliveries');
   const keys = db.collection<{ _id: string; partnerId: string; mode: Mode; webhook?: object }>('apiKeys');
-  const byKey = {
-    $group: {
-      _id: '$keyId',
-      partnerId: { $first: '$partnerId' },
-      mode: { $first: '$mode' },
-      count: { $sum: 1 },
-    },
-  };
-
   type Order = Record<string, 1 | -1>;
-  async function keysOf(match: object, sort: Order, hint: Order): Promise<(Owner & { count: number })[]> {
-    const found = await deliveries
-      .aggregate<Omit<Owner, 'keyId'> & { _id: string; count: number }>(
-        [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }, byKey],
-        { hint },
-      )
-      .toArray();
-    return found.map(({ _id: keyId, ...rest }) => ({ keyId, ...rest }));
-  }
+  const keysOf = (match: object, sort: Order, hint: Order) =>
+    countByKey(deliveries, [{ $match: match }, { $sort: sort }, { $limit: mostTroubled }], { hint });
 
   return {
     /** Attempts that have ended within a day, in the order of time. */
@@ -84,7 +65,7 @@ export function createHealthStore(db: Db) {
       ]);
       const all = [...failed, ...waiting].toSorted(
         (one, other) =>
-          Number(one.mode === 'test') - Number(other.mode === 'test') || other.count - one.count,
+          Number(one.mode === 'test') - Number(other.mode === 'test') || other.total - one.total,
       );
       const found = new Map(all.map(({ keyId, partnerId, mode }) => [keyId, { keyId, partnerId, mode }]));
       return [...found.values()].slice(0, limit);
