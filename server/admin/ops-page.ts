@@ -5,6 +5,7 @@ import type { Mode } from '../../contracts/identifiers.ts';
 import type { DatabaseFault } from '../platform/database/availability.ts';
 import type { RecordPage } from './ops-records.ts';
 import { style } from './ops-style.ts';
+import { dollars, timeOf } from './ops-text.ts';
 import { type Overview, type Owner, recentMinutes } from './overview-store.ts';
 
 /** Only the page's own style, and nothing else from anywhere. */
@@ -46,8 +47,6 @@ interface Table {
 }
 
 const texts = (...values: readonly (string | number)[]): Cell[] => values.map((text) => ({ text }));
-const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
-const timeOf = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');
 const age = (at: Date, since: Date | undefined): string =>
   since ? `${Math.max(0, Math.round((at.getTime() - since.getTime()) / 1000))} s` : '–';
 const named = ({ partner, partnerId }: Pick<Owner, 'partner' | 'partnerId'>): Cell => ({

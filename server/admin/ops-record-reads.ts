@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../platform/clock.ts';
 import type { ReadDatabaseFault } from '../platform/database/availability.ts';
 import { ApiError } from '../platform/errors.ts';
@@ -24,7 +25,9 @@ const isUnknown = (error: unknown): boolean => {
 
 /** The page of a record: from memory while the database is away. @throws ApiError `not_found` */
 export function createRecordReads({ api, ...dependencies }: Dependencies) {
-  const reads = new Map<string, () => Promise<Remembered<RecordPage | undefined>>>();
+  const reads = new LRUCache<string, () => Promise<Remembered<RecordPage | undefined>>>({
+    max: mostRemembered,
+  });
 
   return async ({ kind, id }: { kind: string; id: string }): Promise<Remembered<RecordPage>> => {
     const read = Object.hasOwn(recordPages, kind) ? recordPages[kind] : undefined;
@@ -40,11 +43,7 @@ export function createRecordReads({ api, ...dependencies }: Dependencies) {
             throw error;
           }),
       });
-    // The last one asked for stays longest.
-    reads.delete(name);
     reads.set(name, known);
-    const [oldest] = reads.keys();
-    if (reads.size > mostRemembered && oldest !== undefined) reads.delete(oldest);
     const { last, away } = await known();
     if (last && !last.value) throw new ApiError('not_found', { description: `No ${kind} ${id}` });
     return { last: last?.value ? { value: last.value, at: last.at } : undefined, away };

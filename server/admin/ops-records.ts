@@ -1,5 +1,6 @@
 import type { EndpointHealth } from '../../contracts/admin/endpoint-health.ts';
 import type { AdminRouter } from '../wiring/admin-router.ts';
+import { dollars, timeOf } from './ops-text.ts';
 
 /** The admin API as a page calls it: with the role ops, which sees no person. */
 export type OpsApi = ReturnType<AdminRouter['createCaller']>;
@@ -21,8 +22,7 @@ export interface RecordPage {
 }
 
 const mostRows = 50;
-const time = (iso: string | null): string =>
-  iso === null ? '–' : `${iso.slice(0, 19).replace('T', ' ')} UTC`;
+const time = (iso: string | null): string => (iso === null ? '–' : `${timeOf(new Date(iso))} UTC`);
 const percent = (share: number | null): string =>
   share === null ? '–' : `${Math.round(share * 1000) / 10} %`;
 const text = (value: string | number | null): RecordCell => ({ text: value ?? '–' });
@@ -33,17 +33,21 @@ const endpointRow = (one: EndpointHealth): RecordCell[] => [
   to('endpoint', one.keyId),
   ...texts(one.mode, one.state, percent(one.successShare), time(one.failingSince), one.queued, one.cause),
 ];
-const endpointHeadings = ['Key', 'Mode', 'State', 'Success', 'Failing since', 'Due', 'Why they wait'];
+const endpointTable = (title: string, endpoints: readonly EndpointHealth[]) => ({
+  title,
+  headings: ['Key', 'Mode', 'State', 'Success', 'Failing since', 'Due', 'Why they wait'],
+  rows: endpoints.map(endpointRow),
+});
 
 async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
-  const [{ name, status, createdAt }, endpoints, keys, test, live] = await Promise.all([
+  const [{ name, status, createdAt }, endpoints, keys, test, live, sessions] = await Promise.all([
     api.partners.show({ partnerId }),
     api.webhooks.health({ partnerId, limit: mostRows }),
     api.keys.list({ partnerId, limit: mostRows }),
     api.wallets.show({ partnerId, mode: 'test' }),
     api.wallets.show({ partnerId, mode: 'live' }),
+    api.sessions.list({ partnerId, limit: 20 }),
   ]);
-  const sessions = (await api.sessions.list({ partnerId, limit: 20 })).rows;
   return {
     title: `Partner ${name}`,
     facts: [
@@ -54,11 +58,7 @@ async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
       ['Test wallet', { text: dollars(test.balance), to: `/ops/wallet/${partnerId}:test` }],
     ],
     tables: [
-      {
-        title: 'Webhook endpoints, the worst first',
-        headings: endpointHeadings,
-        rows: endpoints.map(endpointRow),
-      },
+      endpointTable('Webhook endpoints, the worst first', endpoints),
       {
         title: 'API keys',
         headings: ['Key', 'Mode', 'Status', 'Ends in', 'URL'],
@@ -70,7 +70,7 @@ async function partner(api: OpsApi, partnerId: string): Promise<RecordPage> {
       {
         title: 'Last sessions',
         headings: ['Session', 'Mode', 'Status', 'Why not', 'Begun'],
-        rows: sessions.map((one) => [
+        rows: sessions.rows.map((one) => [
           to('session', one.id),
           ...texts(one.mode, one.status, one.reason, time(one.createdAt)),
         ]),
@@ -204,8 +204,6 @@ async function session(api: OpsApi, sessionId: string): Promise<RecordPage> {
   };
 }
 
-const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
-
 async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
   const [partnerId = '', mode = ''] = id.split(':');
   const reference = { partnerId, mode: mode === 'live' ? ('live' as const) : ('test' as const) };
@@ -271,11 +269,7 @@ async function work(api: OpsApi): Promise<RecordPage> {
     title: 'Webhook endpoints and bulk work',
     facts: [['Bulk jobs that run', text(jobs.filter(({ status }) => status === 'running').length)]],
     tables: [
-      {
-        title: 'Endpoints with failed or waiting deliveries, the worst first',
-        headings: endpointHeadings,
-        rows: endpoints.map(endpointRow),
-      },
+      endpointTable('Endpoints with failed or waiting deliveries, the worst first', endpoints),
       {
         title: 'Bulk jobs',
         headings: ['Job', 'What', 'Status', 'Done', 'Of', 'By', 'Begun'],
