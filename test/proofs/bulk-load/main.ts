@@ -1,11 +1,8 @@
-import { createTRPCClient, httpLink } from '@trpc/client';
-import { type Db, MongoClient } from 'mongodb';
+import type { Db } from 'mongodb';
 import { randomId } from '../../../server/platform/ids.ts';
-import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
 import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../../harness/partner.ts';
-import { temporaryFolder } from '../../harness/temporary-folder.ts';
+import { startMeasured } from '../measured-server.ts';
 import { startCounter } from '../upgrade/load.ts';
-import { startDatabase, startMember } from '../upgrade/members.ts';
 
 /**
  * What resending failed deliveries costs the exchanges that run beside. Rounds of exchanges alternate: without the bulk job,
@@ -13,7 +10,6 @@ import { startDatabase, startMember } from '../upgrade/members.ts';
  * Arguments: failed deliveries (10000), rate a second (50), rounds of each kind (6).
  */
 
-const token = 'svc_admin_0123456789012345678901234567890123456789012';
 const [failed = 10_000, rate = 50, rounds = 6] = process.argv.slice(2).map(Number);
 const perRound = 60;
 /** Milliseconds between two exchanges of a round. */
@@ -21,25 +17,10 @@ const everyMs = 100;
 /** Users at a time, while codes are made. */
 const inFlight = 6;
 
-const directory = temporaryFolder('bulk-load');
-const database = await startDatabase(directory);
+const measured = await startMeasured('bulk-load');
+const { admin, baseUrl, db } = measured;
 const receiver = await startCounter();
 const others = await startCounter();
-const server = await startMember(process.cwd(), {
-  MONGODB_URI: database.uri,
-  SVC_DATA_DIR: '/proc/none',
-  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  SVC_ADMIN_TOKEN: token,
-  SVC_DEMO_PORT: 'off',
-  SVC_LOG_LEVEL: 'warn',
-  SVC_STARTS_PER_MINUTE: 'off',
-});
-const headers = { authorization: `Bearer ${token}` };
-const admin = createTRPCClient<AdminRouter>({
-  links: [httpLink({ url: `${server.adminUrl}/trpc`, headers })],
-});
-const baseUrl = `http://localhost:${server.port}`;
-const client = await new MongoClient(database.uri, { directConnection: true, retryWrites: false }).connect();
 
 const partner = await createPartner(
   { admin },
@@ -109,7 +90,7 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? 0;
 }
 
-await seed(client.db(), other);
+await seed(db, other);
 await exchangeAll(await codes(perRound));
 const without: number[] = [];
 const beside: number[] = [];
@@ -142,7 +123,7 @@ const seconds = (performance.now() - began) / 1000;
 const rest = last
   ? `${last.total} more in ${seconds.toFixed(0)} s (${(last.total / seconds).toFixed(1)}/s)`
   : 'none left';
-const deliveries = client.db().collection('deliveries');
+const deliveries = db.collection('deliveries');
 const sent = { keyId: other.keyId, trigger: 'resend' };
 for (let waiting = 1; waiting > 0; ) {
   waiting = await deliveries.countDocuments({ ...sent, status: { $in: ['pending', 'in_flight'] } });
@@ -153,9 +134,7 @@ process.stdout.write(
   `then ${rest}; ${made} deliveries were made for ${failed} failed ones, ${delivered} events arrived\n`,
 );
 
-await client.close();
-await server.end();
-await database.end();
+await measured.end();
 receiver.close();
 others.close();
 process.exitCode = made === failed ? 0 : 1;

@@ -1,18 +1,14 @@
-import { createTRPCClient, httpLink } from '@trpc/client';
-import { type Db, MongoClient } from 'mongodb';
-import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
+import type { Db } from 'mongodb';
 import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
-import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { within } from '../../harness/time-limits.ts';
+import { startMeasured } from '../measured-server.ts';
 import { startCounter } from '../upgrade/load.ts';
-import { startDatabase, startMember } from '../upgrade/members.ts';
 
 /**
  * How much the database grows with exchanges, each of a new user with two delivered events: bytes of documents (BSON, before
  * compression) by collection. Indexes and compression are MongoDB's and are not measured: the embedded engine does not report them.
  */
 
-const token = 'svc_admin_0123456789012345678901234567890123456789012';
 const exchanges = Number(process.argv[2] ?? 600);
 /** Users at a time: so many exchanges share a ledger page at most. */
 const inFlight = 16;
@@ -36,24 +32,9 @@ async function sizes(db: Db): Promise<Map<string, Size>> {
   return found;
 }
 
-const directory = temporaryFolder('size');
-const database = await startDatabase(directory);
+const measured = await startMeasured('size');
+const { admin, baseUrl, db } = measured;
 const counter = await startCounter();
-const server = await startMember(process.cwd(), {
-  MONGODB_URI: database.uri,
-  SVC_DATA_DIR: '/proc/none',
-  SVC_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
-  SVC_ADMIN_TOKEN: token,
-  SVC_DEMO_PORT: 'off',
-  SVC_LOG_LEVEL: 'warn',
-  SVC_STARTS_PER_MINUTE: 'off',
-});
-const headers = { authorization: `Bearer ${token}` };
-const admin = createTRPCClient<AdminRouter>({
-  links: [httpLink({ url: `${server.adminUrl}/trpc`, headers })],
-});
-const baseUrl = `http://localhost:${server.port}`;
-const client = await new MongoClient(database.uri, { directConnection: true, retryWrites: false }).connect();
 const partner = await createPartner(
   { admin },
   { funds: 10_000_000, client: { tokenRequestsPerMinute: 1_000_000 } },
@@ -82,9 +63,9 @@ async function exchange(count: number): Promise<void> {
 }
 
 await exchange(50);
-const before = await sizes(client.db());
+const before = await sizes(db);
 await exchange(exchanges);
-const after = await sizes(client.db());
+const after = await sizes(db);
 process.stdout.write(`${exchanges} exchanges of new users, ${inFlight} at a time\n\n`);
 process.stdout.write('| collection | documents per exchange | bytes per exchange |\n| --- | --: | --: |\n');
 let total = 0;
@@ -98,7 +79,5 @@ for (const [name, size] of [...after].toSorted(([, a], [, b]) => b.bytes - a.byt
 }
 process.stdout.write(`| all | | ${Math.round(total).toLocaleString('en')} |\n`);
 
-await client.close();
-await server.end();
-await database.end();
+await measured.end();
 counter.close();
