@@ -4,39 +4,27 @@ import type { Operator } from '../../server/admin/operator-store.ts';
 import { createRememberedRead } from '../../server/admin/remembered-read.ts';
 import type { DatabaseFault } from '../../server/platform/database/availability.ts';
 import { randomSecret } from '../../server/platform/ids.ts';
-import { freshDatabase } from '../harness/database.ts';
-import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import { adminToken, manualClock, refusal, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
-import { startTcpProxy } from '../platform/tcp-proxy.ts';
+import { type BehindProxy, startBehindProxy } from '../platform/behind-proxy.ts';
 
 interface Site {
   server: TestServer;
   ops: { token: string; admin: TestServer['admin'] };
   late: { token: string; admin: TestServer['admin'] };
-  proxy: Awaited<ReturnType<typeof startTcpProxy>>;
+  proxy: BehindProxy['proxy'];
   stop(): Promise<void>;
 }
 
 /** A server that reaches its database through a proxy, with an operator whom it has met, and one whom it has not. */
-async function startBehindProxy(): Promise<Site> {
-  const database = await freshDatabase({ keep: true });
-  const url = new URL(database.uri);
-  const proxy = await startTcpProxy(Number(url.port));
-  url.port = String(proxy.port);
-  url.searchParams.set('directConnection', 'true');
-  const server = await startTestServer({ env: { MONGODB_URI: url.href } });
+async function startSite(): Promise<Site> {
+  const { server, proxy, stop } = await startBehindProxy();
   const make = async (name: string) => {
     const { token } = await server.admin.operators.create.mutate({ name, role: 'ops' });
     return { token, admin: server.as(token) };
   };
   return {
-    ...{ server, proxy, ops: await make('ops'), late: await make('late') },
-    async stop() {
-      await proxy.restore();
-      await server.stop();
-      await proxy.stop();
-      await database.drop();
-    },
+    ...{ server, proxy, stop, ops: await make('ops'), late: await make('late') },
   };
 }
 
@@ -52,7 +40,7 @@ async function timed<T>(call: () => Promise<T>): Promise<{ value: T; ms: number 
 describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (%s)', (how) => {
   let site: Site;
   beforeAll(async () => {
-    site = await startBehindProxy();
+    site = await startSite();
   });
   afterAll(() => site.stop());
 
@@ -138,7 +126,7 @@ describe.concurrent.each(['cut', 'hang'] as const)('while the database is away (
 });
 
 it('/ops and status say so where nothing was read before', async () => {
-  const site = await startBehindProxy();
+  const site = await startSite();
   await site.proxy.cut();
   const status = async () => site.server.admin.status.query();
   await expect.poll(async () => (await status()).database, { timeout: within(25_000) }).toBe('down');

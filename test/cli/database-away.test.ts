@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freshDatabase } from '../harness/database.ts';
-import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
-import { startTcpProxy } from '../platform/tcp-proxy.ts';
+import { type BehindProxy, startBehindProxy } from '../platform/behind-proxy.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
 interface Found {
@@ -12,34 +10,22 @@ interface Found {
   fix: string | null;
 }
 
-let database: Awaited<ReturnType<typeof freshDatabase>>;
-let proxy: Awaited<ReturnType<typeof startTcpProxy>>;
-let server: TestServer;
+let site: BehindProxy;
 let svcadmin: CommandLine;
 beforeAll(async () => {
-  database = await freshDatabase({ keep: true });
-  const url = new URL(database.uri);
-  proxy = await startTcpProxy(Number(url.port));
-  url.port = String(proxy.port);
-  url.searchParams.set('directConnection', 'true');
-  server = await startTestServer({ env: { MONGODB_URI: url.href } });
-  const { token } = await server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
-  svcadmin = await commandLine(server.adminUrl, token);
+  site = await startBehindProxy();
+  const { token } = await site.server.admin.operators.create.mutate({ name: 'Kim', role: 'ops' });
+  svcadmin = await commandLine(site.server.adminUrl, token);
 });
-afterAll(async () => {
-  await proxy.restore();
-  await server.stop();
-  await proxy.stop();
-  await database.drop();
-});
+afterAll(() => site.stop());
 
 it('status and doctor say why the database is away, and since when, to an operator who was there before', async () => {
   const well = await svcadmin.json<Found[]>('doctor');
   expect(well.find(({ check }) => check === 'database')).toMatchObject({ ok: true, found: 'up', fix: null });
   expect((await svcadmin.run(['status'])).stdout).not.toContain('Away');
 
-  await proxy.cut();
-  const isDown = async () => (await server.admin.status.query()).database;
+  await site.proxy.cut();
+  const isDown = async () => (await site.server.admin.status.query()).database;
   await expect.poll(isDown, { timeout: within(25_000) }).toBe('down');
 
   const plain = await svcadmin.run(['status']);

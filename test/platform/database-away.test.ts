@@ -1,22 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import { freshDatabase } from '../harness/database.ts';
 import { createPartner, exchangeCode, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
-import { startTestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
+import { startBehindProxy } from './behind-proxy.ts';
 
 /** Interface section 7.6 and docs/choices.md: a billable endpoint answers within 5 s, where the machine is not busy. */
 const soonEnough = within(5_000);
 
 /** A server that reaches its database through a proxy, and a partner. */
-async function startBehindProxy() {
-  const database = await freshDatabase({ keep: true });
-  const url = new URL(database.uri);
-  const proxy = await startTcpProxy(Number(url.port));
-  url.port = String(proxy.port);
-  url.searchParams.set('directConnection', 'true');
-  const server = await startTestServer({ env: { MONGODB_URI: url.href } });
+async function startSite() {
+  const { database, proxy, server, stop } = await startBehindProxy();
   const partner = await createPartner(server, { client: { tokenRequestsPerMinute: 1_000_000 } });
   const limits = { partnerId: partner.partnerId, mode: 'test' as const, perMinute: 10_000, perHour: 10_000 };
   await server.admin.limits.set.mutate(limits);
@@ -27,15 +20,10 @@ async function startBehindProxy() {
     get: (path: string, headers: Record<string, string> = {}) =>
       timed(() => fetch(`${server.baseUrl}${path}`, { headers, redirect: 'manual' })),
     ledger: () => soundLedger(database.db, `${partner.partnerId}:test`),
-    async stop() {
-      await proxy.restore();
-      await server.stop();
-      await proxy.stop();
-      await database.drop();
-    },
+    stop,
   };
 }
-type Site = Awaited<ReturnType<typeof startBehindProxy>>;
+type Site = Awaited<ReturnType<typeof startSite>>;
 
 interface Answer {
   status: number;
@@ -58,8 +46,8 @@ async function timed(call: () => Promise<Response>): Promise<Answer> {
 
 const sites = {} as Record<'cut' | 'hang', Site>;
 beforeAll(async () => {
-  sites.cut = await startBehindProxy();
-  sites.hang = await startBehindProxy();
+  sites.cut = await startSite();
+  sites.hang = await startSite();
 });
 afterAll(async () => {
   for (const site of Object.values(sites)) await site.stop();

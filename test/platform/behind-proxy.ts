@@ -1,0 +1,25 @@
+import { freshDatabase } from '../harness/database.ts';
+import { startTestServer } from '../harness/server.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+
+/** A server that reaches its database through a proxy, by which a test takes the database away. To be stopped by the caller. */
+export async function startBehindProxy() {
+  const database = await freshDatabase({ keep: true });
+  const url = new URL(database.uri);
+  const proxy = await startTcpProxy(Number(url.port));
+  url.port = String(proxy.port);
+  url.searchParams.set('directConnection', 'true');
+  const server = await startTestServer({ env: { MONGODB_URI: url.href } });
+  return {
+    database,
+    proxy,
+    server,
+    async stop() {
+      await proxy.restore();
+      await server.stop();
+      await proxy.stop();
+      await database.drop();
+    },
+  };
+}
+export type BehindProxy = Awaited<ReturnType<typeof startBehindProxy>>;
