@@ -19,7 +19,7 @@ async function start(settings: Parameters<typeof startTestServer>[0] = {}): Prom
   return server;
 }
 
-describe('the ports of a process', () => {
+describe('a webhook to localhost', () => {
   const roles = { api: 'api,admin', admin: 'admin' };
   let ports: Record<'SVC_PORT' | 'SVC_HEALTH_PORT', number>;
   let servers: Record<keyof typeof roles, TestServer>;
@@ -54,14 +54,14 @@ describe('the ports of a process', () => {
     return Number(String(listener?.['address']).split(':').at(-1));
   }
 
-  it.each(portOf)('are no destination of webhooks: %s', async (_, name, find) => {
+  it.each(portOf)('is refused where the port belongs to the process: %s', async (_, name, find) => {
     const port = await find();
     await expect(setTo(servers[name], port)).rejects.toThrow(
       `port ${port} of localhost belongs to this server`,
     );
   });
 
-  it('are no destination of a delivery either: the admin API, which the worker does not serve', async () => {
+  it('is not sent to the admin API, whose port the worker knows and does not serve', async () => {
     const port = await freePort();
     await setTo(servers.api, port);
     const { id } = await servers.api.admin.webhooks.trigger.mutate({ keyId, event });
@@ -72,7 +72,7 @@ describe('the ports of a process', () => {
     await expect.poll(attempts).toMatchObject([{ error: 'blocked_address' }]);
   });
 
-  it('leave every other port of localhost to test webhooks', async () => {
+  it('is taken on every other port, in test mode', async () => {
     await expect(setTo(servers.admin, await freePort())).resolves.toMatchObject({ keyId });
   });
 });

@@ -71,7 +71,7 @@ export interface VerificationSource {
   /** For a source with a site of its own: judges what the browser brought back from there. */
   finish?(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<Authenticated | Failed>;
   /**
-   * For a source whose page is a form: judges what the form brought.
+   * Identifies the user by the submitted form. Absent where the source has no form of its own.
    * @throws ApiError `invalid_request` for input that its page does not offer
    */
   authenticate?(
