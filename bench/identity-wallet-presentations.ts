@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { WalletSource } from '../contracts/identity-wallet-sources.ts';
+import { IdentityWallet } from '../contracts/identity-wallet-sources.ts';
 import { parsePem } from '../server/identity-wallet/certificates.ts';
 import { createPresentationCheck } from '../server/identity-wallet/presentation.ts';
 import { createStatusLists } from '../server/identity-wallet/status-list.ts';
@@ -27,7 +27,7 @@ async function ageProof(issuer: TestIssuer, now: number) {
     context,
   });
   const settings = { ...base, profile: 'eu-age-verification', trustAnchors: issuer.anchorPem };
-  return { settings: WalletSource.parse(settings), token: { proof_of_age: [presentation] } };
+  return { settings: IdentityWallet.parse(settings), token: { proof_of_age: [presentation] } };
 }
 
 async function identity(issuer: TestIssuer, now: number) {
@@ -37,7 +37,7 @@ async function identity(issuer: TestIssuer, now: number) {
   const presentation = await presentSdJwt({ credential, claims, key, paths, context, now });
   const access = { certificates: 'unused', key: 'unused' };
   const settings = { ...base, profile: 'eudi-pid', trustAnchors: issuer.anchorPem, access };
-  return { settings: WalletSource.parse(settings), token: { pid_sd_jwt: [presentation] } };
+  return { settings: IdentityWallet.parse(settings), token: { pid_sd_jwt: [presentation] } };
 }
 
 /** Processor time of verifying a presentation, its status list known already. @throws where one is refused */

@@ -29,7 +29,7 @@ interface Visitors {
 function visitOf({ partnerId, keyId, clientId }: Owner, at: Date, returning: boolean): Visit {
   const userId = randomId('user');
   const sessionId = randomId('session');
-  const code = codeOf(randomBytes(32), sessionId, 'new');
+  const code = codeOf(randomBytes(32), sessionId);
   const enrollmentId = randomId('enrollment');
   const sub = randomBytes(32).toString('base64url');
   const common = { partnerId, keyId, clientId, mode: 'test' as const, createdAt: at };
