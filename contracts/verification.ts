@@ -14,6 +14,11 @@ const codeChallenge = /^[A-Za-z0-9_-]{43}$/;
 const scopeCharacters = /^[\x20\x21\x23-\x5b\x5d-\x7e]+$/;
 const noControlCharacter = /^\P{Cc}+$/u;
 
+/** What a partner calls a session of its own. */
+export const ClientReference = z.string().regex(/^[A-Za-z0-9_.:-]{1,200}$/, {
+  error: 'client_reference_id must be 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -',
+});
+
 /** Interface 4.1. Messages say what to do; a repeated parameter arrives as an array and is refused here too. */
 export const StartQuery = z.object({
   client_id: z.string().min(1).max(128),
@@ -50,6 +55,9 @@ export const StartQuery = z.object({
     .max(128)
     .optional()
     .describe('Preferred languages of the pages, separated by spaces'),
+  client_reference_id: ClientReference.optional().describe(
+    'Yours, for this session: support finds it by this. No personal data',
+  ),
 });
 export type StartQuery = z.infer<typeof StartQuery>;
 

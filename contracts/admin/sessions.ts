@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
 import { Reason } from '../reasons.ts';
-import { SessionStatus } from '../verification.ts';
+import { ClientReference, SessionStatus } from '../verification.ts';
 import { found, page, reference } from './references.ts';
 
 /** `used` also names the charge; `locked` met five wrong code verifiers. */
@@ -23,6 +23,8 @@ export const SessionView = z.strictObject({
   failure: z
     .strictObject({ reason: Reason, retryable: z.boolean(), text: z.string(), at: DateTime })
     .nullable(),
+  /** What the partner called it at the start. */
+  clientReferenceId: z.string().nullable(),
   scopes: z.array(z.string()),
   redirectUri: z.string(),
   sub: z.string().nullable(),
@@ -59,6 +61,7 @@ export const ListSessions = z.strictObject({
     .string()
     .regex(/^[\w-]{22}$/, { error: 'expected the first 22 characters of a SHA-256 in base64url' })
     .optional(),
+  clientReferenceId: ClientReference.optional(),
   mode: Mode.optional(),
   status: SessionState.optional(),
   since: DateTime.optional(),
@@ -77,6 +80,7 @@ export const SessionSummary = SessionView.pick({
   source: true,
   status: true,
   expired: true,
+  clientReferenceId: true,
   sub: true,
   enrollmentId: true,
   createdAt: true,

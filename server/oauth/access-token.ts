@@ -18,6 +18,7 @@ interface TokenSettings {
 
 interface Issued {
   id: string;
+  sessionId: string;
   sub: string;
   clientId: string;
   scope: string;
@@ -74,9 +75,9 @@ export function createAccessTokens({ keyring, issuer, clock }: TokenSettings) {
   });
 
   return {
-    sign({ id, clientId, scope, sub, at, expiresAt }: Issued): string {
+    sign({ id, sessionId, clientId, scope, sub, at, expiresAt }: Issued): string {
       const exp = seconds(expiresAt);
-      const about = { client_id: clientId, scope, sub, jti: id };
+      const about = { client_id: clientId, scope, sub, sid: sessionId, jti: id };
       const token = signed({ ...about, iss: issuer, aud: issuer, iat: seconds(at), exp });
       ours.set(sha256(token), { id, clientId, exp, kid: decodeProtectedHeader(token).kid });
       return token;

@@ -57,6 +57,8 @@ const calls: Record<string, (admin: TestServer['admin']) => Promise<unknown>> = 
     admin.sessions.list.query({ partnerId: partner.partnerId, status: 'failed', since, until: since }),
   'sessions list --client --after': (admin) =>
     admin.sessions.list.query({ clientId: partner.clientId, status: 'expired', after: sessionId }),
+  'sessions list --reference': (admin) =>
+    admin.sessions.list.query({ clientReferenceId: 'order-17', partnerId: partner.partnerId }),
   'requests list': (admin) => admin.requests.list.query({ status: '4xx', path: '/api' }),
   'requests list --partner': (admin) =>
     admin.requests.list.query({ partnerId: partner.partnerId, error: 'invalid_grant' }),

@@ -325,12 +325,15 @@ it('a session is found by its state, of which the command line sends a part of t
   const { baseUrl } = server;
   const { codeChallenge, state } = newVisit();
   const { clientId } = partner;
-  const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
+  const begun = startUrl({ baseUrl, clientId, redirectUri, scope: 'age_18_plus', state, codeChallenge });
+  const start = `${begun}&client_reference_id=visit:17`;
   const [id] = /ses_\w{22}/.exec((await createBrowser(baseUrl).open(start)).url) ?? [];
   const svcadmin = await commandLine(server.adminUrl);
   const found = await svcadmin.json<{ id: string }[]>('sessions', 'list', '--state', state);
   expect(found.map((session) => session.id)).toEqual([id]);
   expect(await svcadmin.json('sessions', 'list', '--state', `${state}x`)).toEqual([]);
+  const referred = await svcadmin.json<{ id: string }[]>('sessions', 'list', '--reference', 'visit:17');
+  expect(referred).toMatchObject([{ id, clientReferenceId: 'visit:17' }]);
   const stateHash = createHash('sha256').update(state).digest('base64url').slice(0, 22);
   expect(await server.admin.sessions.count.query({ stateHash })).toEqual({ total: 1, exact: true });
   const elsewhere = { stateHash, partnerId: 'ptr_0000000000000000000000' };

@@ -129,7 +129,7 @@ ${generalList()}
 
 ## Redirects back to the partner
 
-The query of \`redirect_uri\` has \`error\`, \`error_description\`, \`state\` and \`iss\`.
+The query of \`redirect_uri\` has \`error\`, \`error_description\`, \`state\`, \`iss\` and \`session_id\`.
 \`invalid_request\` is never in a redirect: it is the 400 of \`/verify/start\`.
 
 ${redirectList()}

@@ -27,6 +27,7 @@ describe('Hosted verification session', () => {
       code: expect.stringMatching(/^svc_code_/),
       state,
       iss: world.baseUrl,
+      session_id: sessionId,
     });
     const { body } = await world.session(sessionId, `Bearer ${partner.apiKey}`);
     expect(body).toMatchObject({ session: { status: 'complete' } });

@@ -90,6 +90,7 @@ describe('authorization errors', () => {
       ['error_description', `${reason}: ${reasons[reason].text}`],
       ['state', state],
       ['iss', world.baseUrl],
+      ['session_id', expect.stringMatching(/^ses_\w{22}$/)],
     ]);
   }
   const accept = (browser: Browser, page: Page) => browser.press(page, 'decision=accept');

@@ -18,6 +18,7 @@ const processes = () => {
 
 const issue = () => ({
   id: `txn_${'a'.repeat(22)}`,
+  sessionId: `ses_${'c'.repeat(22)}`,
   sub: 'sub',
   clientId: `cli_${'b'.repeat(22)}`,
   scope: 'age_18_plus',

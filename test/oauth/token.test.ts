@@ -105,6 +105,7 @@ describe('200', () => {
       scope: 'country',
       iat,
       exp: iat + 3600,
+      sid: expect.stringMatching(/^ses_\w{22}$/),
       jti: expect.stringMatching(/^txn_/),
     });
   });

@@ -104,6 +104,7 @@ describe('a client of the TypeScript SDK', () => {
       code: 'verification_failed',
       reason: 'document_rejected',
       retryable: true,
+      sessionId: end.searchParams.get('session_id'),
     });
     const { url, state: second } = await client.authorizationUrl({ scope });
     const declined = await walkFlow(url, { person: 'adult', consent: 'decline' });

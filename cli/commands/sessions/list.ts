@@ -15,6 +15,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
   static override examples = [
     '<%= config.bin %> sessions list --partner ptr_… --since 2h',
     '<%= config.bin %> sessions list --state b0c3…',
+    '<%= config.bin %> sessions list --reference order-1734',
     '<%= config.bin %> sessions list --partner ptr_… --status expired --since 2026-07-01T14:00 --until 2026-07-01T15:00',
   ];
   static override flags = {
@@ -22,6 +23,7 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
     client: Flags.string({ description: 'only of this client' }),
     enrollment: Flags.string({ description: 'only of this enrollment' }),
     state: Flags.string({ description: 'only started with this state; only its hash is sent' }),
+    reference: Flags.string({ description: 'only started with this client_reference_id' }),
     mode: modeFilter,
     status: Flags.option({ options: states })({ description: 'only these' }),
     since: moment({ description: 'only started since this time' }),
@@ -30,17 +32,32 @@ export default class SessionsList extends ListCommand<typeof SessionsList> {
   };
 
   async run() {
-    const { partner, client, enrollment, state, mode, status, since, until } = this.flags;
+    const { partner, client, enrollment, state, reference, mode, status, since, until } = this.flags;
     requireOrder(since, until);
-    const ids = given({ partnerId: partner, clientId: client, enrollmentId: enrollment });
+    const ids = given({
+      partnerId: partner,
+      clientId: client,
+      enrollmentId: enrollment,
+      clientReferenceId: reference,
+    });
     const api = await this.api();
     const stateHash = state === undefined ? undefined : hashOf(state);
     const wanted = { ...ids, ...given({ stateHash }), ...given({ mode, status, since, until }) };
     return this.list({
       page: (page) => api.sessions.list.query({ ...wanted, ...page }),
       count: () => api.sessions.count.query(wanted),
-      columns: ['id', 'createdAt', 'status', 'reason', 'mode', 'source', 'clientId', 'sub'],
-      drop: ['sub', 'clientId', 'source', 'mode', 'createdAt'],
+      columns: [
+        'id',
+        'createdAt',
+        'status',
+        'reason',
+        'mode',
+        'source',
+        'clientId',
+        'clientReferenceId',
+        'sub',
+      ],
+      drop: ['sub', 'clientReferenceId', 'clientId', 'source', 'mode', 'createdAt'],
     });
   }
 }

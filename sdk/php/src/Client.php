@@ -75,9 +75,15 @@ final class Client
      *
      * @param list<string> $scope claims that the user is asked to share
      * @param ?string $state at least 16 characters; random unless given
+     * @param ?string $clientReferenceId yours, by which support finds the session: 1 to 200 characters of A-Z, a-z, 0-9,
+     *   _ . : and -, without personal data
      */
-    public function authorizationUrl(array $scope, ?string $state = null, ?string $uiLocales = null): Visit
-    {
+    public function authorizationUrl(
+        array $scope,
+        ?string $state = null,
+        ?string $uiLocales = null,
+        ?string $clientReferenceId = null,
+    ): Visit {
         $state ??= self::base64url(random_bytes(24));
         $verifier = self::base64url(random_bytes(32));
         $query = array_filter([
@@ -88,6 +94,7 @@ final class Client
             'code_challenge' => self::base64url(hash('sha256', $verifier, true)),
             'code_challenge_method' => 'S256',
             'ui_locales' => $uiLocales,
+            'client_reference_id' => $clientReferenceId,
         ], static fn (?string $value) => $value !== null);
         return new Visit("$this->baseUrl/verify/start?" . http_build_query($query), $state, $verifier);
     }
@@ -124,6 +131,7 @@ final class Client
             $docUrl = "$this->baseUrl/docs/guides/errors#redirects-back-to-the-partner";
             $refused = new AuthorizationError($error, $description, $retryable, $docUrl);
             $refused->reason = $reason;
+            $refused->sessionId = $once('session_id');
             throw $refused;
         }
         $code = $once('code') ?? throw $this->refuseCallback('missing_code', 'there is neither a code nor an error');

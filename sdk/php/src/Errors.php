@@ -40,6 +40,9 @@ final class AuthorizationError extends SvcError
 {
     /** What comes before the colon of error_description, such as document_rejected. */
     public ?string $reason = null;
+
+    /** The session that failed, as its verification.session.failed names it. */
+    public ?string $sessionId = null;
 }
 
 /** The delivery is not a webhook of the service, or it is too old. */

@@ -128,6 +128,7 @@ $tests = [
     'tells why a user was not verified' => static function (): void {
         [$begun, $end] = visit(client(), 'rejected');
         $error = failure(static fn () => client()->callback($end, $begun->state));
+        same(preg_match('/^ses_/', $error->sessionId ?? ''), 1);
         same([$error->errorCode, $error->reason, $error->retryable], ['verification_failed', 'document_rejected', true]);
     },
     'throws an error of its own class for each refusal' => static function (): void {

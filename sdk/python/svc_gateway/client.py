@@ -89,11 +89,17 @@ class Client:
         return Client(given.get("SVC_BASE_URL", ""), **settings)
 
     def authorization_url(
-        self, scope: Sequence[str], state: Optional[str] = None, ui_locales: Optional[str] = None
+        self,
+        scope: Sequence[str],
+        state: Optional[str] = None,
+        ui_locales: Optional[str] = None,
+        client_reference_id: Optional[str] = None,
     ) -> Visit:
         """Where to send the user's browser. Keep state and code_verifier in the user's session.
 
         scope: claims that the user is asked to share. state: at least 16 characters; random unless given.
+        client_reference_id: yours, by which support finds the session: 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -.
+        It holds no personal data.
         """
         state = state or secrets.token_urlsafe(24)
         verifier = secrets.token_urlsafe(32)
@@ -108,6 +114,8 @@ class Client:
         }
         if ui_locales:
             query["ui_locales"] = ui_locales
+        if client_reference_id:
+            query["client_reference_id"] = client_reference_id
         return Visit(f"{self.base_url}/verify/start?{urllib.parse.urlencode(query)}", state, verifier)
 
     def callback(self, request: str, state: Optional[str]) -> Callback:
@@ -140,7 +148,7 @@ class Client:
             raise refusal("issuer_mismatch", f"iss is not {self.base_url}")
         error = once("error")
         if error is not None:
-            raise self._authorization_error(error, once("error_description") or "")
+            raise self._authorization_error(error, once("error_description") or "", once("session_id"))
         code = once("code")
         if code is None:
             raise refusal("missing_code", "there is neither a code nor an error")
@@ -224,13 +232,13 @@ class Client:
     def _credentials(self) -> Dict[str, str]:
         return {"client_id": self._need("client_id"), "client_secret": self._need("client_secret")}
 
-    def _authorization_error(self, error: str, description: str) -> AuthorizationError:
+    def _authorization_error(self, error: str, description: str, session_id: Optional[str]) -> AuthorizationError:
         found = re.match(r"([a-z_]+): ", description)
         reason = found.group(1) if found else None
         retryable = REASON_IS_RETRYABLE.get(reason or "", False)
         doc_url = f"{self.base_url}/docs/guides/errors#redirects-back-to-the-partner"
         refused = AuthorizationError(error, description, retryable, doc_url)
-        refused.reason = reason
+        refused.reason, refused.session_id = reason, session_id
         return refused
 
     def _post(self, path: str, fields: Mapping[str, str]) -> "tuple[Answer, bool]":

@@ -33,9 +33,11 @@ class AuthorizationError(SvcError):
     """The redirect says that the user was not verified. code is its error, such as verification_failed.
 
     reason: what comes before the colon of error_description, such as document_rejected.
+    session_id: the session that failed, as its verification.session.failed names it.
     """
 
     reason: Optional[str] = None
+    session_id: Optional[str] = None
 
 
 class WebhookError(SvcError):

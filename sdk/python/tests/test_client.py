@@ -79,6 +79,7 @@ class Flow(unittest.TestCase):
     def test_tells_why_a_user_was_not_verified(self) -> None:
         begun, end = visit(client(), "rejected")
         facts = {"code": "verification_failed", "reason": "document_rejected", "retryable": True}
+        facts["session_id"] = urllib.parse.parse_qs(end.partition("?")[2])["session_id"][0]
         self.fails(svc.AuthorizationError, lambda: client().callback(end, begun.state), **facts)
 
     def test_raises_an_error_of_its_own_class_for_each_refusal(self) -> None:

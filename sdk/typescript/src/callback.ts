@@ -5,7 +5,7 @@ import { AuthorizationError, CallbackError } from './errors.ts';
 export interface Callback {
   /** Lives 10 minutes and works once. */
   code: string;
-  /** For `session`, where the redirect names it. */
+  /** For `session`. */
   sessionId: string | undefined;
 }
 
@@ -60,7 +60,11 @@ export function readCallback(
     const retryable = reason === undefined ? false : (reasonIsRetryable[reason] ?? false);
     const message = description ? `${error}: ${description}` : error;
     const docs = `${issuer}/docs/guides/errors#redirects-back-to-the-partner`;
-    throw new AuthorizationError({ code: error, message, retryable, docUrl: docs }, reason);
+    throw new AuthorizationError(
+      { code: error, message, retryable, docUrl: docs },
+      reason,
+      once('session_id'),
+    );
   }
   const code = once('code');
   if (code === undefined) throw refusal('missing_code', 'there is neither a code nor an error');

@@ -44,6 +44,8 @@ export interface Wanted {
   state?: string;
   /** Preferred languages of the pages, such as `de fr`. */
   uiLocales?: string;
+  /** Yours, by which support finds the session: 1 to 200 characters of A-Z, a-z, 0-9, _ . : and -. No personal data. */
+  clientReferenceId?: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -122,7 +124,12 @@ export function createClient(settings: Settings, options: Options = {}) {
 
   return {
     /** Where to send the user's browser. Keep `state` and `codeVerifier` in the user's session. */
-    async authorizationUrl({ scope, state = randomText(24), uiLocales }: Wanted): Promise<Visit> {
+    async authorizationUrl({
+      scope,
+      state = randomText(24),
+      uiLocales,
+      clientReferenceId,
+    }: Wanted): Promise<Visit> {
       const codeVerifier = randomText(32);
       const digest = await crypto.subtle.digest('SHA-256', bytesOf(codeVerifier));
       const query = new URLSearchParams({
@@ -133,6 +140,7 @@ export function createClient(settings: Settings, options: Options = {}) {
         code_challenge: base64url(new Uint8Array(digest)),
         code_challenge_method: 'S256',
         ...(uiLocales ? { ui_locales: uiLocales } : {}),
+        ...(clientReferenceId ? { client_reference_id: clientReferenceId } : {}),
       });
       return { url: `${baseUrl}/verify/start?${query}`, state, codeVerifier };
     },

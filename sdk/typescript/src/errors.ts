@@ -37,10 +37,13 @@ export class CallbackError extends SvcError {}
 export class AuthorizationError extends SvcError {
   /** What comes before the colon of `error_description`, such as `document_rejected`. */
   readonly reason: string | undefined;
+  /** The session that failed, as its `verification.session.failed` names it. */
+  readonly sessionId: string | undefined;
 
-  constructor(details: ErrorDetails, reason: string | undefined) {
+  constructor(details: ErrorDetails, reason: string | undefined, sessionId?: string) {
     super(details);
     this.reason = reason;
+    this.sessionId = sessionId;
   }
 }
 

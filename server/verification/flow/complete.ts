@@ -25,16 +25,23 @@ interface Return {
   state: string;
   /** RFC 9207: who answers, so that a client of several servers cannot be confused. */
   issuer: string;
+  /** By which a partner tells sessions of one user apart, failed ones too. */
+  sessionId: string;
 }
 
-export function successRedirect({ redirectUri, state, issuer }: Return, code: string): string {
-  return withQuery(redirectUri, { code, state, iss: issuer });
+export function successRedirect({ redirectUri, state, issuer, sessionId }: Return, code: string): string {
+  return withQuery(redirectUri, { code, state, iss: issuer, session_id: sessionId });
 }
 
 /** The redirect of a session that ends without a code (interface 7.3). */
-export function errorRedirect({ redirectUri, state, issuer }: Return, reason: Reason): string {
-  const { error } = reasons[reason];
-  return withQuery(redirectUri, { error, error_description: describeReason(reason), state, iss: issuer });
+export function errorRedirect({ redirectUri, state, issuer, sessionId }: Return, reason: Reason): string {
+  return withQuery(redirectUri, {
+    error: reasons[reason].error,
+    error_description: describeReason(reason),
+    state,
+    iss: issuer,
+    session_id: sessionId,
+  });
 }
 
 /**
@@ -66,6 +73,13 @@ export type Completion = ReturnType<typeof createCompletion>;
 export function createCompletion(dependencies: Dependencies) {
   const { directory, keyring, findSnapshot, isCodeUsed, issuer, clock } = dependencies;
 
+  const returnOf = ({ _id, state, redirectUri }: Session, uri = redirectUri): Return => ({
+    redirectUri: uri,
+    state,
+    issuer,
+    sessionId: _id,
+  });
+
   /** The redirect URI of the session, or another one of its client. */
   async function target({ clientId, redirectUri }: Session) {
     const until = ({ client }: { client: { redirectUris: readonly string[] } }) =>
@@ -86,7 +100,7 @@ export function createCompletion(dependencies: Dependencies) {
     if (step === 'expired' && !found) throw new ApiError('session_not_found');
     if (!found)
       throw new ApiError('invalid_redirect_uri', { description: 'This client has no redirect URI' });
-    return errorRedirect({ redirectUri: found.uri, state: session.state, issuer }, 'invalid_redirect_uri');
+    return errorRedirect(returnOf(session, found.uri), 'invalid_redirect_uri');
   }
 
   /**
@@ -131,7 +145,7 @@ export function createCompletion(dependencies: Dependencies) {
     session: Session,
     { step, isNew }: { step: Extract<Step, 'completed' | 'failed' | 'expired' | 'over'>; isNew: boolean },
   ) {
-    const back = { redirectUri: session.redirectUri, state: session.state, issuer };
+    const back = returnOf(session);
     if (step === 'completed') {
       const code = await usableCode(session, isNew);
       if (code) return successRedirect(back, code);

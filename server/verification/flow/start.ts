@@ -101,6 +101,7 @@ export function createStart(dependencies: Dependencies) {
       stateHash: stateHashOf(query.state),
       scope,
       codeChallenge: query.code_challenge,
+      ...(query.client_reference_id ? { clientReferenceId: query.client_reference_id } : {}),
       ...(language ? { language } : {}),
       ...(traceparent ? { traceparent } : {}),
       status: 'pending',

@@ -22,6 +22,8 @@ export interface SessionFilter {
   of?: { userId: string; enrollmentId: string } | undefined;
   /** Of the `state` that the partner sent. */
   stateHash?: string | undefined;
+  /** What the partner called it. */
+  clientReferenceId?: string | undefined;
   mode?: ListSessions['mode'] | undefined;
   status?: ListSessions['status'] | undefined;
   since?: string | undefined;
@@ -55,21 +57,22 @@ function inState(status: SessionFilter['status'], now: Date): Filter<Session> {
 }
 
 /** By user where there is one: a user has few sessions. */
-function indexFor({ of, stateHash, clientId, partnerId }: SessionFilter): Document {
+function indexFor({ of, stateHash, clientReferenceId, clientId, partnerId }: SessionFilter): Document {
   if (of) return { userId: 1 };
   if (stateHash) return { stateHash: 1 };
   const newestFirst = { createdAt: -1, _id: -1 };
+  if (clientReferenceId) return { clientReferenceId: 1, ...newestFirst };
   if (clientId) return { clientId: 1, ...newestFirst };
   return partnerId ? { partnerId: 1, ...newestFirst } : newestFirst;
 }
 
 /** The conditions of a search, and the index that serves some of them. */
 function conditionsOf(search: SessionFilter) {
-  const { partnerId, clientId, of, stateHash, mode, status, since, until, now } = search;
+  const { partnerId, clientId, of, stateHash, clientReferenceId, mode, status, since, until, now } = search;
   return {
     indexed: {
       ...of,
-      ...givenFields({ partnerId, clientId, stateHash }),
+      ...givenFields({ partnerId, clientId, stateHash, clientReferenceId }),
       ...period('createdAt', since, until),
     },
     hint: indexFor(search),

@@ -19,6 +19,11 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { clientId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { stateHash: 1 }, sparse: true },
+  {
+    collection,
+    key: { clientReferenceId: 1, createdAt: -1, _id: -1 },
+    partialFilterExpression: { clientReferenceId: { $exists: true } },
+  },
   { collection, key: { outboxAt: 1 }, sparse: true },
   { collection, key: { 'snapshot.until': 1 }, sparse: true },
   { collection, key: { enrollmentDueAt: 1 }, sparse: true },
@@ -85,7 +90,7 @@ export interface SessionStore {
   invalidateSnapshots(whose: Whose, at: Date, note: string): Promise<void>;
   /** Removes the claims snapshots of codes that have expired. */
   forgetCodeSnapshots(now: Date): Promise<void>;
-  /** Takes away what sources have said of a user and no session has used yet. */
+  /** Takes away what sources have said of a user and no session has used yet, and what partners called the sessions. */
   forgetCarried(userId: string): Promise<void>;
   /** Sessions whose enrollments do not have yet what follows from them. */
   dueForEnrollment(before: Date, limit: number): Promise<Session[]>;
@@ -257,7 +262,11 @@ export function createSessionStore(db: Db): SessionStore {
     },
 
     async forgetCarried(userId) {
-      await sessions.updateMany({ userId, carried: { $exists: true } }, { $unset: { carried: '' } });
+      const given: Filter<Session>[] = [
+        { carried: { $exists: true } },
+        { clientReferenceId: { $exists: true } },
+      ];
+      await sessions.updateMany({ userId, $or: given }, { $unset: { carried: '', clientReferenceId: '' } });
     },
 
     dueForEnrollment: dueSince('enrollmentDueAt'),

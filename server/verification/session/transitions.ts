@@ -90,6 +90,8 @@ export interface Session {
   state: string;
   /** What a session is found by where its `state` is known; absent in sessions of older builds. */
   stateHash?: string;
+  /** What the partner calls this session; gone once its user is erased. */
+  clientReferenceId?: string;
   /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
   scope: string[];
   codeChallenge: string;

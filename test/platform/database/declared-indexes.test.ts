@@ -96,6 +96,7 @@ const declared = [
   'revocations: purgeAt ttl',
   'sessions: snapshot.until sparse',
   'sessions: clientId, createdAt desc, _id desc',
+  'sessions: clientReferenceId, createdAt desc, _id desc where {clientReferenceId:{$exists:true}}',
   'sessions: createdAt desc, _id desc',
   'sessions: enrollmentDueAt sparse',
   'sessions: outboxAt sparse',

@@ -107,7 +107,7 @@ export const flow = [
     [
       ['encodeURIComponent(value)', 'value'],
       ['if (registered.includes(redirectUri)) return', 'if (registered.length > 0) return'],
-      ['{ code, state, iss: issuer }', '{ code, state }'],
+      ['{ code, state, iss: issuer, session_id', '{ code, state, session_id'],
     ],
   ),
   ...inFile(

@@ -84,7 +84,12 @@ describe('cancel and decline', () => {
     const browser = await started();
     const answer = await browser.press({ decision: 'decline' });
     expect(answer.status).toBe(303);
-    expect(returned(answer.location)).toMatchObject({ error: 'access_denied', state, iss: baseUrl });
+    expect(returned(answer.location)).toMatchObject({
+      error: 'access_denied',
+      state,
+      iss: baseUrl,
+      session_id: browser.sessionId(),
+    });
     await failure(browser.sessionId()).toMatchObject({ failure_reason: 'consent_declined' });
   });
 

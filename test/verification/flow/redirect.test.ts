@@ -9,6 +9,7 @@ import {
 } from '../../../server/verification/flow/complete.ts';
 
 const issuer = 'https://verify.example';
+const sessionId = 'ses_0000000000000000000000';
 const uris = fc.constantFrom(
   'https://shop.example',
   'https://shop.example/',
@@ -23,13 +24,13 @@ describe('the way back', () => {
   it('keeps the registered bytes and gives back the state as it came', () => {
     fc.assert(
       fc.property(uris, states, (redirectUri, state) => {
-        const location = successRedirect({ redirectUri, state, issuer }, 'svc_code_x');
+        const location = successRedirect({ redirectUri, state, issuer, sessionId }, 'svc_code_x');
         expect(location.startsWith(redirectUri)).toBe(true);
         const added = location.slice(redirectUri.length).replace(/^[?&]/, '');
-        const [code, sent, iss] = added
+        const [code, sent, iss, session] = added
           .split('&')
           .map((pair) => decodeURIComponent(pair.split('=')[1] ?? ''));
-        expect([code, sent, iss]).toEqual(['svc_code_x', state, issuer]);
+        expect([code, sent, iss, session]).toEqual(['svc_code_x', state, issuer, sessionId]);
         expect(new URL(location).searchParams.get('state')).toBe(state);
       }),
     );
@@ -37,16 +38,32 @@ describe('the way back', () => {
 
   it('carries the error in place of the code', () => {
     const location = errorRedirect(
-      { redirectUri: 'https://a.example/?x=1', state: 's&t', issuer },
+      { redirectUri: 'https://a.example/?x=1', state: 's&t', issuer, sessionId },
       'consent_declined',
     );
     const parameters = Object.fromEntries(new URL(location).searchParams);
-    expect(Object.keys(parameters)).toEqual(['x', 'error', 'error_description', 'state', 'iss']);
-    expect(parameters).toMatchObject({ x: '1', error: 'access_denied', state: 's&t', iss: issuer });
+    expect(Object.keys(parameters)).toEqual([
+      'x',
+      'error',
+      'error_description',
+      'state',
+      'iss',
+      'session_id',
+    ]);
+    expect(parameters).toMatchObject({
+      x: '1',
+      error: 'access_denied',
+      state: 's&t',
+      iss: issuer,
+      session_id: sessionId,
+    });
   });
 
   it.each(Object.keys(reasons) as Reason[])('%s: machine and developer can read it', (reason) => {
-    const location = errorRedirect({ redirectUri: 'https://a.example', state: 's', issuer }, reason);
+    const location = errorRedirect(
+      { redirectUri: 'https://a.example', state: 's', issuer, sessionId },
+      reason,
+    );
     const { error, error_description: text = '' } = Object.fromEntries(new URL(location).searchParams);
     expect(error).toBe(reasons[reason].error);
     expect(text.startsWith(`${reason}: `)).toBe(true);

@@ -36,6 +36,24 @@ describe('302', () => {
     expect(JSON.stringify(session)).not.toContain(secret);
   });
 
+  it.each(['a', 'Order_17.34:b-2', 'x'.repeat(200)])(
+    'keeps the client_reference_id %s',
+    async (reference) => {
+      const { response } = await start(startQuery(clientId, { client_reference_id: reference }));
+      const sessionId = String(response.headers['location']).split('/').at(-1) ?? '';
+      expect((await hosted.stores.sessions.find(sessionId))?.clientReferenceId).toBe(reference);
+      const { rows } = await hosted.admin.sessions.list.query({ clientReferenceId: reference });
+      expect(rows.map(({ id, clientReferenceId }) => [id, clientReferenceId])).toEqual([
+        [sessionId, reference],
+      ]);
+      expect(await hosted.admin.sessions.count.query({ clientReferenceId: reference })).toMatchObject({
+        total: 1,
+      });
+      const elsewhere = { clientReferenceId: reference, partnerId: 'ptr_0000000000000000000000' };
+      expect((await hosted.admin.sessions.list.query(elsewhere)).rows).toEqual([]);
+    },
+  );
+
   it('ignores parameters that it does not know', async () => {
     const { response } = await start(startQuery(clientId, { utm_source: 'x', prompt: 'login' }));
     expect(response.status).toBe(302);
@@ -70,6 +88,10 @@ describe('400 for a malformed query', () => {
     ['code_challenge_method', 'plain', 'code_challenge_method must be S256'],
     ['scope', 'age_18_plus \u009b31m', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
     ['scope', 'age_18_plus "x"', 'scope must be printable ASCII without " and \\ (RFC 6749 3.3)'],
+    ['client_reference_id', 'a b', expect.stringMatching(/^client_reference_id must be 1 to 200 characters/)],
+    ['client_reference_id', 'ä', expect.stringMatching(/^client_reference_id must be 1 to 200 characters/)],
+    ['client_reference_id', 'x\n', expect.stringMatching(/^client_reference_id must be 1 to 200 characters/)],
+    ['client_reference_id', 'x'.repeat(201), expect.stringMatching(/^client_reference_id must be 1 to 200/)],
     ['response_type', 'token', 'response_type must be code'],
     ['response_mode', 'fragment', 'response_mode must be query'],
     ['response_mode', 'form_post', 'response_mode must be query'],
@@ -92,7 +114,7 @@ describe('400 for a malformed query', () => {
     expect(response.headers).not.toHaveProperty('set-cookie');
   });
 
-  it.each(['ui_locales', 'response_mode', 'utm_source'])(
+  it.each(['ui_locales', 'response_mode', 'utm_source', 'client_reference_id'])(
     '%s repeated, which it could do without',
     async (name) => {
       const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);

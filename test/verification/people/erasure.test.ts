@@ -57,11 +57,15 @@ describe('users erase', () => {
     expect(await service.admin.users.show.query({ user: enrollment?.id ?? '' })).toEqual(user);
     const digests = () => service.db.collection<LedgerPage>('ledger').distinct('digest');
     const before = await digests();
+    const sessions = service.db.collection('sessions');
+    const { partnerId } = partner;
+    await sessions.updateMany({ partnerId }, { $set: { clientReferenceId: 'customer-17' } });
 
     const erased = await service.admin.users.erase.mutate({ userId: user.id });
     expect(erased).toEqual({ id: user.id, enrollments: 1, sessions: 2, accesses: 2, events: 4 });
 
     expect((await userinfo(token)).status).toBe(401);
+    expect(await sessions.countDocuments({ partnerId, clientReferenceId: { $exists: true } })).toBe(0);
     const { charges } = await soundLedger(service.db, `${partner.partnerId}:test`);
     expect(charges.map(({ grant }) => grant)).toEqual([undefined, undefined]);
     expect(charges.every(({ grantSeal }) => grantSeal)).toBe(true);

@@ -33,7 +33,8 @@ describe('people who verify', () => {
     const { answer, sessionId } = await verifyAs(hosted, clientId, person);
     expect(answer.status).toBe(303);
     const { code, ...rest } = returned(answer.location);
-    expect(rest).toEqual({ tenant: 'a/b', state, iss: baseUrl });
+    const session_id = expect.stringMatching(/^ses_\w{22}$/) as unknown;
+    expect(rest).toEqual({ tenant: 'a/b', state, iss: baseUrl, session_id });
     expect(code).toMatch(/^svc_code_/);
     const grant = await grantOf(answer.location);
     expect(grant).toMatchObject({ sessionId, clientId, returning: false });
