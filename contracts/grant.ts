@@ -49,7 +49,7 @@ export function termsOf(grant: Grant, client: ExchangingClient): Omit<Terms, 'li
     partnerId: client.partnerId,
     mode: client.mode,
     clientId: client._id,
-    keyId: client.keyId,
+    keyId: grant.keyId,
     sessionId,
     enrollmentId: enrollment.id,
     sub,

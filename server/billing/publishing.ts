@@ -25,11 +25,11 @@ const flushAfter = { ms: 50, items: 32 };
 function eventsOf(entry: LedgerEntry): EventDraft[] {
   const { id, at, grant, traceparent } = entry;
   if (!grant || !isVerifiedAccess(entry)) return [];
-  const { partnerId, mode, keyId, sub, claims, sessionId, enrollmentId } = grant;
+  const { partnerId, mode, keyId, clientId, sub, claims, sessionId, enrollmentId } = grant;
   const about = { sessionId, enrollmentId, sub };
   const fields = { user_id: sub, claims, resolved_at: at.toISOString() };
   const trace = traceparent ? { traceparent } : {};
-  return [{ type: 'vae.resolved', cause: [id], partnerId, mode, keyId, about, at, fields, ...trace }];
+  return [{ type: 'vae.resolved', cause: [id], partnerId, mode, keyId, clientId, about, at, fields, ...trace }];
 }
 
 /**

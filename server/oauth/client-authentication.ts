@@ -113,12 +113,6 @@ export function createClientAuthentication({ findClient, secretMatches, keyStatu
       throw new ApiError('client_inactive');
     },
 
-    /** Whose webhook URL gets the events of a session: its key's; where that is revoked, the client's present one's. */
-    async eventKey(sessionKeyId: string, client: OAuthClient): Promise<string> {
-      if (sessionKeyId === client.keyId) return sessionKeyId;
-      return (await keyStatus(sessionKeyId)) === 'active' ? sessionKeyId : client.keyId;
-    },
-
     /** The client, read again where its claims do not include `scope`. */
     async permitted(client: OAuthClient, scope: readonly ClaimName[]): Promise<OAuthClient> {
       const hasClaims = ({ claims }: OAuthClient) => scope.every((name) => claims.includes(name));

@@ -11,7 +11,7 @@ import type { AccessTokens } from './access-token.ts';
 import type { ClientAuthentication, Credentials, OAuthClient } from './client-authentication.ts';
 
 interface Dependencies {
-  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted' | 'eventKey'>;
+  clients: Pick<ClientAuthentication, 'authenticate' | 'admit' | 'permitted'>;
   charges: Charging;
   grants: {
     load(code: string): Promise<Grant | undefined>;
@@ -117,8 +117,7 @@ export function createTokenExchange({ clients, charges, grants, revoke, tokens, 
       throw fault === 'wrong verifier' ? await wrongVerifier(grant, request.code_verifier) : fault;
     }
 
-    const keyId = await clients.eventKey(grant.keyId, client);
-    const terms = { ...termsOf(grant, client), keyId, lifetimeSeconds: accessTokenLifetimeSeconds };
+    const terms = { ...termsOf(grant, client), lifetimeSeconds: accessTokenLifetimeSeconds };
     const { prices } = caller.partner;
     const charged = await charges.charge({ kind: 'token', cause, terms, prices, ...context }, respond);
     if (charged.outcome === 'used') throw await usedCode(charged.past);
