@@ -29,7 +29,7 @@ interface Dependencies {
   keys: Pick<KeyStore, 'find'>;
   partners: Pick<PartnerStore, 'find'>;
   clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'forget'>;
+  directory: Pick<Directory, 'changed'>;
   sources?: readonly Source[];
 }
 
@@ -113,7 +113,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
 
   async function change(...args: Parameters<ClientStore['change']>): Promise<Client> {
     const client = await store.change(...args);
-    directory.forget(client._id);
+    await directory.changed(client._id);
     return client;
   }
 

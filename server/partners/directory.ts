@@ -1,5 +1,7 @@
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
+import type { ChangeStore } from './change-store.ts';
+import { createChangeWatch } from './change-watch.ts';
 import type { Client, ClientStore } from './client-store.ts';
 import { createDirectoryCache } from './directory-cache.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
@@ -25,7 +27,10 @@ async function reading<T>(
   return found && !fresh && until && !until(found) ? read(true) : found;
 }
 
-/** Partners, clients and API keys. This process caches clients and partners for 2 s, and API keys never. */
+/**
+ * Partners, clients and API keys. This process caches clients and partners; it learns within 2 s which of them another process has
+ * changed. API keys are never cached.
+ */
 export interface Directory {
   client(clientId: string, options?: Reading<ClientWithPartner>): Promise<ClientWithPartner | undefined>;
   partner(partnerId: string, options?: Reading<Partner>): Promise<Partner | undefined>;
@@ -35,27 +40,34 @@ export interface Directory {
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
   /** As `apiKey`, by the secret; a malformed one never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
-  /** Call this when a client or partner has changed in this process. */
-  forget(id: string): void;
+  /** Call this when a client or partner has changed: all processes read it again. */
+  changed(id: string): Promise<void>;
 }
 
 interface Dependencies {
   partners: Pick<PartnerStore, 'findAll'>;
   keys: Pick<KeyStore, 'findAll' | 'findByHashes' | 'statuses'>;
   clients: Pick<ClientStore, 'findAll'>;
+  changes: ChangeStore;
 }
 
-/** No reader waits for a refresh: those of a quarter of a second are one read. */
-const refreshes = { ms: 250, items: 256 };
-
-export function createDirectory({ partners, keys, clients }: Dependencies): Directory {
+export function createDirectory({ partners, keys, clients, changes }: Dependencies): Directory {
   const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
-    createDirectoryCache<T>(createGroupCommit({ run: findAll }), {
-      refresh: createGroupCommit({ run: findAll, flushAfter: refreshes }),
-    });
+    createDirectoryCache<T>(createGroupCommit({ run: findAll }));
   const partnerCache = cacheOf(partners);
   const clientCache = cacheOf(clients);
+  function forget(id?: string): void {
+    partnerCache.forget(id);
+    clientCache.forget(id);
+  }
+  const upToDate = createChangeWatch({ read: changes.read, onChange: forget });
+
+  async function readPartner(partnerId: string, fresh: boolean): Promise<Partner | undefined> {
+    if (!fresh) await upToDate();
+    return partnerCache.read(partnerId, fresh);
+  }
   async function readClient(clientId: string, fresh: boolean): Promise<ClientWithPartner | undefined> {
+    if (!fresh) await upToDate();
     const client = await clientCache.read(clientId, fresh);
     const partner = client && (await partnerCache.read(client.partnerId, fresh));
     return partner && { client, partner };
@@ -68,7 +80,7 @@ export function createDirectory({ partners, keys, clients }: Dependencies): Dire
   return {
     client: (clientId, options = {}) => reading((fresh) => readClient(clientId, fresh), options),
 
-    partner: (partnerId, options = {}) => reading((fresh) => partnerCache.read(partnerId, fresh), options),
+    partner: (partnerId, options = {}) => reading((fresh) => readPartner(partnerId, fresh), options),
 
     apiKey: (keyId) => readKey(keyId),
 
@@ -81,9 +93,9 @@ export function createDirectory({ partners, keys, clients }: Dependencies): Dire
       return key && sameText(key.hash, hash) ? key : undefined;
     },
 
-    forget(id) {
-      partnerCache.forget(id);
-      clientCache.forget(id);
+    async changed(id) {
+      forget(id);
+      await changes.add(id);
     },
   };
 }

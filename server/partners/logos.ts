@@ -10,7 +10,7 @@ interface Dependencies {
   store: Pick<PartnerStore, 'change' | 'find'>;
   logos: LogoStore;
   clock: Pick<Clock, 'now'>;
-  directory: Pick<Directory, 'forget'>;
+  directory: Pick<Directory, 'changed'>;
 }
 
 /** Logos of partners. All methods throw ApiError. */
@@ -26,7 +26,7 @@ export function createLogos({ store, logos, clock, directory }: Dependencies) {
         entry: auditEntry(actor, { id: partnerId, at: clock.now() }, difference),
       };
     });
-    directory.forget(partnerId);
+    await directory.changed(partnerId);
     if (replaced !== undefined && replaced !== logo) await logos.remove(replaced);
     return partner;
   }

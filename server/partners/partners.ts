@@ -12,7 +12,7 @@ interface Dependencies {
   clock: Pick<Clock, 'now'>;
   /** Makes the test and the live wallet. Idempotent. */
   openWallets: (partnerId: string) => Promise<void>;
-  directory: Pick<Directory, 'forget'>;
+  directory: Pick<Directory, 'changed'>;
 }
 
 export type Partners = ReturnType<typeof createPartners>;
@@ -33,7 +33,7 @@ export function createPartners({ store, clock, openWallets, directory }: Depende
         entry: auditEntry(actor, target, { before: { status }, after: { status: to } }),
       };
     });
-    directory.forget(partnerId);
+    await directory.changed(partnerId);
     return partner;
   }
 
@@ -67,7 +67,7 @@ export function createPartners({ store, clock, openWallets, directory }: Depende
           { before: prices, after: { ...prices, [kind]: cents } },
         ),
       }));
-      directory.forget(partnerId);
+      await directory.changed(partnerId);
       return partner;
     },
 

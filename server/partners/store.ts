@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type ChangeStore, createChangeStore } from './change-store.ts';
 import { type ClientStore, indexes as clientIndexes, createClientStore } from './client-store.ts';
 import { createKeyStore, type KeyStore, indexes as keyIndexes } from './key-store.ts';
 import { createLogoStore, type LogoStore } from './logo-store.ts';
@@ -13,6 +14,7 @@ export interface PartnersStores {
   clients: ClientStore;
   logos: LogoStore;
   search: SearchStore;
+  changes: ChangeStore;
 }
 
 export const indexes: IndexDeclaration[] = [...partnerIndexes, ...keyIndexes, ...clientIndexes];
@@ -24,5 +26,6 @@ export function createPartnersStores(db: Db): PartnersStores {
     clients: createClientStore(db),
     logos: createLogoStore(db),
     search: createSearchStore(db),
+    changes: createChangeStore(db),
   };
 }

@@ -12,7 +12,7 @@ import { revocationRetentionMs } from '../../server/billing/revocation-store.ts'
 import { checkEveryMs } from '../../server/identity-wallet/trust.ts';
 import { discoveryLifetimeSeconds } from '../../server/oauth/metadata.ts';
 import { concurrentUseWindowMs } from '../../server/oauth/token.ts';
-import { lifetimeMs as clientCacheMs } from '../../server/partners/directory-cache.ts';
+import { lifetimeMs as clientCacheMs } from '../../server/partners/change-watch.ts';
 import { longestPauseMs } from '../../server/partners/endpoints.ts';
 import { largestOffset } from '../../server/platform/clock.ts';
 import { readConfig } from '../../server/platform/config/config.ts';

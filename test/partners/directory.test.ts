@@ -1,170 +1,205 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Client } from '../../server/partners/client-store.ts';
+import { createChangeWatch } from '../../server/partners/change-watch.ts';
 import { createDirectory } from '../../server/partners/directory.ts';
 import { createDirectoryCache } from '../../server/partners/directory-cache.ts';
-import type { Partner } from '../../server/partners/partner-store.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
+import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 describe('the directory cache', () => {
+  /** One whose reads end when they are told to. */
+  function slowMemory() {
+    const answers: ((value: number | undefined) => void)[] = [];
+    let uptime = 0;
+    const cache = createDirectoryCache<number>(
+      () => new Promise((resolve) => answers.push(resolve)),
+      () => uptime,
+    );
+    const wait = (ms: number) => {
+      uptime += ms;
+    };
+    return { answers, cache, wait };
+  }
+
   function memory() {
     const source = new Map([['a', 1]]);
     let [uptime, loads] = [0, 0];
-    const kept = createDirectoryCache<number>(
+    const cache = createDirectoryCache<number>(
       async (id) => {
         loads += 1;
         return source.get(id);
       },
-      { uptime: () => uptime },
+      () => uptime,
     );
     const wait = (ms: number) => {
       uptime += ms;
     };
-    return { source, kept, wait, loads: () => loads };
+    return { source, cache, wait, loads: () => loads };
   }
 
-  it('keeps what it found for 2 s', async () => {
-    const { source, kept, wait, loads } = memory();
-    expect(await kept.read('a', false)).toBe(1);
+  it('keeps what it found until it is forgotten, and for 30 s at most', async () => {
+    const { source, cache, wait, loads } = memory();
+    expect(await cache.read('a', false)).toBe(1);
     source.set('a', 2);
-    wait(999);
-    expect(await kept.read('a', false)).toBe(1);
+    wait(29_999);
+    expect(await cache.read('a', false)).toBe(1);
     expect(loads()).toBe(1);
-    wait(1001);
-    expect(await kept.read('a', false)).toBe(2);
-    expect(loads()).toBe(2);
+    cache.forget('b');
+    expect(await cache.read('a', false)).toBe(1);
+    cache.forget('a');
+    expect(await cache.read('a', false)).toBe(2);
+    source.set('a', 3);
+    cache.forget();
+    expect(await cache.read('a', false)).toBe(3);
+    source.set('a', 4);
+    wait(30_000);
+    expect(await cache.read('a', false)).toBe(4);
   });
 
-  it('refreshes an entry in use before it expires, without a wait for its reader', async () => {
-    const { source, kept, wait, loads } = memory();
-    await kept.read('a', false);
-    source.set('a', 2);
-    wait(1000);
-    expect(await Promise.all([kept.read('a', false), kept.read('a', false)])).toEqual([1, 1]);
-    expect(loads()).toBe(2);
-    wait(999);
-    expect(await kept.read('a', false)).toBe(2);
-    source.delete('a');
-    wait(1);
-    await kept.read('a', false);
-    expect(await kept.read('a', false)).toBeUndefined();
-  });
-
-  it('refreshes by the other function, and reads for a caller by the first one', async () => {
-    let uptime = 0;
-    const asked: string[] = [];
-    const load = (name: string) => async (id: string) => {
-      asked.push(`${name} ${id}`);
-      return 1;
-    };
-    const kept = createDirectoryCache(load('load'), { refresh: load('refresh'), uptime: () => uptime });
-    await kept.read('a', false);
-    uptime = 1_000;
-    await kept.read('a', false);
-    await kept.read('a', true);
-    expect(asked).toEqual(['load a', 'refresh a', 'load a']);
-  });
-
-  it('is forgotten in time where reading it early fails', async () => {
-    let broken = false;
-    let uptime = 0;
-    const kept = createDirectoryCache<number>(
-      () => (broken ? Promise.reject(new Error('database away')) : Promise.resolve(1)),
-      { uptime: () => uptime },
-    );
-    await kept.read('a', false);
-    broken = true;
-    uptime = 1999;
-    expect(await kept.read('a', false)).toBe(1);
-    uptime = 2000;
-    await expect(kept.read('a', false)).rejects.toThrow('away');
-  });
-
-  /** One whose reads end when they are told to. */
-  function slowMemory() {
-    const answers: ((value: number) => void)[] = [];
-    let uptime = 0;
-    const kept = createDirectoryCache<number>(() => new Promise((resolve) => answers.push(resolve)), {
-      uptime: () => uptime,
-    });
-    const wait = (ms: number) => {
-      uptime += ms;
-    };
-    return { answers, kept, wait };
-  }
-
-  it('counts its age from when reading it began', async () => {
-    const { answers, kept, wait } = slowMemory();
-    const slow = kept.read('a', false);
-    wait(1000);
+  it('counts the age of an entry from when its read began', async () => {
+    const { answers, cache, wait } = slowMemory();
+    const slow = cache.read('a', false);
+    wait(15_000);
     answers[0]?.(1);
     await slow;
-    wait(1000);
-    const next = kept.read('a', false);
+    wait(15_000);
+    const next = cache.read('a', false);
     answers[1]?.(2);
     expect(await next).toBe(2);
   });
 
   it('does not take an answer that was long under way for a newer one', async () => {
-    const { answers, kept, wait } = slowMemory();
-    const slow = kept.read('a', false);
+    const { answers, cache, wait } = slowMemory();
+    const slow = cache.read('a', false);
     wait(100);
-    const quick = kept.read('a', true);
+    const quick = cache.read('a', true);
     answers[1]?.(2);
     answers[0]?.(1);
     expect(await Promise.all([slow, quick])).toEqual([1, 2]);
-    expect(await kept.read('a', false)).toBe(2);
+    expect(await cache.read('a', false)).toBe(2);
   });
 
   it('never keeps that it found nothing', async () => {
-    const { source, kept } = memory();
-    expect(await kept.read('b', false)).toBeUndefined();
+    const { source, cache } = memory();
+    expect(await cache.read('b', false)).toBeUndefined();
     source.set('b', 3);
-    expect(await kept.read('b', false)).toBe(3);
+    expect(await cache.read('b', false)).toBe(3);
   });
 
   it('reads again when asked for a fresh answer, and keeps that one', async () => {
-    const { source, kept } = memory();
-    await kept.read('a', false);
+    const { source, cache } = memory();
+    await cache.read('a', false);
     source.set('a', 2);
-    expect(await kept.read('a', true)).toBe(2);
-    expect(await kept.read('a', false)).toBe(2);
+    expect(await cache.read('a', true)).toBe(2);
+    expect(await cache.read('a', false)).toBe(2);
     source.delete('a');
-    expect(await kept.read('a', true)).toBeUndefined();
-    expect(await kept.read('a', false)).toBeUndefined();
+    expect(await cache.read('a', true)).toBeUndefined();
+    expect(await cache.read('a', false)).toBeUndefined();
   });
 
   it('does not keep a read that was under way while its id was forgotten', async () => {
-    const { answers, kept } = slowMemory();
-    const slow = kept.read('a', false);
-    kept.forget('a');
+    const { answers, cache } = slowMemory();
+    const slow = cache.read('a', false);
+    cache.forget('a');
     answers[0]?.(1);
     expect(await slow).toBe(1);
-    const next = kept.read('a', false);
+    const next = cache.read('a', false);
     answers[1]?.(2);
     expect(await next).toBe(2);
   });
 });
 
-describe('a directory', () => {
-  it('refreshes the clients of a quarter of a second by one read', async () => {
-    const reads: (readonly string[])[] = [];
-    const clients = {
-      findAll: async (ids: readonly string[]) => {
-        reads.push(ids);
-        return ids.map((_id) => ({ _id, partnerId: 'ptr_1' }) as Client);
+describe('the change watch', () => {
+  /** A document of changes in memory, and what a watch of it calls out; `all` where any may have changed. */
+  function watched(ids: readonly string[] = []) {
+    const document = { version: ids.length, ids: [...ids] };
+    const seen: string[] = [];
+    let [uptime, reads, isAway] = [0, 0, false];
+    const upToDate = createChangeWatch({
+      async read() {
+        reads += 1;
+        if (isAway) throw new Error('database away');
+        return structuredClone(document);
       },
+      onChange: (id = 'all') => seen.push(id),
+      uptime: () => uptime,
+    });
+    return {
+      ...{ document, seen, upToDate },
+      add(...added: string[]) {
+        document.version += added.length;
+        document.ids = [...document.ids, ...added].slice(-64);
+      },
+      wait(ms: number) {
+        uptime += ms;
+      },
+      away(is: boolean) {
+        isAway = is;
+      },
+      reads: () => reads,
     };
-    const partners = { findAll: async (ids: readonly string[]) => ids.map((_id) => ({ _id }) as Partner) };
-    const keys = { findAll: async () => [], findByHashes: async () => [], statuses: async () => [] };
-    const directory = createDirectory({ clients, partners, keys });
-    for (const id of ['cli_1', 'cli_2', 'cli_3']) await directory.client(id);
-    expect(reads).toEqual([['cli_1'], ['cli_2'], ['cli_3']]);
-    await sleep(1_050);
-    for (const id of ['cli_1', 'cli_2', 'cli_3']) await directory.client(id);
-    expect(reads).toHaveLength(3);
-    await expect.poll(() => reads.slice(3)).toEqual([['cli_1', 'cli_2', 'cli_3']]);
+  }
+
+  it('takes everything for changed at its first look, and then only what has changed since', async () => {
+    const { seen, upToDate, add, wait } = watched(['cli_1']);
+    await upToDate();
+    expect(seen).toEqual(['all']);
+    add('cli_2', 'ptr_3');
+    wait(2_000);
+    await upToDate();
+    expect(seen).toEqual(['all', 'cli_2', 'ptr_3']);
+    wait(2_000);
+    await upToDate();
+    expect(seen).toHaveLength(3);
+  });
+
+  it('looks in the background after a second, and before it answers after two', async () => {
+    const { seen, upToDate, add, wait, reads } = watched();
+    await upToDate();
+    add('cli_1');
+    wait(999);
+    await upToDate();
+    expect(reads()).toBe(1);
+    wait(1);
+    await Promise.all([upToDate(), upToDate()]);
+    expect(reads()).toBe(2);
+    await expect.poll(() => seen).toEqual(['all', 'cli_1']);
+    add('cli_2');
+    wait(2_000);
+    await Promise.all([upToDate(), upToDate()]);
+    expect(reads()).toBe(3);
+    expect(seen).toEqual(['all', 'cli_1', 'cli_2']);
+  });
+
+  it('takes everything for changed after more changes than the document lists', async () => {
+    const { seen, upToDate, add, wait } = watched();
+    await upToDate();
+    add(...Array.from({ length: 65 }, (_, n) => `cli_${n}`));
+    wait(2_000);
+    await upToDate();
+    expect(seen).toEqual(['all', 'all']);
+  });
+
+  it('takes everything for changed where a restored database has fewer changes', async () => {
+    const { document, seen, upToDate, wait } = watched(['cli_1', 'cli_2']);
+    await upToDate();
+    document.version = 1;
+    wait(2_000);
+    await upToDate();
+    expect(seen).toEqual(['all', 'all']);
+  });
+
+  it('fails two seconds after its last look, not before, while the database is away', async () => {
+    const { upToDate, wait, away } = watched();
+    await upToDate();
+    away(true);
+    wait(1_999);
+    await upToDate();
+    await new Promise((resolve) => setImmediate(resolve));
+    wait(1);
+    await expect(upToDate()).rejects.toThrow('away');
+    away(false);
+    await upToDate();
   });
 });
 
@@ -186,6 +221,47 @@ describe('the directory of another process', () => {
     await server.admin.partners.suspend.mutate({ partnerId });
     expect(await elsewhere.apiKeyBySecret(apiKey)).toMatchObject({ status: 'revoked' });
     expect(await elsewhere.partner(partnerId, { fresh: true })).toMatchObject({ status: 'suspended' });
+  });
+
+  it('sees a change of a client or a partner within two seconds, without another read of what has not changed', async () => {
+    const stores = createPartnersStores(server.db);
+    const read: string[] = [];
+    const elsewhere = createDirectory({
+      ...stores,
+      clients: {
+        findAll(ids) {
+          read.push(...ids);
+          return stores.clients.findAll(ids);
+        },
+      },
+    });
+    const { partnerId, keyId } = await createPartner(server);
+    const create = (name: string) =>
+      server.admin.clients.create.mutate({
+        partnerId,
+        keyId,
+        name,
+        redirectUris: [redirectUri],
+        claims: ['age_18_plus'],
+      });
+    const [changed, other] = [await create('one'), await create('other')];
+    for (const { id } of [changed, other]) await elsewhere.client(id);
+    await server.admin.clients.disable.mutate({ clientId: changed.id });
+    const began = performance.now();
+    await expect
+      .poll(async () => (await elsewhere.client(changed.id))?.client.status, { timeout: 10_000 })
+      .toBe('disabled');
+    expect((await elsewhere.client(other.id))?.client.status).toBe('active');
+    if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);
+  });
+
+  it('takes changes of many processes at once, and lists the last ones', async () => {
+    const { changes } = createPartnersStores(server.db);
+    const before = await changes.read();
+    await Promise.all(Array.from({ length: 70 }, (_, n) => changes.add(`cli_${n}`)));
+    const { version, ids } = await changes.read();
+    expect(version).toBe(before.version + 70);
+    expect(ids).toHaveLength(64);
   });
 
   it('finds nothing for what does not exist', async () => {

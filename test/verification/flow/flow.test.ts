@@ -226,7 +226,7 @@ describe('expiry and lost redirect URIs', () => {
     expect(location).toMatch('https://shop.example/new?');
     expect(parameters).toMatchObject({ error: 'invalid_redirect_uri', state, iss: baseUrl });
     await clients.updateOne({ _id: own.clientId }, { $set: { redirectUris: [] } });
-    hosted.services.partners.directory.forget(own.clientId);
+    await hosted.services.partners.directory.changed(own.clientId);
     expect((await browser.open(browser.at)).status).toBe(400);
     expect(browser.page.location).toBe('');
   });

@@ -180,7 +180,7 @@ describe('400 for a client that may not start', () => {
     await hosted.db
       .collection<{ _id: string }>('clients')
       .updateOne({ _id: clientId }, { $set: { claims: ['country', 'assurance_level'] } });
-    hosted.services.partners.directory.forget(clientId);
+    await hosted.services.partners.directory.changed(clientId);
     const { error } = await start(startQuery(clientId, { scope: 'country' }));
     const text = 'client_id: this storefront client has no claim that can be true';
     expect(error).toEqual({ success: false, error: text });
