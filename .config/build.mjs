@@ -1,15 +1,16 @@
 // Builds what `npm start` and the other programs run into dist/, where anything has changed since the last build.
-// `npm run build -- --force` builds in any case.
+// `--programs` adds the programs of test/proofs/ and what they need. `npm run build -- --force` builds in any case.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { include } = JSON.parse(readFileSync('tsconfig.build.json', 'utf8'));
-const settings = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+/** Both write into dist/, with one file of build information; the second has all of the first. */
+const product = { project: 'tsconfig.build.json', stamp: 'dist/.built' };
+const programs = { project: 'tsconfig.programs.json', stamp: 'dist/.built-programs' };
+const settings = ['package.json', 'package-lock.json', 'tsconfig.json', product.project];
 const steps = ['.config/build.mjs', '.config/copy-assets.mjs'];
-const stamp = 'dist/.built';
 const lock = 'dist/.building';
 
 function filesIn(path) {
@@ -19,10 +20,11 @@ function filesIn(path) {
     .flatMap((name) => filesIn(join(path, name)));
 }
 
-/** Changes with the name and the content of every file that a build reads. */
-function fingerprint() {
+/** Changes with the name and the content of every file that a build of `project` reads. */
+function fingerprint({ project }) {
+  const { include } = JSON.parse(readFileSync(project, 'utf8'));
   const hash = createHash('sha256').update(process.version);
-  for (const path of [...include, ...settings, ...steps].flatMap(filesIn))
+  for (const path of [...include, project, ...settings, ...steps].flatMap(filesIn))
     hash.update(`\0${path}\0`).update(readFileSync(path));
   return hash.digest('hex');
 }
@@ -64,17 +66,19 @@ async function takeLock() {
 
 async function build() {
   await takeLock();
-  const wanted = fingerprint();
-  if (read(stamp) === wanted && !process.argv.includes('--force')) return;
-  const isFirst = read(stamp) === undefined;
+  const target = process.argv.includes('--programs') ? programs : product;
+  const wanted = fingerprint(target);
+  if (read(target.stamp) === wanted && !process.argv.includes('--force')) return;
+  const isFirst = read(product.stamp) === undefined;
   process.stderr.write(`Building SVC Gateway${isFirst ? '; the first time takes about half a minute' : ''} …\n`);
   const began = performance.now();
-  rmSync(stamp, { force: true });
+  for (const { stamp } of [product, programs]) rmSync(stamp, { force: true });
   const tsc = 'node_modules/typescript/bin/tsc';
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [tsc, '-p', target.project], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
   await import('./copy-assets.mjs');
-  writeFileSync(stamp, wanted);
+  writeFileSync(target.stamp, wanted);
+  if (target === programs) writeFileSync(product.stamp, fingerprint(product));
   process.stderr.write(`Built in ${Math.ceil((performance.now() - began) / 1000)} s.\n`);
 }
 
