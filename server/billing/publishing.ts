@@ -29,7 +29,9 @@ function eventsOf(entry: LedgerEntry): EventDraft[] {
   const about = { sessionId, enrollmentId, sub };
   const fields = { user_id: sub, claims, resolved_at: at.toISOString() };
   const trace = traceparent ? { traceparent } : {};
-  return [{ type: 'vae.resolved', cause: [id], partnerId, mode, keyId, clientId, about, at, fields, ...trace }];
+  return [
+    { type: 'vae.resolved', cause: [id], partnerId, mode, keyId, clientId, about, at, fields, ...trace },
+  ];
 }
 
 /**

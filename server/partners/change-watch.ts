@@ -14,7 +14,7 @@ interface Settings {
   uptime?: () => number;
 }
 
-/** Follows the changes that other processes make, as long as somebody asks. */
+/** Follows the changes that other processes make, while callers ask for them. */
 export function createChangeWatch({ read, onChange, uptime = monotonicTime }: Settings) {
   let known: number | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
