@@ -286,7 +286,7 @@ export async function startServer(
       await services.webhooks.stop();
       await services.billing.drain();
       await services.wallets.drain();
-      await services.admin.flush();
+      await Promise.all([services.admin.flush(), services.lastUses.flush()]);
       clock.stop();
       await Promise.all([client.close(), maintenance.client.close()]);
       await engine?.stop();

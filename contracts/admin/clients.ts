@@ -3,6 +3,7 @@ import { ClaimName, claimNames } from '../claims.ts';
 import { DisplayName, displayText } from '../display-text.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { WebAddress } from '../web-address.ts';
+import { keepOldSeconds } from './keys.ts';
 import { page, reference } from './references.ts';
 
 /** `oauth` clients exchange at the token endpoint, `storefront` clients through their integration. */
@@ -39,6 +40,8 @@ export const ClientView = z.strictObject({
       /** The last characters and the time of its making; null for secrets of older builds. */
       last4: z.string().nullable(),
       createdAt: DateTime.nullable(),
+      /** To some minutes; null where it was not used since it is noted. */
+      lastUsedAt: DateTime.nullable(),
       expiresAt: DateTime.nullable(),
     }),
   ),
@@ -120,15 +123,9 @@ export const UpdateClient = z
   );
 export type UpdateClient = z.infer<typeof UpdateClient>;
 
-/** `keepOldSeconds`: how long the secrets before this one are still accepted; 0 ends them at once. */
 export const RotateClientSecret = z.strictObject({
   clientId: reference('client'),
-  keepOldSeconds: z
-    .number()
-    .int()
-    .min(0)
-    .max(30 * 86_400)
-    .default(0),
+  keepOldSeconds,
 });
 export type RotateClientSecret = z.infer<typeof RotateClientSecret>;
 

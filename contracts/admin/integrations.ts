@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DateTime, Mode } from '../identifiers.ts';
+import { keepOldSeconds, OldSecret } from './keys.ts';
 import { page, reference } from './references.ts';
 
 export const IntegrationStatus = z.enum(['active', 'disabled']);
@@ -18,6 +19,10 @@ export const IntegrationView = z.strictObject({
   last4: z.string().nullable(),
   createdAt: DateTime,
   rotatedAt: DateTime.nullable(),
+  /** Of the present secret, to some minutes; null where it was not used yet. */
+  lastUsedAt: DateTime.nullable(),
+  /** The secret before the present one, while it is still accepted. */
+  oldSecret: OldSecret.nullable(),
 });
 export type IntegrationView = z.infer<typeof IntegrationView>;
 
@@ -64,6 +69,11 @@ export const UpdateIntegration = z
 export type UpdateIntegration = z.infer<typeof UpdateIntegration>;
 
 export const IntegrationReference = z.strictObject({ integrationId: reference('integration') });
+export const RotateIntegrationSecret = z.strictObject({
+  integrationId: reference('integration'),
+  keepOldSeconds,
+});
+export type RotateIntegrationSecret = z.infer<typeof RotateIntegrationSecret>;
 export const ListIntegrations = z.strictObject({
   partnerId: reference('partner').optional(),
   clientId: reference('client').optional(),

@@ -13,6 +13,8 @@ export const OperatorView = z.strictObject({
   name: z.string(),
   role: OperatorRole,
   status: OperatorStatus,
+  /** The last characters of the token; null for tokens of older builds. */
+  last4: z.string().nullable(),
   /** To the minute; null where the token was never used. */
   lastUsedAt: DateTime.nullable(),
   /** From then on the token is refused; null for one that does not expire. */

@@ -15,6 +15,8 @@ export interface Operator extends AuditedRecord {
   status: OperatorStatus;
   /** SHA-256 of the token. */
   hash: string;
+  /** The last characters of the token; absent in those of older builds. */
+  last4?: string;
   lastUsedAt?: Date;
   /** Absent for a token that does not expire. */
   expiresAt?: Date;

@@ -38,7 +38,14 @@ export function createOperators({ store, clock }: Dependencies) {
       const expiresAt = expiresIn === undefined ? undefined : new Date(now + expiresIn * 1000);
       const until = expiresAt && { expiresAt };
       const entry = auditEntry(actor, { id, at: now }, { after: { name, role, status: 'active', ...until } });
-      const fields = { name, role, status: 'active' as const, hash: sha256(token), ...until };
+      const fields = {
+        name,
+        role,
+        status: 'active' as const,
+        hash: sha256(token),
+        last4: token.slice(-4),
+        ...until,
+      };
       return { operator: await store.insert({ _id: id, ...fields, createdAt: new Date(now) }, entry), token };
     },
 
@@ -76,12 +83,22 @@ export function createOperators({ store, clock }: Dependencies) {
   };
 }
 
-function viewOperator({ _id, name, role, status, lastUsedAt, expiresAt, createdAt }: Operator): OperatorView {
+function viewOperator({
+  _id,
+  name,
+  role,
+  status,
+  last4,
+  lastUsedAt,
+  expiresAt,
+  createdAt,
+}: Operator): OperatorView {
   return {
     id: _id,
     name,
     role,
     status,
+    last4: last4 ?? null,
     lastUsedAt: lastUsedAt?.toISOString() ?? null,
     expiresAt: expiresAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),

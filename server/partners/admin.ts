@@ -17,7 +17,9 @@ import {
   KeyWithSecret,
   ListKeys,
   PauseEndpoint,
+  RotateKey,
   SetEndpoint,
+  SwitchSecret,
 } from '../../contracts/admin/keys.ts';
 import {
   CreatePartner,
@@ -58,7 +60,7 @@ export function createPartnersProcedures(dependencies: Dependencies) {
   const { partners, search, logos, keys, clients, endpoints, clock } = dependencies;
   return {
     partners: mergeRouters(partnerProcedures(partners, endpoints, logos), searchProcedures(search)),
-    keys: keyProcedures(keys),
+    keys: keyProcedures(keys, clock),
     clients: clientProcedures(clients, clock),
     webhooks: endpointProcedures(dependencies),
   };
@@ -120,12 +122,13 @@ function searchProcedures(search: SearchForPartners) {
   });
 }
 
-function keyProcedures(keys: Keys) {
+function keyProcedures(keys: Keys, clock: Pick<Clock, 'now'>) {
+  const view = (key: ApiKey) => viewKey(key, clock.now());
   return router({
     list: procedure
       .input(ListKeys)
       .output(z.array(KeyView))
-      .query(async ({ input }) => (await keys.list(input)).map(viewKey)),
+      .query(async ({ input }) => (await keys.list(input)).map(view)),
     count: procedure
       .input(ListKeys.omit(pageFields))
       .output(Total)
@@ -133,25 +136,25 @@ function keyProcedures(keys: Keys) {
     show: procedure
       .input(KeyReference)
       .output(KeyView)
-      .query(async ({ input }) => viewKey(await keys.show(input.keyId))),
+      .query(async ({ input }) => view(await keys.show(input.keyId))),
     create: procedure
       .input(CreateKey)
       .output(KeyWithSecret)
       .mutation(async ({ input, ctx }) => {
         const { key, apiKey } = await keys.create(input, ctx.actor);
-        return { ...viewKey(key), apiKey };
+        return { ...view(key), apiKey };
       }),
     rotate: procedure
-      .input(KeyReference)
+      .input(RotateKey)
       .output(KeyWithSecret)
       .mutation(async ({ input, ctx }) => {
-        const { key, apiKey } = await keys.rotate(input.keyId, ctx.actor);
-        return { ...viewKey(key), apiKey };
+        const { key, apiKey } = await keys.rotate(input, ctx.actor);
+        return { ...view(key), apiKey };
       }),
     revoke: procedure
       .input(KeyReference)
       .output(KeyView)
-      .mutation(async ({ input, ctx }) => viewKey(await keys.revoke(input.keyId, ctx.actor))),
+      .mutation(async ({ input, ctx }) => view(await keys.revoke(input.keyId, ctx.actor))),
   });
 }
 
@@ -236,6 +239,17 @@ function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
         await resumed(input.keyId);
         return view(key);
       }),
+    prepareSecret: procedure
+      .input(KeyReference)
+      .output(EndpointWithSecret)
+      .mutation(async ({ input, ctx }) => {
+        const { key, signingSecret } = await endpoints.prepareSecret(input.keyId, ctx.actor);
+        return { ...view(key), signingSecret };
+      }),
+    switchSecret: procedure
+      .input(SwitchSecret)
+      .output(EndpointView)
+      .mutation(async ({ input, ctx }) => view(await endpoints.switchSecret(input, ctx.actor))),
     rotateSecret: procedure
       .input(KeyReference)
       .output(EndpointWithSecret)

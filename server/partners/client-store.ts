@@ -44,6 +44,7 @@ export interface ClientSecret {
   /** The last characters, to tell secrets apart, and when it was made; absent in those of older builds. */
   last4?: string;
   createdAt?: Date;
+  lastUsedAt?: Date;
   expiresAt?: Date;
 }
 

@@ -1,4 +1,5 @@
 import { createGroupCommit } from '../platform/batching/group-commit.ts';
+import type { Clock } from '../platform/clock.ts';
 import { isWellFormedSecret, sameText, sha256 } from '../platform/ids.ts';
 import type { ChangeStore } from './change-store.ts';
 import { createChangeWatch } from './change-watch.ts';
@@ -6,6 +7,7 @@ import type { Client, ClientStore } from './client-store.ts';
 import { createDirectoryCache } from './directory-cache.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
+import { isLive } from './secrets.ts';
 
 export interface Reading<T> {
   /** Reads the database. */
@@ -38,20 +40,28 @@ export interface Directory {
   apiKey(keyId: string): Promise<ApiKey | undefined>;
   /** Whether the key is active or revoked, as the database has it now. */
   keyStatus(keyId: string): Promise<ApiKey['status'] | undefined>;
-  /** As `apiKey`, by the secret; a malformed one never reaches the database. */
+  /** As `apiKey`, by a secret that is accepted now; a malformed one never reaches the database. */
   apiKeyBySecret(secret: string): Promise<ApiKey | undefined>;
   /** Call this when a client or partner has changed: all processes read it again. */
   changed(id: string): Promise<void>;
 }
 
-interface Dependencies {
+interface Stores {
   partners: Pick<PartnerStore, 'findAll'>;
   keys: Pick<KeyStore, 'findAll' | 'findByHashes' | 'statuses'>;
   clients: Pick<ClientStore, 'findAll'>;
   changes: ChangeStore;
 }
 
-export function createDirectory({ partners, keys, clients, changes }: Dependencies): Directory {
+interface Dependencies {
+  stores: Stores;
+  clock: Pick<Clock, 'now'>;
+  /** An active API key was presented by the secret with this hash. */
+  used: (key: ApiKey, hash: string) => void;
+}
+
+export function createDirectory({ stores, clock, used }: Dependencies): Directory {
+  const { partners, keys, clients, changes } = stores;
   const cacheOf = <T>({ findAll }: { findAll(ids: readonly string[]): Promise<(T | undefined)[]> }) =>
     createDirectoryCache<T>(createGroupCommit({ run: findAll }));
   const partnerCache = cacheOf(partners);
@@ -90,7 +100,12 @@ export function createDirectory({ partners, keys, clients, changes }: Dependenci
       if (!isWellFormedSecret('testKey', secret) && !isWellFormedSecret('liveKey', secret)) return undefined;
       const hash = sha256(secret);
       const key = await readKeyByHash(hash);
-      return key && sameText(key.hash, hash) ? key : undefined;
+      if (!key) return undefined;
+      const now = clock.now();
+      const old = (key.oldSecrets ?? []).filter((secret) => isLive(secret, now));
+      if (![key, ...old].some((secret) => sameText(secret.hash, hash))) return undefined;
+      if (key.status === 'active') used(key, hash);
+      return key;
     },
 
     async changed(id) {

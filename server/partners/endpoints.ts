@@ -1,3 +1,4 @@
+import type { SwitchSecret } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
@@ -26,6 +27,13 @@ export interface FreshEndpoint {
 
 const withoutUrl = (keyId: string) =>
   new ApiError('conflict', { description: `API key ${keyId} has no webhook URL, and no signing secret` });
+
+function withoutPrepared(keyId: string, last4: string, prepared: string | undefined): ApiError {
+  const present = prepared === undefined ? 'none is prepared' : `the prepared one ends in ${prepared}`;
+  return new ApiError('conflict', {
+    description: `API key ${keyId} has no prepared signing secret that ends in ${last4}: ${present}`,
+  });
+}
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
@@ -75,13 +83,69 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
       return save(keyId, checked, actor);
     },
 
-    /** The old secret becomes invalid immediately, also for scheduled attempts. */
+    /** The old secret becomes invalid immediately, also for scheduled attempts, and so does a prepared one. */
     rotateSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
       const sameUrl = ({ webhook }: ApiKey): string => {
         if (!webhook) throw withoutUrl(keyId);
         return webhook.url;
       };
       return save(keyId, sameUrl, actor);
+    },
+
+    /**
+     * Makes the next secret, which signs nothing: a receiver can be given it beside the present one. It takes the place of one
+     * that was prepared before.
+     */
+    async prepareSecret(keyId: string, actor: Actor): Promise<FreshEndpoint> {
+      const signingSecret = randomSecret('webhookSecret');
+      const sealedSecret = await sealing.seal(signingSecret);
+      const last4 = signingSecret.slice(-4);
+      const key = await store.change(keyId, (current) => {
+        assertActive(current);
+        const { webhook } = current;
+        if (!webhook) throw withoutUrl(keyId);
+        const at = clock.now();
+        const next = { sealedSecret, last4, preparedAt: new Date(at) };
+        const difference = {
+          before: { prepared: webhook.next?.last4 ?? null },
+          after: { prepared: last4 },
+        };
+        return {
+          set: { webhook: { ...webhook, next } },
+          entry: auditEntry(actor, { id: keyId, at }, difference),
+        };
+      });
+      return { key, signingSecret };
+    },
+
+    /** The prepared secret signs from now on, and the one before is invalid immediately (interface 5.5, rule 5). */
+    switchSecret({ keyId, last4 }: SwitchSecret, actor: Actor): Promise<ApiKey> {
+      return store.change(keyId, (current) => {
+        assertActive(current);
+        const { webhook, webhookSecrets } = current;
+        if (!webhook) throw withoutUrl(keyId);
+        if (webhook.next?.last4 !== last4) {
+          // Idempotent: the answer of the first switch may have been lost.
+          if (!webhook.next && webhook.last4 === last4) return undefined;
+          throw withoutPrepared(keyId, last4, webhook.next?.last4);
+        }
+        const { next, lastUsedAt: _lastUsedAt, ...rest } = webhook;
+        const at = clock.now();
+        const secretVersion = webhookSecrets + 1;
+        const { sealedSecret } = next;
+        const secretAt = new Date(at);
+        const difference = {
+          before: { secretVersion: webhookSecrets },
+          after: { secretVersion, last4 },
+        };
+        return {
+          set: {
+            webhook: { ...rest, sealedSecret, secretVersion, last4, secretAt },
+            webhookSecrets: secretVersion,
+          },
+          entry: auditEntry(actor, { id: keyId, at }, difference),
+        };
+      });
     },
 
     /** Another URL, and the signing secret that the receiver has already. @throws ApiError conflict without a URL */

@@ -5,6 +5,7 @@ import { createPartnersProcedures } from './admin.ts';
 import { createClients, type Source } from './clients.ts';
 import { createDirectory } from './directory.ts';
 import { createEndpoints } from './endpoints.ts';
+import type { ApiKey } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createLogos } from './logos.ts';
 import { createPartners } from './partners.ts';
@@ -14,6 +15,11 @@ import type { PartnersStores } from './store.ts';
 
 interface Dependencies {
   stores: PartnersStores;
+  /** Called with what was presented, and the secret's hash. */
+  used: {
+    apiKey: (key: ApiKey, hash: string) => void;
+    client: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
+  };
   clock: Pick<Clock, 'now'>;
   sealing: Pick<Sealing, 'seal'>;
   /** Makes the test and the live wallet of a partner. Idempotent. */
@@ -29,6 +35,7 @@ interface Dependencies {
 /** Partners, API keys and clients: the directory for other features, and the admin API. */
 export function createPartnersFeature({
   stores,
+  used,
   clock,
   sealing,
   openWallets,
@@ -36,7 +43,7 @@ export function createPartnersFeature({
   resumed,
   sources,
 }: Dependencies) {
-  const directory = createDirectory(stores);
+  const directory = createDirectory({ stores, clock, used: used.apiKey });
   const partners = createPartners({ store: stores.partners, clock, openWallets, directory });
   const logos = createLogos({ store: stores.partners, logos: stores.logos, clock, directory });
   const keys = createKeys({ store: stores.keys, partners: stores.partners, clock });
@@ -54,7 +61,7 @@ export function createPartnersFeature({
   return {
     directory,
     partners,
-    clientSecrets: createClientSecrets({ clock }),
+    clientSecrets: createClientSecrets({ clock, used: used.client }),
     procedures: createPartnersProcedures({
       partners,
       search,

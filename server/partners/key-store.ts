@@ -18,6 +18,9 @@ export interface ApiKey extends AuditedRecord {
   /** SHA-256 of the secret. */
   hash: string;
   last4: string;
+  lastUsedAt?: Date;
+  /** Secrets before the present one, each until it expires. */
+  oldSecrets?: OldKeySecret[];
   webhook?: {
     url: string;
     sealedSecret: string;
@@ -25,6 +28,9 @@ export interface ApiKey extends AuditedRecord {
     /** The last characters of the secret, and when it was made; absent in those of older builds. */
     last4?: string;
     secretAt?: Date;
+    lastUsedAt?: Date;
+    /** The next secret: it signs nothing until it is switched to. */
+    next?: { sealedSecret: string; last4: string; preparedAt: Date };
     setAt: Date;
   };
   /** Its events wait until then, and are sent after. */
@@ -35,20 +41,36 @@ export interface ApiKey extends AuditedRecord {
   revokedAt?: Date;
 }
 
+export interface OldKeySecret {
+  hash: string;
+  last4: string;
+  expiresAt: Date;
+  lastUsedAt?: Date;
+}
+
 const collection = 'apiKeys';
 export const indexes: IndexDeclaration[] = [
   ...recordIndexes(collection),
   { collection, key: { hash: 1 }, unique: true },
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { last4: 1 } },
+  { collection, key: { 'oldSecrets.hash': 1 }, sparse: true },
+  { collection, key: { 'oldSecrets.last4': 1 }, sparse: true },
   { collection, key: { 'webhook.last4': 1 }, sparse: true },
+  { collection, key: { 'webhook.next.last4': 1 }, sparse: true },
   { collection, key: { 'pause.until': 1 }, sparse: true },
 ];
 
-export const sealedFields: SealedField[] = [{ collection, field: 'webhook.sealedSecret', counted: true }];
+const sealed = (field: string): SealedField => ({ collection, field, counted: true });
+export const sealedSigningSecrets = [sealed('webhook.sealedSecret')];
+export const sealedPreparedSecrets = [sealed('webhook.next.sealedSecret')];
+export const sealedFields: SealedField[] = [...sealedSigningSecrets, ...sealedPreparedSecrets];
 
 export interface KeyStore extends RecordStore<ApiKey> {
-  /** In the order of `hashes`; undefined where no key has that hash. One round trip. */
+  /**
+   * In the order of `hashes`; undefined where no key has that hash, or had it before a rotation. One round trip, and one more
+   * for those that no key has now.
+   */
   findByHashes(hashes: readonly string[]): Promise<(ApiKey | undefined)[]>;
   /** Which of these keys are paused, and until when. @param now milliseconds since the epoch */
   pauses(ids: readonly string[], now: number): Promise<Map<string, Date>>;
@@ -65,6 +87,11 @@ export function createKeyStore(db: Db): KeyStore {
     async findByHashes(hashes) {
       const found = await keys.find({ hash: { $in: [...hashes] } }).toArray();
       const byHash = new Map(found.map((key) => [key.hash, key]));
+      const missing = hashes.filter((hash) => !byHash.has(hash));
+      if (missing.length > 0) {
+        const rotated = await keys.find({ 'oldSecrets.hash': { $in: missing } }).toArray();
+        for (const key of rotated) for (const { hash } of key.oldSecrets ?? []) byHash.set(hash, key);
+      }
       return hashes.map((hash) => byHash.get(hash));
     },
 

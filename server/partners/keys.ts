@@ -1,12 +1,13 @@
-import type { CreateKey, ListKeys } from '../../contracts/admin/keys.ts';
+import type { CreateKey, ListKeys, RotateKey } from '../../contracts/admin/keys.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret, sha256 } from '../platform/ids.ts';
-import type { ApiKey, KeyStore } from './key-store.ts';
+import type { ApiKey, KeyStore, OldKeySecret } from './key-store.ts';
 import type { Partner, PartnerStore } from './partner-store.ts';
+import { keepUntil, mostSecrets } from './secrets.ts';
 
 interface Dependencies {
   store: KeyStore;
@@ -25,6 +26,19 @@ export type Keys = ReturnType<typeof createKeys>;
 function newSecret(mode: Mode) {
   const apiKey = randomSecret(mode === 'live' ? 'liveKey' : 'testKey');
   return { apiKey, stored: { hash: sha256(apiKey), last4: apiKey.slice(-4) } };
+}
+
+/** The secrets of a key that stay valid after a rotation. @throws ApiError `conflict` where they would be too many */
+function keptSecrets(
+  { hash, last4, lastUsedAt, oldSecrets = [] }: ApiKey,
+  times: { now: number; keepUntil: number },
+): OldKeySecret[] {
+  const present = { hash, last4, ...(lastUsedAt ? { lastUsedAt } : {}) };
+  const kept = keepUntil<Omit<OldKeySecret, 'expiresAt'>>([present, ...oldSecrets], times);
+  if (kept.length < mostSecrets) return kept;
+  const description =
+    'Too many secrets of this API key are still accepted; rotate without keeping the old ones';
+  throw new ApiError('conflict', { description });
 }
 
 /** @throws ApiError `conflict` where the key is revoked: a revoked key cannot be changed */
@@ -68,15 +82,25 @@ export function createKeys({ store, partners, clock }: Dependencies) {
     count: ({ partnerId, mode, status }: Unpaged<ListKeys>): Promise<Total> =>
       store.count({ partnerId, mode, status }),
 
-    /** The same id with a new secret, so that it keeps its sessions and clients. The old secret becomes invalid immediately. */
-    async rotate(keyId: string, actor: Actor): Promise<FreshKey> {
+    /**
+     * The same id with a new secret, so that it keeps its sessions and clients. The old secret becomes invalid immediately, or
+     * after `keepOldSeconds`.
+     */
+    async rotate({ keyId, keepOldSeconds }: RotateKey, actor: Actor): Promise<FreshKey> {
       const { apiKey, stored } = newSecret((await show(keyId)).mode);
       const key = await store.change(keyId, (current) => {
         assertActive(current);
         const at = clock.now();
-        const difference = { before: { last4: current.last4 }, after: { last4: stored.last4 } };
+        const oldSecrets = keptSecrets(current, { now: at, keepUntil: at + keepOldSeconds * 1000 });
+        const kept = keepOldSeconds > 0 ? { keepOldSeconds } : {};
+        const difference = { before: { last4: current.last4 }, after: { last4: stored.last4, ...kept } };
         return {
-          set: { ...stored, rotatedAt: new Date(at) },
+          set: {
+            ...stored,
+            lastUsedAt: undefined,
+            oldSecrets: oldSecrets.length > 0 ? oldSecrets : undefined,
+            rotatedAt: new Date(at),
+          },
           entry: auditEntry(actor, { id: keyId, at }, difference),
         };
       });

@@ -22,9 +22,12 @@ function hostIn(text: string): string {
 /** Where the last characters of secrets are kept. */
 const lastFours = [
   { collection: 'apiKeys', field: 'last4', secret: 'API key' },
+  { collection: 'apiKeys', field: 'oldSecrets.last4', secret: 'old secret of API key' },
   { collection: 'apiKeys', field: 'webhook.last4', secret: 'signing secret of' },
+  { collection: 'apiKeys', field: 'webhook.next.last4', secret: 'prepared signing secret of' },
   { collection: 'clients', field: 'secrets.last4', secret: 'client secret of' },
   { collection: 'integrations', field: 'last4', secret: 'integration secret of' },
+  { collection: 'integrations', field: 'oldSecret.last4', secret: 'old secret of integration' },
 ];
 
 interface Kept {

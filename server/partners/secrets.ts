@@ -3,7 +3,7 @@ import { isWellFormedSecret, randomSecret, sameText, sha256 } from '../platform/
 import type { ClientSecret } from './client-store.ts';
 
 /** Secrets that a client may have at the same time: the current one, and old ones kept by `--keep-old`. */
-const mostSecrets = 5;
+export const mostSecrets = 5;
 
 /** A new client secret, and its stored form. */
 export function newClientSecret(now: number): { secret: string; stored: ClientSecret } {
@@ -11,7 +11,26 @@ export function newClientSecret(now: number): { secret: string; stored: ClientSe
   return { secret, stored: { hash: sha256(secret), last4: secret.slice(-4), createdAt: new Date(now) } };
 }
 
-const isLive = ({ expiresAt }: ClientSecret, now: number): boolean => !expiresAt || expiresAt.getTime() > now;
+/** Whether a secret is accepted at this moment. */
+export const isLive = ({ expiresAt }: Expiring, now: number): boolean =>
+  !expiresAt || expiresAt.getTime() > now;
+
+interface Expiring {
+  expiresAt?: Date;
+}
+
+/** Secrets after a rotation: each until `keepUntil` at the latest, without those that have ended. */
+export function keepUntil<S extends object>(
+  secrets: readonly (S & Expiring)[],
+  { now, keepUntil: latest }: { now: number; keepUntil: number },
+): (S & { expiresAt: Date })[] {
+  return secrets
+    .map((secret) => {
+      const until = Math.min(secret.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, latest);
+      return { ...secret, expiresAt: new Date(until) };
+    })
+    .filter((secret) => isLive(secret, now));
+}
 
 /**
  * The list after a rotation: the new secret first, the older ones until `keepUntil` at the latest.
@@ -20,30 +39,35 @@ const isLive = ({ expiresAt }: ClientSecret, now: number): boolean => !expiresAt
 export function rotateSecrets(
   secrets: readonly ClientSecret[],
   fresh: ClientSecret,
-  { now, keepUntil }: { now: number; keepUntil: number },
+  times: { now: number; keepUntil: number },
 ): ClientSecret[] | undefined {
-  const kept = secrets
-    .map(({ expiresAt, ...secret }) => ({
-      ...secret,
-      expiresAt: new Date(Math.min(expiresAt?.getTime() ?? Number.POSITIVE_INFINITY, keepUntil)),
-    }))
-    .filter((secret) => isLive(secret, now));
+  const kept = keepUntil(secrets, times);
   return kept.length < mostSecrets ? [fresh, ...kept] : undefined;
 }
 
 export interface ClientSecrets {
   /** Whether `secret` is one that the client may use now. Time does not depend on which one, or on how wrong it is. */
-  matches(client: { secrets: readonly ClientSecret[] }, secret: string): boolean;
+  matches(client: { _id: string; secrets: readonly ClientSecret[] }, secret: string): boolean;
 }
 
-export function createClientSecrets({ clock }: { clock: Pick<Clock, 'now'> }): ClientSecrets {
+interface Dependencies {
+  clock: Pick<Clock, 'now'>;
+  /** A client was recognised by the secret with this hash. */
+  used: (clientId: string, hash: string, lastUsedAt: Date | undefined) => void;
+}
+
+export function createClientSecrets({ clock, used }: Dependencies): ClientSecrets {
   return {
-    matches({ secrets }, secret) {
+    matches({ _id, secrets }, secret) {
       const hash = sha256(secret);
       const now = clock.now();
       // Every secret is compared, whichever matches.
-      const equal = secrets.filter((known) => sameText(known.hash, hash)).some((known) => isLive(known, now));
-      return equal && isWellFormedSecret('clientSecret', secret);
+      const [equal] = secrets
+        .filter((known) => sameText(known.hash, hash))
+        .filter((known) => isLive(known, now));
+      if (!equal || !isWellFormedSecret('clientSecret', secret)) return false;
+      used(_id, hash, equal.lastUsedAt);
+      return true;
     },
   };
 }

@@ -1,10 +1,11 @@
 import type { ClientView } from '../../contracts/admin/clients.ts';
-import type { EndpointView, KeyView } from '../../contracts/admin/keys.ts';
+import type { EndpointView, KeyView, OldSecret } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Client } from './client-store.ts';
 import type { ApiKey } from './key-store.ts';
 import type { Partner } from './partner-store.ts';
+import { isLive } from './secrets.ts';
 
 const time = (date: Date | undefined): string | null => date?.toISOString() ?? null;
 
@@ -13,8 +14,32 @@ export function viewPartner({ _id, name, status, logo, createdAt }: Partner): Pa
   return { id: _id, name, status, logo: logo ?? null, createdAt: createdAt.toISOString() };
 }
 
-export function viewKey(key: ApiKey): KeyView {
-  const { _id, partnerId, mode, status, last4, webhook, createdAt, rotatedAt, revokedAt } = key;
+/** Secrets that have expired are left out. */
+function viewOldSecrets(secrets: ApiKey['oldSecrets'], now: number): OldSecret[] {
+  return (secrets ?? [])
+    .filter((secret) => isLive(secret, now))
+    .map(({ last4, expiresAt, lastUsedAt }) => ({
+      last4,
+      expiresAt: expiresAt.toISOString(),
+      lastUsedAt: time(lastUsedAt),
+    }));
+}
+
+/** @param now milliseconds since the epoch */
+export function viewKey(key: ApiKey, now: number): KeyView {
+  const {
+    _id,
+    partnerId,
+    mode,
+    status,
+    last4,
+    webhook,
+    createdAt,
+    rotatedAt,
+    lastUsedAt,
+    oldSecrets,
+    revokedAt,
+  } = key;
   return {
     id: _id,
     partnerId,
@@ -24,6 +49,8 @@ export function viewKey(key: ApiKey): KeyView {
     webhookUrl: webhook?.url ?? null,
     createdAt: createdAt.toISOString(),
     rotatedAt: time(rotatedAt),
+    lastUsedAt: time(lastUsedAt),
+    oldSecrets: viewOldSecrets(oldSecrets, now),
     revokedAt: time(revokedAt),
   };
 }
@@ -40,6 +67,10 @@ export function viewEndpoint(
     secretVersion: webhookSecrets,
     last4: webhook?.last4 ?? null,
     rotatedAt: time(webhook?.secretAt),
+    lastUsedAt: time(webhook?.lastUsedAt),
+    prepared: webhook?.next
+      ? { last4: webhook.next.last4, preparedAt: webhook.next.preparedAt.toISOString() }
+      : null,
     setAt: time(webhook?.setAt),
     pausedUntil: pause && pause.until.getTime() > now ? pause.until.toISOString() : null,
   };
@@ -65,10 +96,11 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets
-      .filter(({ expiresAt }) => !expiresAt || expiresAt.getTime() > clock.now())
-      .map(({ expiresAt, createdAt, last4 }) => ({
+      .filter((secret) => isLive(secret, clock.now()))
+      .map(({ expiresAt, createdAt, lastUsedAt, last4 }) => ({
         last4: last4 ?? null,
         createdAt: time(createdAt),
+        lastUsedAt: time(lastUsedAt),
         expiresAt: time(expiresAt),
       })),
     createdAt: client.createdAt.toISOString(),

@@ -5,6 +5,7 @@ import {
   IntegrationView,
   IntegrationWithSecret,
   ListIntegrations,
+  RotateIntegrationSecret,
   UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import { pageFields, Total } from '../../contracts/admin/references.ts';
@@ -12,9 +13,17 @@ import { procedure, router } from '../platform/admin-api/procedures.ts';
 import type { Integration } from './integration-store.ts';
 import type { FreshIntegration, Integrations } from './integrations.ts';
 
-function view(integration: Integration): IntegrationView {
-  const { _id, partnerId, clientId, mode, status, shops, secretVersion, last4, createdAt, rotatedAt } =
-    integration;
+/** @param now milliseconds since the epoch */
+function viewOldSecret(secret: Integration['oldSecret'], now: number): IntegrationView['oldSecret'] {
+  if (!secret || secret.expiresAt.getTime() <= now) return null;
+  const { last4, expiresAt, lastUsedAt } = secret;
+  return { last4, expiresAt: expiresAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };
+}
+
+/** @param now milliseconds since the epoch */
+function viewIntegration(integration: Integration, now: number): IntegrationView {
+  const { _id, partnerId, clientId, mode, status, shops, secretVersion, createdAt } = integration;
+  const { last4, rotatedAt, lastUsedAt, oldSecret } = integration;
   return {
     id: _id,
     partnerId,
@@ -26,16 +35,19 @@ function view(integration: Integration): IntegrationView {
     last4: last4 ?? null,
     createdAt: createdAt.toISOString(),
     rotatedAt: rotatedAt?.toISOString() ?? null,
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    oldSecret: viewOldSecret(oldSecret, now),
   };
 }
 
-const withSecret = ({ integration, integrationSecret }: FreshIntegration): IntegrationWithSecret => ({
-  ...view(integration),
-  integrationSecret,
-});
-
 /** What `svcadmin integrations` calls. */
-export function createStorefrontProcedures(integrations: Integrations) {
+export function createStorefrontProcedures(integrations: Integrations, clock: { now(): number }) {
+  const view = (integration: Integration) => viewIntegration(integration, clock.now());
+  const withSecret = ({ integration, integrationSecret }: FreshIntegration): IntegrationWithSecret => ({
+    ...view(integration),
+    integrationSecret,
+  });
+
   return {
     integrations: router({
       list: procedure
@@ -59,11 +71,9 @@ export function createStorefrontProcedures(integrations: Integrations) {
         .output(IntegrationView)
         .mutation(async ({ input, ctx }) => view(await integrations.update(input, ctx.actor))),
       rotateSecret: procedure
-        .input(IntegrationReference)
+        .input(RotateIntegrationSecret)
         .output(IntegrationWithSecret)
-        .mutation(async ({ input, ctx }) =>
-          withSecret(await integrations.rotateSecret(input.integrationId, ctx.actor)),
-        ),
+        .mutation(async ({ input, ctx }) => withSecret(await integrations.rotateSecret(input, ctx.actor))),
       disable: procedure
         .input(IntegrationReference)
         .output(IntegrationView)

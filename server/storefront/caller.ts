@@ -32,6 +32,8 @@ interface Dependencies {
   keyStatus: (keyId: string) => Promise<'active' | 'revoked' | undefined>;
   sealing: Sealing;
   limit: RequestLimit;
+  /** A secret of this version has signed a call. */
+  used: (integration: Integration, secretVersion: number) => void;
   clock: { now(): number };
 }
 
@@ -50,9 +52,26 @@ function signingHeadersOf(headers: unknown): SigningHeaders {
 
 /** Interface 5.4: who signed a call, judged on the raw bytes of its body. */
 export function createCallerAuthentication(dependencies: Dependencies) {
-  const { findIntegration, findClient, keyStatus, sealing, limit, clock } = dependencies;
+  const { findIntegration, findClient, keyStatus, sealing, limit, used, clock } = dependencies;
   /** Takes the place of the secret of an unknown integration, so that it costs the same time. */
   const decoy = sealing.seal(randomSecret('integrationSecret'));
+
+  /** The old secret of an integration while it is accepted. */
+  function oldSecretOf({ oldSecret }: Integration): Integration['oldSecret'] {
+    return oldSecret && oldSecret.expiresAt.getTime() > clock.now() ? oldSecret : undefined;
+  }
+
+  /** The version of the secret that has signed a call; undefined where none has that is accepted now. */
+  async function signingVersion(
+    integration: Integration | undefined,
+    secret: string,
+    signs: (secret: string) => boolean,
+  ): Promise<number | undefined> {
+    // Compared first: an unknown integration costs the same time as a known one.
+    if (signs(secret)) return integration?.secretVersion;
+    const old = integration && oldSecretOf(integration);
+    return old && signs(await sealing.open(old.sealedSecret)) ? old.secretVersion : undefined;
+  }
 
   const isActive = (account: IntegrationHolder | undefined): account is IntegrationHolder =>
     account?.client.status === 'active' && account.partner.status === 'active';
@@ -78,7 +97,8 @@ export function createCallerAuthentication(dependencies: Dependencies) {
     const integration = await findIntegration(integrationId);
     const secret = await sealing.open(integration?.sealedSecret ?? (await decoy));
     const signed = { integrationId, timestamp, signature: sent['x-svc-signature'] };
-    if (!isSignedWith(secret, signed, raw) || !integration) {
+    const version = await signingVersion(integration, secret, (one) => isSignedWith(one, signed, raw));
+    if (version === undefined || !integration) {
       const kind = wrongKind('X-SVC-Integration-Id', integrationId, 'integrationId');
       const hint = kind ?? (integration?.mode === 'test' ? mistakeIn(secret, signed, raw) : undefined);
       throw new ApiError('invalid_signature', hint ? { description: `Invalid signature: ${hint}` } : {});
@@ -88,6 +108,7 @@ export function createCallerAuthentication(dependencies: Dependencies) {
         description: `Invalid signature: X-SVC-Timestamp is more than ${timestampSkewSeconds} seconds off`,
       });
     }
+    used(integration, version);
     const account = await requireActive(integration);
     await requireAllowance(integrationId);
     return { ...account, integration, fingerprint: fingerprintOf(integrationId, raw) };

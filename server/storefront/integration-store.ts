@@ -20,6 +20,9 @@ export interface Integration {
   secretVersion: number;
   /** The last characters of the secret; absent in integrations of older builds. */
   last4?: string;
+  lastUsedAt?: Date;
+  /** The secret before the present one, until it expires. */
+  oldSecret?: OldIntegrationSecret;
   rotatedAt?: Date;
   createdAt: Date;
   revision: number;
@@ -27,18 +30,28 @@ export interface Integration {
   auditAt?: Date;
 }
 
+export interface OldIntegrationSecret {
+  sealedSecret: string;
+  secretVersion: number;
+  last4: string;
+  expiresAt: Date;
+  lastUsedAt?: Date;
+}
+
 export const integrationCollection = 'integrations';
 export const indexes: IndexDeclaration[] = [
   { collection: integrationCollection, key: { createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
   { collection: integrationCollection, key: { last4: 1 }, sparse: true },
+  { collection: integrationCollection, key: { 'oldSecret.last4': 1 }, sparse: true },
   { collection: integrationCollection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { clientId: 1, createdAt: -1, _id: -1 } },
 ];
 
-export const sealedFields: SealedField[] = [
-  { collection: integrationCollection, field: 'sealedSecret', counted: true },
-];
+const sealed = (field: string): SealedField => ({ collection: integrationCollection, field, counted: true });
+export const sealedSecrets = [sealed('sealedSecret')];
+export const sealedOldSecrets = [sealed('oldSecret.sealedSecret')];
+export const sealedFields: SealedField[] = [...sealedSecrets, ...sealedOldSecrets];
 
 /** Fields by their value; those that are undefined do not narrow. */
 type Filter = { [Field in keyof Integration]?: Integration[Field] | undefined };
@@ -59,7 +72,11 @@ export interface IntegrationStore {
     id: string,
     decide: (current: Integration) =>
       | {
-          set: Partial<Omit<Integration, '_id' | 'createdAt' | 'revision' | 'audit' | 'auditAt'>>;
+          set: {
+            [Field in keyof Omit<Integration, '_id' | 'createdAt' | 'revision' | 'audit' | 'auditAt'>]?:
+              | Integration[Field]
+              | undefined;
+          };
           entry: AuditEntry;
         }
       | undefined,

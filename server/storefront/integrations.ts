@@ -3,6 +3,7 @@ import {
   type CreateIntegration,
   type ListIntegrations,
   mostShops,
+  type RotateIntegrationSecret,
   type UpdateIntegration,
 } from '../../contracts/admin/integrations.ts';
 import type { Total, Unpaged } from '../../contracts/admin/references.ts';
@@ -12,7 +13,7 @@ import { type Actor, type AuditEntry, auditEntry } from '../platform/database/au
 import { ApiError } from '../platform/errors.ts';
 import { randomId, randomSecret } from '../platform/ids.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
-import type { Integration, IntegrationStore } from './integration-store.ts';
+import type { Integration, IntegrationStore, OldIntegrationSecret } from './integration-store.ts';
 
 interface Dependencies {
   store: IntegrationStore;
@@ -27,6 +28,21 @@ interface Dependencies {
 export interface FreshIntegration {
   integration: Integration;
   integrationSecret: string;
+}
+
+/** The present secret as an old one. @throws ApiError `conflict` while the one before it is still accepted */
+function keptSecret(
+  { _id, sealedSecret, secretVersion, last4 = '', lastUsedAt, oldSecret }: Integration,
+  now: number,
+  keepOldSeconds: number,
+): OldIntegrationSecret {
+  if (oldSecret && oldSecret.expiresAt.getTime() > now) {
+    const until = oldSecret.expiresAt.toISOString();
+    const description = `The secret of ${_id} before the present one is accepted until ${until}; rotate then, or without keeping the old ones`;
+    throw new ApiError('conflict', { description });
+  }
+  const expiresAt = new Date(now + keepOldSeconds * 1000);
+  return { sealedSecret, secretVersion, last4, expiresAt, ...(lastUsedAt ? { lastUsedAt } : {}) };
 }
 
 export type Integrations = ReturnType<typeof createIntegrations>;
@@ -98,16 +114,23 @@ export function createIntegrations({ store, sealing, clock, findClient }: Depend
         return { set: { shops }, entry };
       }),
 
-    /** The old secret becomes invalid immediately. */
-    async rotateSecret(id: string, actor: Actor): Promise<FreshIntegration> {
+    /** The old secret becomes invalid immediately, or after `keepOldSeconds`. */
+    async rotateSecret(
+      { integrationId: id, keepOldSeconds }: RotateIntegrationSecret,
+      actor: Actor,
+    ): Promise<FreshIntegration> {
       const { integrationSecret, stored } = await newSecret();
-      const integration = await store.change(id, ({ status, secretVersion }) => {
+      const integration = await store.change(id, (current) => {
+        const { status, secretVersion } = current;
         if (status === 'disabled')
           throw new ApiError('conflict', { description: `Integration ${id} is disabled` });
+        const now = clock.now();
+        const oldSecret = keepOldSeconds > 0 ? keptSecret(current, now, keepOldSeconds) : undefined;
         const next = { secretVersion: secretVersion + 1 };
+        const after = keepOldSeconds > 0 ? { ...next, keepOldSeconds } : next;
         return {
-          set: { ...next, ...stored, rotatedAt: new Date(clock.now()) },
-          entry: entryOf(actor, id, { before: { secretVersion }, after: next }),
+          set: { ...next, ...stored, oldSecret, lastUsedAt: undefined, rotatedAt: new Date(now) },
+          entry: entryOf(actor, id, { before: { secretVersion }, after }),
         };
       });
       return { integration, integrationSecret };

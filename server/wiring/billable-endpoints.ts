@@ -21,6 +21,7 @@ import type { Integrations } from '../storefront/integrations.ts';
 import { storefrontRoutes } from '../storefront/routes.ts';
 import type { Verification } from '../verification/feature.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
+import type { SecretUses } from './secret-uses.ts';
 
 interface Dependencies {
   charges: Charges;
@@ -31,6 +32,8 @@ interface Dependencies {
   keyring: Keyring;
   sealing: Sealing;
   limit: RequestLimit;
+  /** Called with an integration, and the version of the secret that has signed a call. */
+  used: Pick<SecretUses, 'integration'>;
   clock: Clock;
   /** Of tokens: the base URL. */
   issuer: string;
@@ -77,6 +80,7 @@ export function createBillableEndpoints(dependencies: Dependencies) {
       keyStatus,
       sealing,
       limit,
+      used: dependencies.used.integration,
       clock,
     }),
     exchange: createStorefrontExchange({

@@ -1,12 +1,12 @@
 import type { FindSecret } from '../../contracts/admin/secrets.ts';
 import type { FoundSecret } from '../admin/secrets.ts';
-import { type ApiKey, sealedFields as webhookSecrets } from '../partners/key-store.ts';
+import { type ApiKey, sealedPreparedSecrets, sealedSigningSecrets } from '../partners/key-store.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../platform/database/connect.ts';
 import { sameText, sha256 } from '../platform/ids.ts';
 import { findSealed, type SealedField } from '../platform/keys/sealed-values.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
-import { sealedFields as integrationSecrets } from '../storefront/integration-store.ts';
+import { sealedOldSecrets, sealedSecrets } from '../storefront/integration-store.ts';
 import type { Stores } from './stores.ts';
 
 interface Dependencies {
@@ -53,16 +53,21 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     };
   }
 
+  const rotated = (old: { expiresAt: Date } | undefined): Fault =>
+    forever(
+      old !== undefined && old.expiresAt.getTime() <= clock.now(),
+      'the secret was rotated, and has expired',
+    );
+
   async function ofClient(hash: string): Promise<FoundSecret | undefined> {
     const client = await clients.findBySecretHash(hash);
     if (!client) return undefined;
     const expiresAt = client.secrets.find((secret) => secret.hash === hash)?.expiresAt;
     const key = await keys.find(client.keyId);
-    const isOver = expiresAt !== undefined && expiresAt.getTime() <= clock.now();
     return ofPartner(client, {
       expiresAt,
       faults: [
-        forever(isOver, 'the secret was rotated, and has expired'),
+        rotated(expiresAt && { expiresAt }),
         passing(client.status !== 'active', 'the client is disabled'),
         passing(key?.status !== 'active', 'the API key of the client is revoked'),
       ],
@@ -81,20 +86,29 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
   }
 
   async function ofIntegration(hash: string): Promise<FoundSecret | undefined> {
-    const id = await sealedWith(integrationSecrets, hash);
+    const present = await sealedWith(sealedSecrets, hash);
+    const id = present ?? (await sealedWith(sealedOldSecrets, hash));
     const integration = id === undefined ? undefined : await integrations.find(id);
     if (!integration) return undefined;
-    const fault = forever(integration.status !== 'active', 'the integration is disabled');
-    return ofPartner(integration, { faults: [fault] });
+    const old = present === undefined ? integration.oldSecret : undefined;
+    return ofPartner(integration, {
+      expiresAt: old?.expiresAt,
+      faults: [rotated(old), forever(integration.status !== 'active', 'the integration is disabled')],
+    });
   }
 
-  async function ofKey(key: ApiKey | undefined): Promise<FoundSecret | undefined> {
-    return key && ofPartner(key, { faults: [revoked(key)] });
+  async function ofKey(hash: string): Promise<FoundSecret | undefined> {
+    const [key] = await keys.findByHashes([hash]);
+    const old = key?.oldSecrets?.find((secret) => secret.hash === hash);
+    return key && ofPartner(key, { expiresAt: old?.expiresAt, faults: [rotated(old), revoked(key)] });
   }
 
   async function ofEndpoint(hash: string): Promise<FoundSecret | undefined> {
-    const id = await sealedWith(webhookSecrets, hash);
-    return ofKey(id === undefined ? undefined : await keys.find(id));
+    const present = await sealedWith(sealedSigningSecrets, hash);
+    const id = present ?? (await sealedWith(sealedPreparedSecrets, hash));
+    const key = id === undefined ? undefined : await keys.find(id);
+    const prepared = passing(present === undefined, 'it is prepared, and signs nothing yet');
+    return key && ofPartner(key, { faults: [prepared, revoked(key)] });
   }
 
   /** @returns undefined for a secret that nothing has now */
@@ -102,7 +116,7 @@ export function createSecretOwners({ db, stores, sealing, clock }: Dependencies)
     switch (kind) {
       case 'testKey':
       case 'liveKey':
-        return ofKey((await keys.findByHashes([hash]))[0]);
+        return ofKey(hash);
       case 'clientSecret':
         return ofClient(hash);
       case 'webhookSecret':

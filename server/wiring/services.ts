@@ -17,6 +17,7 @@ import type { Processes } from '../platform/jobs/processes.ts';
 import { createScheduler } from '../platform/jobs/scheduler.ts';
 import { createKeyRotation } from '../platform/keys/key-rotation.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
+import { createLastUses } from '../platform/keys/last-uses.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { ProcessMetrics } from '../platform/telemetry/process-metrics.ts';
@@ -40,6 +41,7 @@ import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
 import { createSecretOwners } from './secret-owners.ts';
+import { createSecretUses } from './secret-uses.ts';
 import { reportShards } from './shard-report.ts';
 import { createStores, type Stores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
@@ -91,6 +93,8 @@ export function createServices(foundation: Foundation) {
   const limit = createRequestLimits({ db, clock, key: keyring.id });
   const publicGet = createPublicGet();
   const partnerNames = createPartnerNames(stores.partners.partners);
+  const lastUses = createLastUses({ db, clock, logger, flushEvery: pace.usesEvery });
+  const used = createSecretUses(lastUses);
   const urlRules = { localhostAllowed: config.webhooks.localhost, ownPorts };
 
   const scheduler = createScheduler({ db, logger, processEvery: pace.jobsEvery });
@@ -110,7 +114,7 @@ export function createServices(foundation: Foundation) {
     sending: metrics.sending,
     sent: metrics.sent,
     published: (count) => metrics.batch('events', count),
-    endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, sealing),
+    endpoint: (keyId) => webhookEndpoint(keyId, partners.directory, { sealing, used }),
     recipient: (draft) => eventRecipient(draft, partners.directory),
     retryDelays: config.webhooks.retryDelays,
     worker: config.roles.has('worker'),
@@ -145,6 +149,7 @@ export function createServices(foundation: Foundation) {
 
   const partners = createPartnersFeature({
     stores: stores.partners,
+    used,
     clock,
     sealing,
     openWallets: billing.openWallets,
@@ -217,6 +222,7 @@ export function createServices(foundation: Foundation) {
     keyring,
     sealing,
     limit,
+    used,
     clock,
     issuer: config.baseUrl,
     pace,
@@ -249,7 +255,7 @@ export function createServices(foundation: Foundation) {
       partners: partners.procedures,
       wallets: wallets.procedures,
       verification: verification.procedures,
-      storefront: createStorefrontProcedures(integrations),
+      storefront: createStorefrontProcedures(integrations, clock),
       webhooks: createWebhookProcedures({
         webhooks,
         findKey: directory.apiKey,
@@ -261,6 +267,7 @@ export function createServices(foundation: Foundation) {
   });
 
   return {
+    lastUses,
     processMetrics,
     tracing,
     capacity: createCapacity({

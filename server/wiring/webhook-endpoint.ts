@@ -3,6 +3,7 @@ import type { Partner } from '../partners/partner-store.ts';
 import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Endpoint } from '../webhooks/delivery/send-attempt.ts';
 import type { Recipient } from '../webhooks/webhooks.ts';
+import type { SecretUses } from './secret-uses.ts';
 
 interface KeysAndClients {
   apiKey(keyId: string): Promise<ApiKey | undefined>;
@@ -34,7 +35,7 @@ interface KeysAndPartners {
 export async function webhookEndpoint(
   keyId: string,
   { apiKey, partner }: KeysAndPartners,
-  sealing: Pick<Sealing, 'open'>,
+  { sealing, used }: { sealing: Pick<Sealing, 'open'>; used: Pick<SecretUses, 'endpoint'> },
 ): Promise<Endpoint> {
   const key = await apiKey(keyId);
   if (key?.status !== 'active') return { state: 'off', reason: 'key_revoked' };
@@ -44,6 +45,7 @@ export async function webhookEndpoint(
   if (!key.webhook) return { state: 'off', reason: 'no_url' };
   const { url, sealedSecret, secretVersion } = key.webhook;
   const secret = await sealing.open(sealedSecret);
+  used.endpoint(key);
   const paused = key.pause ? { pausedUntil: key.pause.until } : {};
   return { state: 'on', url, secret, secretVersion, ...paused, mode: key.mode };
 }

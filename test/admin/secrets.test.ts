@@ -133,6 +133,24 @@ describe('a leaked secret', () => {
   });
 });
 
+/** An API key and an integration that have kept their old secrets for an hour. */
+async function keepOld() {
+  const { admin } = server;
+  const { partnerId, clientId } = partner;
+  const keepOldSeconds = 3_600;
+  const key = await admin.keys.create.mutate({ partnerId, mode: 'test' });
+  await admin.keys.rotate.mutate({ keyId: key.id, keepOldSeconds });
+  const made = await admin.integrations.create.mutate({ partnerId, clientId, shops: ['kept.example'] });
+  await admin.integrations.rotateSecret.mutate({ integrationId: made.id, keepOldSeconds });
+  const kept = [
+    ['testKey', key.apiKey, key.id],
+    ['integrationSecret', made.integrationSecret, made.id],
+  ] as const;
+  for (const [kind, secret, id] of kept)
+    expect(await find(kind, secret)).toMatchObject({ id, active: true, expiresAt: expect.any(String) });
+  return kept;
+}
+
 describe('a secret that has ended', () => {
   it('is not found any more after a rotation; an older one that is kept is found until it ends', async () => {
     const { admin } = server;
@@ -149,8 +167,21 @@ describe('a secret that has ended', () => {
     });
     clock.ahead = 0;
     const { keyId } = partner;
+    const { signingSecret: prepared } = await admin.webhooks.prepareSecret.mutate({ keyId });
+    expect(await find('webhookSecret', prepared)).toMatchObject({
+      id: keyId,
+      inactive: 'it is prepared, and signs nothing yet',
+      next: `svcadmin webhooks rotate-secret ${keyId}`,
+    });
     await admin.webhooks.rotateSecret.mutate({ keyId });
     expect(await refusal(find('webhookSecret', secrets.webhookSecret.secret))).toBe('not_found');
+    expect(await refusal(find('webhookSecret', prepared))).toBe('not_found');
+    const old = await keepOld();
+    clock.ahead = 3_700_000;
+    for (const [kind, secret] of old) {
+      expect(await find(kind, secret)).toMatchObject({ inactive: 'the secret was rotated, and has expired' });
+    }
+    clock.ahead = 0;
     await admin.keys.rotate.mutate({ keyId });
     expect(await refusal(find('testKey', partner.apiKey))).toBe('not_found');
   });

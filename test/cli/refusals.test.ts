@@ -138,6 +138,10 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
     return [id];
   },
   'webhooks rotate-secret': ({ key }) => [key],
+  'webhooks switch-secret': async ({ key }) => {
+    await server.admin.webhooks.prepareSecret.mutate({ keyId: key });
+    return [key];
+  },
   'webhooks unset': ({ key }) => [key],
 };
 const names = ['partner', 'key', 'client', 'integration', 'operator', 'user', 'charge', 'job'] as const;

@@ -95,6 +95,9 @@ it('the master key is replaced under traffic; then the old one is not needed any
   const receiver = await createReceiver();
   const { signingSecret } = await first.admin.webhooks.set.mutate({ keyId, url: receiver.url });
   const shop = await createShop(first);
+  await first.admin.webhooks.prepareSecret.mutate({ keyId });
+  const { integrationId } = await createShop(first);
+  await first.admin.integrations.rotateSecret.mutate({ integrationId, keepOldSeconds: 86_400 });
   const { jws } = await first.admin.wallets.signedStatement.query({ partnerId, mode: 'test' });
 
   /** One visit, exchanged at `at`. */
@@ -126,7 +129,7 @@ it('the master key is replaced under traffic; then the old one is not needed any
   const svcadmin = await commandLine(first.adminUrl, adminToken);
   await first.admin.keyring.rotate.mutate({ use: 'signing', lead: 60 });
   const dry = await svcadmin.run(['keyring', 'reseal', '--dry-run']);
-  expect(dry.stdout).toMatch(/^Would do: [67] secrets are sealed under the master key/);
+  expect(dry.stdout).toMatch(/^Would do: (9|10) secrets are sealed under the master key/);
   expect(await svcadmin.json('keyring', 'reseal', '--yes')).toMatchObject({ left: 0 });
   expect(await svcadmin.json('keyring', 'reseal', '--yes')).toMatchObject({ resealed: 0, left: 0 });
   await rollOut(onlyFresh);

@@ -1,7 +1,7 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 import { duration, outFile } from '../../flags.ts';
-import { localTime } from '../../output/format.ts';
+import { untilAfter } from '../../keep-old.ts';
 
 export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRotateSecret> {
   static override summary =
@@ -17,10 +17,9 @@ export default class ClientsRotateSecret extends CarefulCommand<typeof ClientsRo
     const keepOldSeconds = this.flags['keep-old'] ?? 0;
     const api = await this.api();
     const { id, mode } = await api.clients.show.query({ clientId: this.args.client });
-    const until = localTime(new Date(Date.now() + keepOldSeconds * 1000).toISOString());
     const oldOne =
       keepOldSeconds > 0
-        ? `The present one is accepted until ${until}.`
+        ? `The present one is accepted until ${untilAfter(keepOldSeconds)}.`
         : 'Exchanges with the present one get 401 within 2 seconds.';
     return this.confirmed(
       { id, consequence: `${id} gets a new secret. ${oldOne}`, live: mode === 'live' },

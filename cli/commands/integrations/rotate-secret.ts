@@ -1,22 +1,37 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
-import { outFile } from '../../flags.ts';
+import { duration, outFile } from '../../flags.ts';
+import { untilAfter } from '../../keep-old.ts';
 
 export default class IntegrationsRotateSecret extends CarefulCommand<typeof IntegrationsRotateSecret> {
   static override summary =
-    'Rotate the secret of a storefront integration. The old one becomes invalid immediately.';
-  static override examples = ['<%= config.bin %> integrations rotate-secret int_…'];
+    'Rotate the secret of a storefront integration. The old one becomes invalid immediately, or after --keep-old.';
+  static override examples = [
+    '<%= config.bin %> integrations rotate-secret int_…',
+    '<%= config.bin %> integrations rotate-secret int_… --keep-old 24h',
+  ];
   static override args = {
     integration: Args.string({ description: 'id of the integration', required: true }),
   };
-  static override flags = { 'out-file': outFile };
+  static override flags = {
+    'keep-old': duration({ description: 'how long the present secret is still accepted' }),
+    'out-file': outFile,
+  };
 
   async run() {
+    const keepOldSeconds = this.flags['keep-old'] ?? 0;
     const api = await this.api();
     const { id, mode, shops } = await api.integrations.show.query({ integrationId: this.args.integration });
-    const consequence = `${id} gets a new secret. Calls of ${shops.join(', ')} signed with the present one get 401 at once.`;
+    const calls = `Calls of ${shops.join(', ')} signed with the present one`;
+    const oldOne =
+      keepOldSeconds > 0
+        ? `${calls} are accepted until ${untilAfter(keepOldSeconds)}.`
+        : `${calls} get 401 at once.`;
+    const consequence = `${id} gets a new secret. ${oldOne}`;
     return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
-      this.withSecret('integrationSecret', () => api.integrations.rotateSecret.mutate({ integrationId: id })),
+      this.withSecret('integrationSecret', () =>
+        api.integrations.rotateSecret.mutate({ integrationId: id, keepOldSeconds }),
+      ),
     );
   }
 }

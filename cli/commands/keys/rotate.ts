@@ -1,20 +1,33 @@
 import { Args } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
-import { outFile } from '../../flags.ts';
+import { duration, outFile } from '../../flags.ts';
+import { untilAfter } from '../../keep-old.ts';
 
 export default class KeysRotate extends CarefulCommand<typeof KeysRotate> {
-  static override summary = 'Rotate the secret of an API key. The old one becomes invalid immediately.';
+  static override summary =
+    'Rotate the secret of an API key. The old one becomes invalid immediately, or after --keep-old.';
   static override description = 'The id, the sessions, the clients and the webhook URL of the key stay.';
-  static override examples = ['<%= config.bin %> keys rotate key_…'];
+  static override examples = [
+    '<%= config.bin %> keys rotate key_…',
+    '<%= config.bin %> keys rotate key_… --keep-old 24h',
+  ];
   static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
-  static override flags = { 'out-file': outFile };
+  static override flags = {
+    'keep-old': duration({ description: 'how long the present secret is still accepted' }),
+    'out-file': outFile,
+  };
 
   async run() {
+    const keepOldSeconds = this.flags['keep-old'] ?? 0;
     const api = await this.api();
     const { id, mode, last4 } = await api.keys.show.query({ keyId: this.args.key });
-    const consequence = `${id} gets a new secret. Requests with the old one (…${last4}) get 401 from that moment on.`;
+    const oldOne =
+      keepOldSeconds > 0
+        ? `The present one (…${last4}) is accepted until ${untilAfter(keepOldSeconds)}.`
+        : `Requests with the old one (…${last4}) get 401 from that moment on.`;
+    const consequence = `${id} gets a new secret. ${oldOne}`;
     return this.confirmed({ id, consequence, live: mode === 'live' }, () =>
-      this.withSecret('apiKey', () => api.keys.rotate.mutate({ keyId: id })),
+      this.withSecret('apiKey', () => api.keys.rotate.mutate({ keyId: id, keepOldSeconds })),
     );
   }
 }

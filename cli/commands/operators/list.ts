@@ -16,8 +16,8 @@ export default class OperatorsList extends ListCommand<typeof OperatorsList> {
     return this.list({
       page: (page) => api.operators.list.query({ ...wanted, ...page }),
       count: () => api.operators.count.query(wanted),
-      columns: ['id', 'name', 'role', 'status', 'lastUsedAt', 'expiresAt', 'createdAt'],
-      drop: ['createdAt', 'expiresAt'],
+      columns: ['id', 'name', 'role', 'status', 'last4', 'lastUsedAt', 'expiresAt', 'createdAt'],
+      drop: ['createdAt', 'expiresAt', 'last4'],
     });
   }
 }

@@ -54,6 +54,8 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'webhooks.pause': everyRole,
   'webhooks.resume': everyRole,
   'webhooks.rotateSecret': support,
+  'webhooks.prepareSecret': support,
+  'webhooks.switchSecret': support,
   'webhooks.test': support,
   'webhooks.trigger': support,
   'webhooks.verify': everyRole,

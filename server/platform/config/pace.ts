@@ -8,6 +8,8 @@ export interface Pace {
   jobsEvery: number;
   /** How long requests are gathered before they are noted in the database. */
   requestsEvery: number;
+  /** How long uses of secrets are gathered before they are noted. */
+  usesEvery: number;
 }
 
 /** How long a caller who pays waits. */
@@ -22,4 +24,5 @@ export const defaultPace: Pace = {
   answerWithin: 4_500,
   jobsEvery: 1_000,
   requestsEvery: 1_000,
+  usesEvery: 10_000,
 };

@@ -1,0 +1,20 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { outFile } from '../../flags.ts';
+
+export default class WebhooksPrepareSecret extends AdminCommand<typeof WebhooksPrepareSecret> {
+  static override summary =
+    'Make the next signing secret for a webhook URL. It signs nothing until it is switched to.';
+  static override description =
+    'The receiver is given it beside the present one; then `webhooks switch-secret` makes it the only one. One that was prepared before is dropped.';
+  static override examples = ['<%= config.bin %> webhooks prepare-secret key_… --out-file next-secret'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+  static override flags = { 'out-file': outFile };
+
+  async run() {
+    const api = await this.api();
+    return this.withSecret('signingSecret', () =>
+      api.webhooks.prepareSecret.mutate({ keyId: this.args.key }),
+    );
+  }
+}

@@ -1,0 +1,28 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+import { CommandError, exits } from '../../failure.ts';
+
+export default class WebhooksSwitchSecret extends CarefulCommand<typeof WebhooksSwitchSecret> {
+  static override summary =
+    'Sign webhooks with the prepared secret. The present one becomes invalid immediately.';
+  static override description =
+    'Run it once the receiver accepts both: `webhooks prepare-secret` makes the next one.';
+  static override examples = ['<%= config.bin %> webhooks switch-secret key_…'];
+  static override args = { key: Args.string({ description: 'id of the API key', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    const { keyId: id, mode, prepared, last4 } = await api.webhooks.show.query({ keyId: this.args.key });
+    if (!prepared)
+      throw new CommandError({
+        code: 'conflict',
+        message: `API key ${id} has no prepared signing secret`,
+        exit: exits.refused,
+        hint: `svcadmin webhooks prepare-secret ${id}`,
+      });
+    const consequence = `Every attempt from now on is signed with the secret …${prepared.last4}; a receiver that has only the present one (…${last4 ?? '?'}) refuses them.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.webhooks.switchSecret.mutate({ keyId: id, last4: prepared.last4 })),
+    );
+  }
+}
