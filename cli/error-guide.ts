@@ -42,6 +42,8 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   enrollment_not_found: 'No such enrollment with a client of this key.',
   no_positive_claim: 'The user was verified, and no claim came out true. Nothing was billed.',
   enrollment_blocked: 'As access_denied: `enrollments show`, and `enrollments unblock` where that is right.',
+  event_not_found:
+    'Ask for the events of that API key: `svcadmin events list --key KEY`. They are kept for 30 days.',
   idempotency_conflict: 'Use a new Idempotency-Key for a new request.',
   no_claim_available:
     'Ask for claims that the user consented to, or send the user through the hosted flow again.',

@@ -132,6 +132,10 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'The enrollment of this user is blocked, for instance because the same face is enrolled twice.',
     fix: 'Treat the user as not verified. Nothing was billed.',
   },
+  event_not_found: {
+    cause: '`after` is the event of another API key, or older than 30 days.',
+    fix: 'Ask without `after`: the answer begins with the oldest event that is kept.',
+  },
   idempotency_conflict: {
     cause: 'The Idempotency-Key was used for another body, or more than 24 hours ago.',
     fix: 'Send a new key for a new request.',

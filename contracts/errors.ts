@@ -120,6 +120,7 @@ const rows = {
   enrollment_not_found: { ...notFound, text: 'Enrollment not found' },
   no_positive_claim: { ...unprocessable, text: 'Verification produced no positive claim' },
   enrollment_blocked: { ...unprocessable, text: 'The enrollment of this user is blocked' },
+  event_not_found: { ...notFound, text: 'Event not found' },
   idempotency_conflict: { ...unprocessable, text: 'This Idempotency-Key was used with a different body' },
   no_claim_available: { ...unprocessable, text: 'None of the claims was consented to or is still fresh' },
   // any path

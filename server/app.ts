@@ -66,6 +66,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
     );
     await bounded.register(services.storefront.routes, { prefix: '/api/integrations/storefront' });
     await bounded.register(services.checkbox.routes, { prefix: '/api/checkbox' });
+    await bounded.register(services.account.routes, { prefix: '/api' });
   });
   await app.register(services.verification.sessionQueryRoutes, { prefix: '/api/verify' });
   await app.register(

@@ -17,6 +17,7 @@ const tags = [
   { name: 'Sessions', description: 'Where a hosted session stands.' },
   { name: 'Storefront', description: 'Shops that exchange codes by signed calls.' },
   { name: 'Checkbox', description: 'Provisional.' },
+  { name: 'Account', description: 'What programs read of a partner’s account.' },
   { name: 'Discovery', description: 'What client libraries find out by themselves.' },
   { name: 'Webhooks', description: 'Events, posted to the URL of an API key.' },
 ];

@@ -13,7 +13,7 @@ export interface RefusedAnswer {
 /** Everything that the description of an endpoint says beyond its schemas. */
 export interface Operation {
   operationId: string;
-  tag: 'Hosted flow' | 'OAuth' | 'Sessions' | 'Storefront' | 'Checkbox' | 'Discovery';
+  tag: 'Hosted flow' | 'OAuth' | 'Sessions' | 'Storefront' | 'Checkbox' | 'Account' | 'Discovery';
   summary: string;
   description: string;
   /** Names of security schemes: all of one entry, any of the entries. None: public. */

@@ -137,4 +137,71 @@ export const operations: Record<Endpoint, Operation> = {
     errorFormat: 'general',
     challenge: 'BearerChallenge',
   },
+  'GET /api/events': {
+    operationId: 'listEvents',
+    tag: 'Account',
+    summary: 'List events that were sent, or would have been, by webhook',
+    description:
+      'To catch up after an outage. The events of this API key, of 30 days, the oldest first. An event is listed from 30 seconds after its time on, so that none comes before one that was listed. 60 requests a minute per key.',
+    security: [{ apiKey: [] }],
+    success: {
+      status: 200,
+      description: 'A page of events.',
+      example: {
+        success: true,
+        events: [
+          {
+            event: 'verification.session.failed',
+            event_id: sample.event,
+            partner_id: sample.partner,
+            session_id: sample.session,
+            failure_reason: 'document_rejected',
+            failed_at: sample.at,
+          },
+        ],
+        hasMore: false,
+      },
+    },
+    errors: [
+      { code: 'invalid_request', text: 'after must be an event_id' },
+      ...keyRefusals,
+      { code: 'event_not_found' },
+      { code: 'rate_limited', retryAfter: 25 },
+      { code: 'server_error' },
+      { code: 'service_unavailable', retryAfter: 5 },
+    ],
+    errorFormat: 'general',
+    challenge: 'BearerChallenge',
+  },
+  'GET /api/wallet': {
+    operationId: 'readWallet',
+    tag: 'Account',
+    summary: 'Read the wallet of this API key’s mode',
+    description:
+      'Balance, what is spent a day, days left, and the spend caps with what is used of them. 60 requests a minute per key.',
+    security: [{ apiKey: [] }],
+    success: {
+      status: 200,
+      description: 'The wallet.',
+      example: {
+        success: true,
+        wallet: {
+          isTestMode: true,
+          balance: 125000,
+          currency: 'USD',
+          spentPerDay: 8450,
+          daysLeft: 14.8,
+          limits: { perMinute: 60, perHour: 1000, usedThisMinute: 3, usedThisHour: 171 },
+        },
+      },
+    },
+    errors: [
+      ...keyRefusals,
+      { code: 'rate_limited', retryAfter: 25 },
+      { code: 'server_error' },
+      { code: 'service_unavailable', retryAfter: 5 },
+    ],
+    errorFormat: 'general',
+    challenge: 'BearerChallenge',
+  },
 };

@@ -7,6 +7,7 @@ import { createWalletAudit } from './audit/audit-wallet.ts';
 import { createWalletRepair } from './audit/repair-wallet.ts';
 import type { WalletsStores } from './store.ts';
 import { createWalletList, type Unpaid } from './wallet-list.ts';
+import { createWalletReading } from './wallet-reading.ts';
 import { createWalletSummaries } from './wallet-summaries.ts';
 
 interface Dependencies extends Pick<WalletsAdmin, 'partners' | 'standardPrice' | 'signStatement'> {
@@ -58,6 +59,9 @@ export function createWalletsFeature(dependencies: Dependencies) {
       standardPrice,
     }),
     sweeps: [summaries.sweep],
+
+    /** A wallet as its partner's programs read it. @throws ApiError not_found */
+    read: createWalletReading({ store: ledger, summaries, clock }),
 
     /** To be called when a page of the wallet was written. */
     touch: summaries.touch,

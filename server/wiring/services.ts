@@ -1,3 +1,5 @@
+import { createEventList } from '../account/events.ts';
+import { accountRoutes } from '../account/routes.ts';
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
@@ -26,6 +28,7 @@ import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
+import { authenticateKey } from '../verification/session/session-query.ts';
 import { testIdentityWalletSettings } from '../verification/sources/identity-wallet/feature.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
 import { createWalletsFeature } from '../wallets/feature.ts';
@@ -228,6 +231,13 @@ export function createServices(foundation: Foundation) {
     pace,
   });
 
+  const account = accountRoutes({
+    authenticate: (authorization) => authenticateKey(authorization, directory),
+    listEvents: createEventList({ events: stores.webhooks.events, clock }),
+    readWallet: wallets.read,
+    limit,
+  });
+
   const pauses = (keyIds: readonly string[]) => stores.partners.keys.pauses(keyIds, clock.now());
   const readHealth = createEndpointHealth({ ...webhooks.context, findKey: directory.apiKey, pauses });
   const upgrade = createUpgrade({ db, maintenance: maintenance ?? db, schema, processes, clock });
@@ -277,6 +287,7 @@ export function createServices(foundation: Foundation) {
       logger,
     }),
     ...endpoints,
+    account: { routes: account },
     verification,
     admin,
     billing,

@@ -126,6 +126,6 @@ describe('every request of the Postman collection', () => {
       const body = (text ? JSON.parse(text) : {}) as Record<string, string>;
       for (const name of ['access_token', 'enrollment_id']) if (body[name]) values.set(name, body[name]);
     }
-    expect(others).toHaveLength(8);
+    expect(others).toHaveLength(10);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { z } from 'zod';
+import { EventsResponse, WalletResponse } from '../../contracts/account.ts';
 import { CheckboxResponse } from '../../contracts/checkbox.ts';
 import {
   AuthorizationServerMetadata,
@@ -54,6 +55,8 @@ const contracts: Record<string, z.ZodType> = {
   'GET /api/verify/hvf-session/{session_id}': SessionResponse,
   'POST /api/integrations/storefront/verify/exchange': StorefrontResponse,
   'POST /api/checkbox/resolve': CheckboxResponse,
+  'GET /api/events': EventsResponse,
+  'GET /api/wallet': WalletResponse,
   'GET /.well-known/oauth-authorization-server': AuthorizationServerMetadata,
 };
 

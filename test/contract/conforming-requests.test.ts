@@ -97,6 +97,15 @@ const callers: Record<string, Caller> = {
     header: () => ({ authorization: `Bearer ${partner.apiKey}` }),
     answers: { status: 404 },
   },
+  'GET /api/events': {
+    header: () => ({ authorization: `Bearer ${partner.apiKey}` }),
+    query: ({ after: _after, ...generated }) => generated,
+    answers: { status: 200 },
+  },
+  'GET /api/wallet': {
+    header: () => ({ authorization: `Bearer ${partner.apiKey}` }),
+    answers: { status: 200 },
+  },
   'GET /.well-known/oauth-authorization-server': { answers: { status: 200 } },
   'GET /.well-known/jwks.json': { answers: { status: 200 } },
 };

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { listedAfterMs } from '../../contracts/account.ts';
 import { defaultLeadSeconds } from '../../contracts/admin/keyring.ts';
 import { storedAnswerLifetimeSeconds } from '../../contracts/checkbox.ts';
 import { accessTokenLifetimeSeconds } from '../../contracts/oauth.ts';
@@ -160,7 +161,18 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       '0 s \\| TIME after it was made',
       'events, which hold copies, are deleted after TIME',
       'Events are kept TIME',
+      'of an API key for TIME',
+      'older than TIME, is a 404',
+      'event of another API key, or older than TIME',
+      'events of this API key, of TIME',
+      'events list --key KEY`\\. They are kept for TIME',
     ],
+  ],
+  ['an event is not listed yet', listedAfterMs, ['is listed from TIME after its time']],
+  [
+    'uses of secrets are gathered',
+    defaultPace.usesEvery,
+    ['secret and process, TIME late', 'uses of these TIME'],
   ],
   ['grants are kept', grantRetentionMs, ['subject \\| TIME after the exchange']],
   ['revocations of tokens are kept', revocationRetentionMs.token, ["TIME after a token's"]],
@@ -264,6 +276,9 @@ const others = [
   'delay from now; TIME',
   'balances that are up to TIME old',
   'about (?:the last )?TIME',
+  // What money is spent in, and examples of `--keep-old`.
+  'what is spent TIME',
+  'gives the partner TIME',
 ];
 
 /** Pages that speak to partners and their users: each time in them is one of these. */

@@ -12,6 +12,8 @@ export interface Schema {
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  minimum?: number;
+  maximum?: number;
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
@@ -66,6 +68,7 @@ export function valuesOf(
     const { minItems: minLength = 0, maxItems: maxLength = 40 } = rest;
     return fc.array(valuesOf(rest.items, schemas, unknown), { minLength, maxLength });
   }
+  if (rest.type === 'integer') return fc.integer({ min: rest.minimum ?? 0, max: rest.maximum ?? 1_000_000 });
   if (rest.type !== 'object' || !rest.properties)
     throw new Error(`no values are known for ${JSON.stringify(schema)}`);
   const members = Object.entries(rest.properties).map(([name, one]) => [

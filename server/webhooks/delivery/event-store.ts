@@ -61,6 +61,20 @@ export function createEventStore(db: Db) {
         .toArray();
     },
 
+    /** Of one key and until a time, the oldest first. The bounds are in the key's index. */
+    ofKey(
+      keyId: string,
+      { until, limit, after }: { until: Date; limit: number; after: StoredEvent | undefined },
+    ): Promise<StoredEvent[]> {
+      const period = { ...(after ? { $gte: after.createdAt } : {}), $lte: until };
+      return events
+        .find({ $and: [{ keyId, createdAt: period }, after ? newer(after) : {}] })
+        .sort({ createdAt: 1, _id: 1 })
+        .hint({ keyId: 1, createdAt: -1, _id: -1 })
+        .limit(limit)
+        .toArray();
+    },
+
     /** Those that are kept, by their ids. */
     async findAll(ids: readonly string[]): Promise<Map<string, StoredEvent>> {
       const kept = { _id: { $in: [...ids] }, purgeAt: { $gt: new Date() } };

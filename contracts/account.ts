@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { WebhookEvent } from './events.ts';
+
+/** Requests a minute and API key, at each of the two endpoints. */
+export const accountRequestsPerMinute = 60;
+
+/** Milliseconds after its time from which an event is listed: what is published late then still comes in order. */
+export const listedAfterMs = 30_000;
+
+export const EventsQuery = z.object({
+  after: z
+    .string()
+    .regex(/^evt_[0-9A-Za-z]{22}$/, { error: 'after must be an event_id' })
+    .optional()
+    .describe('`event_id` of the last event that you have; without it, from the oldest that is kept'),
+  limit: z.coerce
+    .number({ error: 'limit must be a number from 1 to 200' })
+    .int({ error: 'limit must be a number from 1 to 200' })
+    .min(1, { error: 'limit must be a number from 1 to 200' })
+    .max(200, { error: 'limit must be a number from 1 to 200' })
+    .default(100)
+    .describe('Events of one answer'),
+});
+export type EventsQuery = z.infer<typeof EventsQuery>;
+
+export const EventsResponse = z
+  .strictObject({
+    success: z.literal(true),
+    events: z.array(WebhookEvent).describe('As they are sent by webhook, the oldest first'),
+    hasMore: z.boolean().describe('Ask again, with `after` the last `event_id` here'),
+  })
+  .meta({ id: 'EventsResponse' });
+export type EventsResponse = z.infer<typeof EventsResponse>;
+
+const cents = z.number().int();
+
+export const WalletResponse = z
+  .strictObject({
+    success: z.literal(true),
+    wallet: z.strictObject({
+      isTestMode: z.boolean(),
+      balance: cents.describe('US cents'),
+      currency: z.literal('USD'),
+      spentPerDay: cents.describe('US cents, from about the last seven days'),
+      daysLeft: z.number().nullable().describe('Until the balance is used up; null where nothing is spent'),
+      limits: z.strictObject({
+        perMinute: z.number().int().describe('Billable events'),
+        perHour: z.number().int().describe('Billable events'),
+        usedThisMinute: z.number().int(),
+        usedThisHour: z.number().int(),
+      }),
+    }),
+  })
+  .meta({ id: 'WalletResponse' });
+export type WalletResponse = z.infer<typeof WalletResponse>;

@@ -1,0 +1,90 @@
+import type { FastifyRequest } from 'fastify';
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import {
+  accountRequestsPerMinute,
+  EventsQuery,
+  EventsResponse,
+  WalletResponse,
+} from '../../contracts/account.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { GeneralError } from '../../contracts/verification.ts';
+import { ApiError } from '../platform/errors.ts';
+import { admitAuthenticated } from '../platform/http/in-flight.ts';
+import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
+import type { EventList } from './events.ts';
+
+interface Key {
+  _id: string;
+  partnerId: string;
+  mode: Mode;
+}
+
+interface Dependencies {
+  /** @throws ApiError `missing_api_key`, `invalid_api_key` */
+  authenticate: (authorization: string | undefined) => Promise<Key>;
+  listEvents: EventList;
+  /** The wallet of the key's partner and mode. */
+  readWallet: (wallet: Pick<Key, 'partnerId' | 'mode'>) => Promise<WalletResponse['wallet']>;
+  limit: RequestLimit;
+}
+
+/** The query as its schema is to see it. */
+async function readQuery(request: FastifyRequest): Promise<void> {
+  requireOnce(request.query);
+  request.query = withoutEmpty(request.query);
+}
+
+/** `/api/events` and `/api/wallet`: what a partner's programs read of its account, by API key. */
+export function accountRoutes(dependencies: Dependencies): FastifyPluginAsyncZod {
+  const { authenticate, listEvents, readWallet, limit } = dependencies;
+  const keys = new WeakMap<FastifyRequest, Key>();
+
+  function keyOf(request: FastifyRequest): Key {
+    const key = keys.get(request);
+    if (!key) throw new Error('a call was handled before its key was checked');
+    return key;
+  }
+
+  /** Counts a call against the key's limit of this endpoint. */
+  async function admit(endpoint: 'events' | 'wallet', { _id }: Key): Promise<void> {
+    const { allowed, retryAfter } = await limit(`account-${endpoint}`, _id, accountRequestsPerMinute);
+    if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+  }
+
+  return async (scope) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      void reply.header('cache-control', 'no-store');
+      const key = await authenticate(request.headers.authorization);
+      keys.set(request, key);
+      await admitAuthenticated(request, key.partnerId);
+    });
+
+    scope.get(
+      '/events',
+      {
+        schema: {
+          querystring: EventsQuery,
+          response: { 200: EventsResponse, '4xx': GeneralError, '5xx': GeneralError },
+        },
+        preValidation: readQuery,
+      },
+      async (request) => {
+        const key = keyOf(request);
+        await admit('events', key);
+        return listEvents(key._id, request.query);
+      },
+    );
+
+    scope.get(
+      '/wallet',
+      { schema: { response: { 200: WalletResponse, '4xx': GeneralError, '5xx': GeneralError } } },
+      async (request) => {
+        const key = keyOf(request);
+        await admit('wallet', key);
+        const wallet = await readWallet(key);
+        return { success: true as const, wallet };
+      },
+    );
+  };
+}

@@ -1,0 +1,36 @@
+import type { WalletResponse } from '../../contracts/account.ts';
+import type { Mode } from '../../contracts/identifiers.ts';
+import { walletIdOf } from '../billing/ledger-page.ts';
+import type { LedgerStore } from '../billing/ledger-store.ts';
+import { ApiError } from '../platform/errors.ts';
+import { viewLimits } from './views.ts';
+import { daysLeftOf } from './wallet-list.ts';
+import type { WalletSummaries } from './wallet-summaries.ts';
+
+interface Dependencies {
+  store: Pick<LedgerStore, 'head'>;
+  summaries: Pick<WalletSummaries, 'summarise'>;
+  clock: { now(): number };
+}
+
+/** A wallet as its partner's programs read it: as of now, with what it spends. */
+export function createWalletReading({ store, summaries, clock }: Dependencies) {
+  return async (wallet: { partnerId: string; mode: Mode }): Promise<WalletResponse['wallet']> => {
+    const walletId = walletIdOf(wallet.partnerId, wallet.mode);
+    const [head, [{ spentPerDay } = { spentPerDay: 0 }]] = await Promise.all([
+      store.head(walletId),
+      summaries.summarise([walletId]),
+    ]);
+    if (!head) throw new ApiError('not_found', { description: `No wallet ${walletId}` });
+    const { balance } = head.state;
+    const { perMinute, perHour, used } = viewLimits(wallet, head, clock.now());
+    return {
+      isTestMode: wallet.mode === 'test',
+      balance,
+      currency: 'USD',
+      spentPerDay,
+      daysLeft: daysLeftOf({ balance, spentPerDay }),
+      limits: { perMinute, perHour, usedThisMinute: used.minute, usedThisHour: used.hour },
+    };
+  };
+}
