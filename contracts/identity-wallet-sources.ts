@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Mode } from './identifiers.ts';
 
 /** Which credential an identity wallet presents, and how it is asked. */
-export const IdentityWalletProfile = z.enum(['eu-age-verification', 'eudi-pid']);
+export const IdentityWalletProfile = z.enum(['eu-age-verification', 'eudi-pid', 'mdl', 'photo-id']);
 export type IdentityWalletProfile = z.infer<typeof IdentityWalletProfile>;
 
 const objectIdentifier = z
@@ -22,6 +22,8 @@ const RelyingPartyCertificate = z.strictObject({
 const usual = {
   'eu-age-verification': { docType: 'eu.europa.ec.av.1', scheme: 'av' },
   'eudi-pid': { docType: 'eu.europa.ec.eudi.pid.1', scheme: 'openid4vp' },
+  mdl: { docType: 'org.iso.18013.5.1.mDL', scheme: 'openid4vp' },
+  'photo-id': { docType: 'org.iso.23220.photoid.1', scheme: 'openid4vp' },
 } as const;
 
 /** One identity wallet source; an item of the list that SVC_IDENTITY_WALLET_SOURCES names. */
@@ -49,7 +51,7 @@ export const IdentityWallet = z
     docType: z.string().min(1).max(128).optional(),
     /** Accepted values of `vct`. */
     types: z.array(z.string().min(1)).min(1).default(['urn:eudi:pid:1']),
-    /** Asks for `personal_administrative_number`, so that a person who comes again is known. */
+    /** Asks for the number of the person or document, so that a person who comes again is known. */
     stableIdentifier: z.boolean().default(false),
     /** URL scheme that opens the identity wallet. */
     scheme: z
@@ -60,8 +62,8 @@ export const IdentityWallet = z
     access: RelyingPartyCertificate.optional(),
   })
   .superRefine(({ profile, access, stableIdentifier }, context) => {
-    if (profile === 'eudi-pid' && !access)
-      context.addIssue({ code: 'custom', path: ['access'], message: 'is required for eudi-pid' });
+    if (profile !== 'eu-age-verification' && !access)
+      context.addIssue({ code: 'custom', path: ['access'], message: `is required for ${profile}` });
     if (profile === 'eu-age-verification' && (access || stableIdentifier)) {
       const message = 'is not part of eu-age-verification';
       context.addIssue({ code: 'custom', path: [access ? 'access' : 'stableIdentifier'], message });
@@ -71,6 +73,8 @@ export const IdentityWallet = z
     ...source,
     docType: source.docType ?? usual[source.profile].docType,
     scheme: source.scheme ?? usual[source.profile].scheme,
+    // Only a PID has two.
+    formats: source.profile === 'eudi-pid' ? source.formats : (['mso_mdoc'] as (typeof source)['formats']),
   }));
 
 export const IdentityWalletSources = z.array(IdentityWallet).superRefine((sources, context) => {

@@ -87,7 +87,20 @@ export interface Sign1 {
   signature: Uint8Array;
 }
 
-const es256 = -7;
+/** ECDSA by curve (RFC 9053 2.1), under the fully specified names of RFC 9864 too. */
+const curves = new Map([
+  [-7, { curve: 'prime256v1', hash: 'sha256', length: 64 }],
+  [-9, { curve: 'prime256v1', hash: 'sha256', length: 64 }],
+  [-35, { curve: 'secp384r1', hash: 'sha384', length: 96 }],
+  [-51, { curve: 'secp384r1', hash: 'sha384', length: 96 }],
+  [-36, { curve: 'secp521r1', hash: 'sha512', length: 132 }],
+  [-52, { curve: 'secp521r1', hash: 'sha512', length: 132 }],
+]);
+/** What the EU's profiles allow. */
+export const onP256: readonly number[] = [-7, -9];
+/** What ISO/IEC 18013-5 allows, without the curves of Brainpool. */
+export const onAnyCurve: readonly number[] = [...curves.keys()];
+
 const headers = { algorithm: 1, critical: 2, certificates: 33 };
 
 export function parseSign1(value: unknown, what: string): Sign1 {
@@ -115,18 +128,27 @@ export function certificatesOf({ unprotectedHeaders, protectedHeaders }: Sign1):
 interface Check {
   key: KeyObject;
   payload: Uint8Array;
+  /** ES256 where absent. */
+  algorithms?: readonly number[] | undefined;
   /** What a wrong signature means. */
   refusal: RefusalReason;
 }
 
-/** Checks the signature: ES256 by its protected header, with a key on P-256, and nothing else. @throws PresentationRefused */
-export function checkSign1(sign1: Sign1, { key, payload, refusal }: Check): void {
+/** Checks the signature by the algorithm of its protected header, which has to suit the key. @throws PresentationRefused */
+export function checkSign1(sign1: Sign1, { key, payload, refusal, algorithms = onP256 }: Check): void {
   const { protectedBytes, protectedHeaders, signature } = sign1;
-  demand(protectedHeaders.get(headers.algorithm) === es256, refusal, 'the algorithm is not ES256');
+  const algorithm = Number(protectedHeaders.get(headers.algorithm));
+  const scheme = algorithms.includes(algorithm) ? curves.get(algorithm) : undefined;
+  demand(scheme, refusal, algorithms === onP256 ? 'the algorithm is not ES256' : 'unknown algorithm');
   demand(!protectedHeaders.has(headers.critical), refusal, 'unknown critical header');
-  demand(key.asymmetricKeyDetails?.namedCurve === 'prime256v1', refusal, 'the key is not on P-256');
+  const { curve, hash, length } = scheme;
+  demand(
+    key.asymmetricKeyDetails?.namedCurve === curve,
+    refusal,
+    `the key is not on ${curve === 'prime256v1' ? 'P-256' : curve}`,
+  );
   const signed = encode(['Signature1', protectedBytes, new Uint8Array(), payload]);
   const right =
-    signature.length === 64 && verify('sha256', signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
+    signature.length === length && verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, signature);
   demand(right, refusal);
 }

@@ -12,6 +12,7 @@ export interface Facts {
   birthdate?: string | undefined;
   countries?: readonly string[] | undefined;
   issuingCountry?: string | undefined;
+  issuingAuthority?: string | undefined;
   identifier?: string | undefined;
 }
 
@@ -47,7 +48,8 @@ export function factsOfMdoc(elements: ReadonlyMap<string, unknown>): Facts {
     birthdate: text(born instanceof Tagged ? born.value : born),
     countries: texts(elements.get('nationality')),
     issuingCountry: text(elements.get('issuing_country')),
-    identifier: text(elements.get('personal_administrative_number')),
+    issuingAuthority: text(elements.get('issuing_authority')),
+    identifier: text(elements.get('personal_administrative_number') ?? elements.get('document_number')),
   };
 }
 

@@ -41,6 +41,8 @@ export function createHandles(key: Uint8Array) {
     nonceOf: (handle: Handle) => derive(handle, 'nonce'),
     /** Opens the encrypted answer to this request and to no other. */
     decryptionKeyOf: (handle: Handle) => deriveKeyPair(key, [...cause(handle), 'decryption']),
+    /** Opens the answer to this request by ISO/IEC TS 18013-7, annex C. */
+    hpkeKeyOf: (handle: Handle) => deriveKeyPair(key, [...cause(handle), 'annex c']),
     isTokenOf: (handle: Handle, token: string) => sameText(tokenOf(handle), token),
   };
 }

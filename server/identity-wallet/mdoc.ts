@@ -23,6 +23,8 @@ import type { StatusReference } from './status-list.ts';
 export interface MdocExpectation {
   docType: string;
   anchors: readonly Certificate[];
+  /** COSE algorithms that the issuer may sign with; ES256 where absent. */
+  algorithms?: readonly number[] | undefined;
   /** Extended key usages that make a document signer. */
   purposes: readonly string[];
   /** Encoded; see `transcriptOf`. */
@@ -118,11 +120,16 @@ export function verifyIssuerSigned(
   issuerSigned: CborMap,
   expected: Omit<MdocExpectation, 'transcript'>,
 ): VerifiedMdoc & { deviceKey: CborMap } {
-  const { docType, anchors, purposes, now } = expected;
+  const { docType, anchors, purposes, algorithms, now } = expected;
   const issuerAuth = parseSign1(issuerSigned.get('issuerAuth'), 'issuer authentication');
   const issuer = validatePath(certificatesOf(issuerAuth), { anchors, purposes, now });
   const payload = asBytes(issuerAuth.payload, 'mobile security object');
-  checkSign1(issuerAuth, { key: issuer.x509.publicKey, payload, refusal: 'issuer signature wrong' });
+  checkSign1(issuerAuth, {
+    key: issuer.x509.publicKey,
+    payload,
+    algorithms,
+    refusal: 'issuer signature wrong',
+  });
   const mso = asMap(decodeCbor(embedded(decodeCbor(payload), 'mobile security object')), 'security object');
   demand(mso.get('version') === '1.0', 'malformed', 'mobile security object version');
   demand(mso.get('docType') === docType, 'wrong type');

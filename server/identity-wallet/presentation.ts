@@ -4,8 +4,17 @@ import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sou
 import { type Certificate, countryOf } from './certificates.ts';
 import { claimsFrom, type Facts, factsOfMdoc, factsOfSdJwt } from './facts.ts';
 import { verifyMdoc } from './mdoc.ts';
-import { type ClaimPath, type CredentialQuery, queryFor } from './query.ts';
+import { pathsShown } from './nearest-age.ts';
+import {
+  attestsSomeAges,
+  type ClaimPath,
+  type CredentialQuery,
+  issuerAlgorithmsOf,
+  namespaceOf,
+  queryFor,
+} from './query.ts';
 import { demand } from './refused.ts';
+import type { Presented } from './response.ts';
 import { verifySdJwt } from './sd-jwt.ts';
 import type { StatusLists, StatusReference } from './status-list.ts';
 import { audienceOf, type Handover, transcriptOf } from './transcript.ts';
@@ -28,7 +37,7 @@ export interface Proven {
 const Presentations = z.tuple([z.string().min(1)]);
 
 /** Where the two agree as far as both go; a list's elements are all alike. */
-function overlaps(path: readonly (string | number)[], asked: ClaimPath): boolean {
+function overlaps(path: readonly (string | number | null)[], asked: ClaimPath): boolean {
   const length = Math.min(path.length, asked.length);
   return path.slice(0, length).every((part, at) => asked[at] === null || asked[at] === part);
 }
@@ -42,7 +51,7 @@ function hasValue(claims: unknown, [first, ...rest]: ClaimPath): boolean {
 
 interface Shown {
   has: (path: ClaimPath) => boolean;
-  disclosed: readonly (readonly (string | number)[])[];
+  disclosed: readonly (readonly (string | number | null)[])[];
 }
 
 /** A presentation has to be one of the requested combinations: no more and no less. */
@@ -61,22 +70,23 @@ interface Read {
   statuses: readonly StatusReference[];
 }
 
-function readMdoc(presentation: string, query: CredentialQuery, expected: Expectation): Read {
+function readMdoc(response: Uint8Array, query: CredentialQuery, expected: Expectation): Read {
   const { settings, handover, anchors, now } = expected;
   const [docType = ''] = query.types;
-  demand(/^[A-Za-z0-9_-]+$/.test(presentation), 'malformed', 'device response');
-  const { elements, issuer, statuses } = verifyMdoc(Buffer.from(presentation, 'base64url'), {
+  const { elements, issuer, statuses } = verifyMdoc(response, {
     docType,
+    algorithms: issuerAlgorithmsOf(settings),
     anchors,
     purposes: settings.documentSignerUsages,
     transcript: transcriptOf(handover),
     now,
   });
+  const shown = pathsShown(elements, attestsSomeAges(settings) ? query.options.flat() : []);
   checkExtent(query, {
-    has: ([namespace, name]) => elements.get(namespace ?? '')?.has(name ?? '') ?? false,
-    disclosed: [...elements].flatMap(([namespace, own]) => [...own.keys()].map((name) => [namespace, name])),
+    has: (path) => shown.some((each) => overlaps(each, path)),
+    disclosed: shown,
   });
-  return { facts: factsOfMdoc(elements.get(docType) ?? new Map()), issuer, statuses };
+  return { facts: factsOfMdoc(elements.get(namespaceOf(settings)) ?? new Map()), issuer, statuses };
 }
 
 async function readSdJwt(presentation: string, query: CredentialQuery, expected: Expectation): Promise<Read> {
@@ -92,8 +102,11 @@ async function readSdJwt(presentation: string, query: CredentialQuery, expected:
   return { facts: factsOfSdJwt(claims), issuer, statuses };
 }
 
-/** The state whose numbers these are: certificates change, the country of their owner does not. */
-const stateOf = (issuer: Certificate) => countryOf(issuer) ?? issuer.x509.subject;
+/** Who gave a number: certificates change, the country of their owner does not, nor the name of the authority in it. */
+function numbererOf({ issuingAuthority }: Facts, issuer: Certificate): string {
+  const state = countryOf(issuer) ?? issuer.x509.subject;
+  return issuingAuthority === undefined ? state : `${state}: ${issuingAuthority}`;
+}
 
 /** An issuer speaks for its own country alone (ISO/IEC 18013-5, B.1.4). */
 function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): void {
@@ -101,34 +114,45 @@ function checkIssuingCountry({ issuingCountry }: Facts, issuer: Certificate): vo
   demand(isOwn, 'wrong issuing country', "the signer's certificate names another one");
 }
 
+/** A device response is the answer to the one mdoc that was asked for. */
+function readDeviceResponse(response: Uint8Array, expected: Expectation): Read {
+  const query = queryFor(expected.settings, expected.claims).find(({ format }) => format === 'mso_mdoc');
+  demand(query, 'more than was asked for', 'an mdoc');
+  return readMdoc(response, query, expected);
+}
+
+async function readPresented(presented: Presented, expected: Expectation): Promise<Read> {
+  if (presented instanceof Uint8Array) return readDeviceResponse(presented, expected);
+  const [entry, ...more] = Object.entries(presented);
+  demand(entry, 'less than was asked for');
+  demand(more.length === 0, 'more than was asked for', 'credentials');
+  const query = queryFor(expected.settings, expected.claims).find(({ id }) => id === entry[0]);
+  demand(query, 'more than was asked for', 'a credential that was not asked for');
+  const parsed = Presentations.safeParse(entry[1]);
+  demand(parsed.success, 'malformed', 'presentation');
+  const [presentation] = parsed.data;
+  if (query.format !== 'mso_mdoc') return readSdJwt(presentation, query, expected);
+  demand(/^[A-Za-z0-9_-]+$/.test(presentation), 'malformed', 'device response');
+  return readMdoc(Buffer.from(presentation, 'base64url'), query, expected);
+}
+
 /** Judges answers of identity wallets. */
 export function createPresentationCheck(statusLists: StatusLists) {
   /**
-   * What the `vp_token` of an answer proves (OpenID4VP 1.0, section 8.6).
+   * What an answer proves (OpenID4VP 1.0, section 8.6; ISO/IEC TS 18013-7, annex C).
    * @throws PresentationRefused
    */
-  return async function check(vpToken: object, expected: Expectation): Promise<Proven> {
+  return async function check(presented: Presented, expected: Expectation): Promise<Proven> {
     const { settings, claims: asked, anchors, now } = expected;
-    const [entry, ...more] = Object.entries(vpToken);
-    demand(entry, 'less than was asked for');
-    demand(more.length === 0, 'more than was asked for', 'credentials');
-    const query = queryFor(settings, asked).find(({ id }) => id === entry[0]);
-    demand(query, 'more than was asked for', 'a credential that was not asked for');
-    const parsed = Presentations.safeParse(entry[1]);
-    demand(parsed.success, 'malformed', 'presentation');
-    const [presentation] = parsed.data;
-    const read =
-      query.format === 'mso_mdoc'
-        ? readMdoc(presentation, query, expected)
-        : await readSdJwt(presentation, query, expected);
+    const read = await readPresented(presented, expected);
     const { facts, issuer } = read;
     checkIssuingCountry(facts, issuer);
     for (const status of read.statuses) await statusLists.check(status, { anchors, now });
-    const isIdentity = settings.profile === 'eudi-pid';
+    const isIdentity = settings.profile !== 'eu-age-verification';
     const identifier = settings.stableIdentifier ? facts.identifier : undefined;
     return {
       claims: claimsFrom({ facts, isIdentity, now }, asked),
-      person: identifier ? { issuer: stateOf(issuer), identifier } : undefined,
+      person: identifier ? { issuer: numbererOf(facts, issuer), identifier } : undefined,
     };
   };
 }

@@ -1,5 +1,6 @@
 import type { ClaimName } from '../../contracts/claims.ts';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import { onAnyCurve, onP256 } from './cbor.ts';
 
 /** The path of a value in a credential; null for each element of a list. */
 export type ClaimPath = readonly (string | null)[];
@@ -50,6 +51,35 @@ interface Names {
   identifier: ClaimPath;
 }
 
+/** Namespaces of profiles whose document type is not one. */
+const namespaces = { mdl: 'org.iso.18013.5.1', 'photo-id': 'org.iso.23220.1' } as const;
+
+const isIso = (profile: IdentityWalletSettings['profile']): profile is keyof typeof namespaces =>
+  Object.hasOwn(namespaces, profile);
+
+/** Where the elements of an mdoc are. */
+export const namespaceOf = ({ profile, docType }: IdentityWalletSettings): string =>
+  isIso(profile) ? namespaces[profile] : docType;
+
+/** Whether a wallet answers for an age with another one that decides it (ISO/IEC 18013-5, 7.2.5). */
+export const attestsSomeAges = ({ profile }: IdentityWalletSettings): boolean => isIso(profile);
+
+/** COSE algorithms of issuers: the EU has one curve, the authorities of the world have several. */
+export const issuerAlgorithmsOf = ({ profile }: IdentityWalletSettings): readonly number[] =>
+  isIso(profile) ? onAnyCurve : onP256;
+
+/** A licence or photo ID attests ages as the EU's proof does, and its own country and number. */
+function documentQuery(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
+  const { profile, docType, stableIdentifier } = settings;
+  const of = (name: string): ClaimPath => [namespaceOf(settings), name];
+  const asked = agesIn(claims).map((years) => of(`age_over_${years}`));
+  // An identity wallet presents only what has an element in it.
+  if (claims.includes('country') || asked.length === 0) asked.push(of('issuing_country'));
+  const number = [of('document_number'), of('issuing_authority')];
+  const options = stableIdentifier ? [[...asked, ...number], asked] : [asked];
+  return [{ id: profile.replace('-', '_'), format: 'mso_mdoc', types: [docType], options }];
+}
+
 function personOptions(names: Names, claims: readonly ClaimName[], identified: boolean): Choice {
   const ages = agesIn(claims);
   const choices: Choice[] = [];
@@ -91,9 +121,9 @@ function personQuery(settings: IdentityWalletSettings, claims: readonly ClaimNam
 
 /** The minimal query for these claims; empty where the profile supports none of them. */
 export function queryFor(settings: IdentityWalletSettings, claims: readonly ClaimName[]): CredentialQueries {
-  return settings.profile === 'eu-age-verification'
-    ? ageQuery(settings, claims)
-    : personQuery(settings, claims);
+  const { profile } = settings;
+  if (isIso(profile)) return documentQuery(settings, claims);
+  return profile === 'eu-age-verification' ? ageQuery(settings, claims) : personQuery(settings, claims);
 }
 
 const idOf = (path: ClaimPath) =>

@@ -4,15 +4,11 @@ import type { ClaimName } from '../../contracts/claims.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
 import type { RelyingPartyAccess } from './access.ts';
+import { createAnnexC } from './annex-c.ts';
+import type { AskedSession, DigitalRequest } from './digital-request.ts';
 import type { Handle, Handles } from './handles.ts';
-import { type AuthorityKeys, queryFor, toDcql } from './query.ts';
+import { type AuthorityKeys, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
 import type { Handover } from './transcript.ts';
-
-/** The part of a session that identity wallet requests depend on. */
-export interface AskedSession {
-  mode: Mode;
-  claims: readonly ClaimName[];
-}
 
 interface Dependencies {
   settings: IdentityWalletSettings;
@@ -25,13 +21,7 @@ interface Dependencies {
 }
 
 /** How an answer comes: posted by the identity wallet, or by the page that asked through the Digital Credentials API. */
-export type Channel = 'response-uri' | 'digital-credentials';
-
-/** One of the `requests` of `navigator.credentials.get` (OpenID4VP 1.0, A.3). */
-export interface DigitalRequest {
-  protocol: 'openid4vp-v1-unsigned' | 'openid4vp-v1-signed';
-  data: Record<string, unknown>;
-}
+export type Channel = 'response-uri' | 'digital-credentials' | 'annex-c';
 
 /** Media type of a signed request (RFC 9101 10.6). */
 export const requestObjectType = 'application/oauth-authz-req+jwt';
@@ -45,6 +35,9 @@ const formats = {
 export function createRequests({ settings, access, handles, authorities, baseUrl }: Dependencies) {
   const { name, scheme } = settings;
   const { origin } = new URL(baseUrl);
+  const issuerauth = { issuerauth_alg_values: issuerAlgorithmsOf(settings) };
+  const supported = { ...formats, mso_mdoc: { ...formats.mso_mdoc, ...issuerauth } };
+  const iso = createAnnexC({ settings, access, handles, origin });
   const responseUriOf = (handle: Handle) => `${baseUrl}/verify/wallet/${name}/${handles.tokenOf(handle)}`;
 
   async function encryptionKey(handle: Handle): Promise<JWK & { kid: string }> {
@@ -70,10 +63,10 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
     response_uri: responseUriOf(handle),
   });
   /** Of a source whose requests are not signed. */
-  const openMetadata = { vp_formats_supported: { mso_mdoc: formats.mso_mdoc } };
+  const openMetadata = { vp_formats_supported: { mso_mdoc: supported.mso_mdoc } };
 
   const formatsSupported = () =>
-    Object.fromEntries(settings.formats.map((format) => [format, formats[format]]));
+    Object.fromEntries(settings.formats.map((format) => [format, supported[format]]));
   const encryptedMetadata = async (handle: Handle) => ({
     jwks: { keys: [await encryptionKey(handle)] },
     encrypted_response_enc_values_supported: ['A128GCM', 'A256GCM'],
@@ -87,7 +80,26 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       .sign(key);
   }
 
+  /** By OpenID4VP: without an address to answer to. */
+  async function openIdRequest(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
+    if (!access) {
+      const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
+      return { protocol: 'openid4vp-v1-unsigned', data };
+    }
+    const request = await sign(access, {
+      ...asked(handle, session),
+      client_id: access.clientId,
+      expected_origins: [origin],
+      response_mode: 'dc_api.jwt',
+      aud: 'https://self-issued.me/v2',
+      client_metadata: await encryptedMetadata(handle),
+    });
+    return { protocol: 'openid4vp-v1-signed', data: { request } };
+  }
+
   return {
+    openAnnexC: iso.open,
+
     /** Whether the credential supports any of these claims. */
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
 
@@ -123,25 +135,17 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
       });
     },
 
-    /** The request for the Digital Credentials API: without an address to answer to, for our own origin alone. */
-    async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest> {
-      if (!access) {
-        const data = { ...asked(handle, session), response_mode: 'dc_api', client_metadata: openMetadata };
-        return { protocol: 'openid4vp-v1-unsigned', data };
-      }
-      const request = await sign(access, {
-        ...asked(handle, session),
-        client_id: access.clientId,
-        expected_origins: [origin],
-        response_mode: 'dc_api.jwt',
-        aud: 'https://self-issued.me/v2',
-        client_metadata: await encryptedMetadata(handle),
-      });
-      return { protocol: 'openid4vp-v1-signed', data: { request } };
+    /** The requests for the Digital Credentials API, the profile's own protocol first: for our own origin alone. */
+    async digital(handle: Handle, session: AskedSession): Promise<DigitalRequest[]> {
+      const openId = await openIdRequest(handle, session);
+      const other = iso.request(handle, session);
+      if (!other) return [openId];
+      return settings.profile === 'eudi-pid' ? [openId, other] : [other, openId];
     },
 
     /** What the answer has to be made over. */
     async handoverOf(handle: Handle, channel: Channel): Promise<Handover> {
+      if (channel === 'annex-c') return iso.handoverOf(handle);
       const { kid } = access ? await encryptionKey(handle) : { kid: undefined };
       const nonce = handles.nonceOf(handle);
       const thumbprint = kid === undefined ? undefined : Buffer.from(kid, 'base64url');

@@ -8,8 +8,11 @@ import type { Channel } from './request.ts';
 /** A raw answer: the fields that an identity wallet posted, or the JSON of the Digital Credentials API. */
 export type IdentityWalletAnswer = { channel: Channel; body: unknown };
 
+/** A `vp_token`, or a device response. */
+export type Presented = object | Uint8Array;
+
 export type IdentityWalletResponse =
-  | { kind: 'presented'; vpToken: object }
+  | { kind: 'presented'; presented: Presented }
   | { kind: 'error'; error: string };
 
 /** What an identity wallet may answer (OpenID4VP 1.0, 8.2, 8.3.1 and A.4); what else it sends is ignored. */
@@ -59,7 +62,7 @@ const errorResponse = (error: string): IdentityWalletResponse => ({
 function presented(vpToken: unknown): IdentityWalletResponse {
   const isObject = typeof vpToken === 'object' && vpToken !== null && !Array.isArray(vpToken);
   if (!isObject) throw unreadable('vp_token is not an object');
-  return { kind: 'presented', vpToken };
+  return { kind: 'presented', presented: vpToken };
 }
 
 /**

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testIdentityWalletSources } from '../../contracts/identity-wallet-sources.ts';
 import { accessCertificate } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import type { AnnexCData } from '../identity-wallet/asking.ts';
 import { issuer } from '../identity-wallet/attested.ts';
+import { type HeldDocument, licence, presentByAnnexC, proofOfAge } from '../identity-wallet/iso-wallet.ts';
 import { otherIdentityWallet } from '../identity-wallet/other-wallet.ts';
 import { judge } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
@@ -14,13 +16,20 @@ const access = accessCertificate(new Uint8Array(32), Date.now());
 const configured = [
   { name: 'age', label: 'Age app', profile: 'eu-age-verification', trustAnchors },
   { name: 'pid', label: 'EUDI Wallet', profile: 'eudi-pid', trustAnchors, access },
+  { name: 'licence', label: 'Driving licence', profile: 'mdl', trustAnchors, access },
 ];
 
-/** Puts in the place of the browser's Digital Credentials API one that asks `pickCredential`. */
-const digitalCredentials = `
-  globalThis.DigitalCredential = class { static userAgentAllowsProtocol() { return true; } };
-  navigator.credentials.get = async ({ digital: { requests: [request] } }) =>
-    ({ protocol: request.protocol, data: await pickCredential(request) });`;
+/** Puts in the place of the browser's Digital Credentials API one of these protocols, which asks `pickCredential`. */
+const digitalCredentials = (protocols: string) => `
+  globalThis.DigitalCredential = class {
+    static userAgentAllowsProtocol(name) { return ${protocols}.test(name); }
+  };
+  navigator.credentials.get = async ({ digital: { requests: [request, ...more] } }) => {
+    if ([request, ...more].some(({ protocol }) => !${protocols}.test(protocol))) throw new TypeError();
+    return { protocol: request.protocol, data: await pickCredential(request) };
+  };`;
+const openId = '/^openid4vp-v1-/';
+const iso = '/^org-iso-mdoc$/';
 const noDigitalCredentials = 'delete globalThis.DigitalCredential;';
 
 describeInBrowser('European wallets in a real browser', () => {
@@ -44,13 +53,16 @@ describeInBrowser('European wallets in a real browser', () => {
   const atShop = (url: URL) => url.origin === shop.origin;
   const openWallet = (page: Page) => page.getByRole('link', { name: 'Open the test wallet' }).click();
 
-  type Pick = (request: { data: object }) => Promise<object>;
+  interface Digital {
+    protocols: string;
+    pick: (request: { data: object }) => Promise<object>;
+  }
 
-  async function begin(source: string, pick?: Pick): Promise<{ page: Page; complaints: string[] }> {
+  async function begin(source: string, api?: Digital): Promise<{ page: Page; complaints: string[] }> {
     await service.admin.clients.update.mutate({ clientId: shop.partner.clientId, source });
     const visitor = await newVisitor(browser);
-    await visitor.page.addInitScript(pick ? digitalCredentials : noDigitalCredentials);
-    if (pick) await visitor.page.exposeFunction('pickCredential', pick);
+    await visitor.page.addInitScript(api ? digitalCredentials(api.protocols) : noDigitalCredentials);
+    if (api) await visitor.page.exposeFunction('pickCredential', api.pick);
     await visitor.page.goto(shop.link());
     await visitor.page.getByRole('button', { name: 'Allow and continue' }).click();
     return visitor;
@@ -90,25 +102,49 @@ describeInBrowser('European wallets in a real browser', () => {
 
   const digital = (page: Page) => page.getByRole('button', { name: 'Choose a wallet in this browser' });
 
-  it.each(configured.map(({ name }) => name))(
-    '%s verifies by the Digital Credentials API',
-    async (source) => {
-      let refuses = true;
-      const { page, complaints } = await begin(source, (request) => {
+  const byOpenId: Digital['pick'] = (request) => otherIdentityWallet.pick(request, service.baseUrl);
+  const byAnnexC =
+    (document: HeldDocument): Digital['pick'] =>
+    ({ data }) =>
+      presentByAnnexC(data as AnnexCData, { document, origin: service.baseUrl });
+
+  it.each([
+    ['age', 'OpenID4VP', openId, byOpenId],
+    ['pid', 'OpenID4VP', openId, byOpenId],
+    ['age', 'annex C', iso, byAnnexC(proofOfAge)],
+    ['licence', 'annex C', iso, byAnnexC(licence)],
+  ])('%s verifies by the Digital Credentials API, by %s alone', async (source, _name, protocols, pick) => {
+    let refuses = true;
+    const { page, complaints } = await begin(source, {
+      protocols,
+      pick: (request) => {
         if (refuses) throw new Error('the user has closed the dialogue');
-        return otherIdentityWallet.pick(request, service.baseUrl);
-      });
-      expect(await page.locator('.primary:visible').count()).toBe(1);
-      await digital(page).click();
-      await page.getByText('Your wallet could not answer.').waitFor();
-      await judge(page, `${source} by the browser, closed`);
-      refuses = false;
-      await digital(page).click();
-      await page.waitForURL(atShop);
-      expect(shop.last()).toHaveProperty('code');
-      expect(complaints).toEqual([]);
-    },
-  );
+        return pick(request);
+      },
+    });
+    expect(await page.locator('.primary:visible').count()).toBe(1);
+    await digital(page).click();
+    await page.getByText('Your wallet could not answer.').waitFor();
+    await judge(page, `${source} by the browser, closed`);
+    refuses = false;
+    await digital(page).click();
+    await page.waitForURL(atShop);
+    expect(shop.last()).toHaveProperty('code');
+    expect(complaints).toEqual([]);
+  });
+
+  it('a browser that allows both protocols is asked by both, and answers by one', async () => {
+    const { page } = await begin('licence', { protocols: '/./', pick: byAnnexC(licence) });
+    await digital(page).click();
+    await page.waitForURL(atShop);
+    expect(shop.last()).toHaveProperty('code');
+  });
+
+  it('a browser that allows none of the protocols shows the link alone', async () => {
+    const { page } = await begin('licence', { protocols: '/^other$/', pick: byOpenId });
+    await page.getByRole('link', { name: 'Open Driving licence' }).waitFor();
+    expect(await digital(page).isVisible()).toBe(false);
+  });
 
   it('a browser without the Digital Credentials API shows the link alone', async () => {
     const { page } = await begin('age');

@@ -9,6 +9,12 @@ export interface DigitalRequest {
   data: Record<string, unknown> & { request?: string };
 }
 
+/** What a wallet gets by ISO/IEC TS 18013-7, annex C. */
+export interface AnnexCData {
+  deviceRequest: string;
+  encryptionInfo: string;
+}
+
 /** Of a request that is answered at an address. */
 export interface AskedAtAddress {
   client_id: string;
@@ -20,8 +26,19 @@ export interface AskedAtAddress {
 
 const plain = (text = '') => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
-export const digitalRequestIn = (html: string) =>
-  JSON.parse(plain(/data-request="([^"]*)"/.exec(html)?.[1])) as DigitalRequest;
+export const digitalRequestsIn = (html: string) =>
+  JSON.parse(plain(/data-requests="([^"]*)"/.exec(html)?.[1])) as DigitalRequest[];
+
+function theOne(requests: readonly DigitalRequest[], protocol: RegExp): DigitalRequest {
+  const [request, ...more] = requests.filter((each) => protocol.test(each.protocol));
+  if (!request || more.length > 0) throw new Error(`${protocol} is not asked for once`);
+  return request;
+}
+/** By OpenID4VP. */
+export const digitalRequestIn = (html: string) => theOne(digitalRequestsIn(html), /^openid4vp-v1-/);
+/** By ISO/IEC TS 18013-7, annex C. */
+export const annexCRequestIn = (html: string) =>
+  theOne(digitalRequestsIn(html), /^org-iso-mdoc$/) as DigitalRequest & { data: AnnexCData };
 /** What opens a wallet. */
 export const linkIn = (html: string) => plain(/href="((?:av|openid4vp):\/\/[^"]*)"/.exec(html)?.[1]);
 
@@ -56,6 +73,7 @@ export async function askIdentityWallet(
     codeVerifier,
     link,
     request: digitalRequestIn(page.html),
+    annexC: () => annexCRequestIn(page.html).data,
     asked: () => followed(link),
     /** Sends the form with what the browser gave to the page. */
     post: (data: object | string, changes: Record<string, string> = {}, by = pages) =>

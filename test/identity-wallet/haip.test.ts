@@ -132,7 +132,8 @@ describe('the trusted authorities of a query', () => {
         .get(ageSettings.name)
         ?.begin({ ...session, mode, claims: ['age_18_plus'] }, attempt);
       if (beginning?.kind !== 'wallet') throw new Error('no request');
-      return authorities([(beginning.digital.request as { data: { dcql_query: Query } }).data.dcql_query]);
+      const requests = beginning.digital.requests as { data: { dcql_query?: Query } }[];
+      return authorities(requests.flatMap(({ data: { dcql_query: query } }) => (query ? [query] : [])));
     };
     expect(await asked('live')).toEqual([[{ type: 'aki', values: [own] }]]);
     expect(await asked('test')).toEqual([[{ type: 'aki', values: [own, expect.any(String)] }]]);

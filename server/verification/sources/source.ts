@@ -34,8 +34,8 @@ export type Beginning =
       label: string;
       profile: IdentityWalletProfile;
       url: string;
-      /** For the Digital Credentials API: the request, and what its answer is posted with. */
-      digital: { token: string; request: object };
+      /** For the Digital Credentials API: one request for each protocol, and what its answer is posted with. */
+      digital: { token: string; requests: readonly object[] };
       notice: 'declined' | 'trouble' | 'answered' | undefined;
       testWallet: string | undefined;
     }

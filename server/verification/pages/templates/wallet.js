@@ -1,9 +1,11 @@
 // Where the browser has the Digital Credentials API, a button asks by it. Without it the page is as it was.
 const form = document.querySelector('form.digital');
 const trouble = form.querySelector('[role=status]');
-const request = JSON.parse(form.dataset.request);
 const credentials = globalThis.DigitalCredential && navigator.credentials;
-const allows = credentials && (DigitalCredential.userAgentAllowsProtocol?.(request.protocol) ?? true);
+// A browser refuses a list in which it allows none, and some refuse a list with one that they do not allow.
+const requests = JSON.parse(form.dataset.requests).filter(
+  ({ protocol }) => credentials && (DigitalCredential.userAgentAllowsProtocol?.(protocol) ?? true),
+);
 
 async function ask(event) {
   event.preventDefault();
@@ -13,9 +15,10 @@ async function ask(event) {
   try {
     const { protocol, data } = await credentials.get({
       mediation: 'required',
-      digital: { requests: [request] },
+      digital: { requests },
     });
-    if (protocol !== request.protocol) throw new Error(protocol);
+    if (!requests.some((request) => request.protocol === protocol)) throw new Error(protocol);
+    form.elements.protocol.value = protocol;
     form.elements.data.value = typeof data === 'string' ? data : JSON.stringify(data);
     form.submit();
   } catch {
@@ -24,7 +27,7 @@ async function ask(event) {
   button.disabled = false;
 }
 
-if (allows) {
+if (requests.length > 0) {
   // One button stands out, and it is this one.
   for (const other of document.querySelectorAll('form:not(.digital) .primary'))
     other.classList.remove('primary');

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Device } from '../../../../contracts/verification.ts';
+import { annexC } from '../../../identity-wallet/digital-request.ts';
 import { destinationOfToken, type Handle } from '../../../identity-wallet/handles.ts';
 import { PresentationRefused } from '../../../identity-wallet/refused.ts';
 import type { IdentityWalletAnswer, IdentityWalletResponse } from '../../../identity-wallet/response.ts';
@@ -52,6 +53,7 @@ export interface DigitalAnswer {
   token: string;
   /** What the browser gave to the page, in JSON. */
   data: string;
+  protocol?: string | undefined;
 }
 
 /** Most answers that one session accepts. */
@@ -152,7 +154,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const outcome =
       response.kind === 'error'
         ? response
-        : await judge(open, { channel: answer.channel, vpToken: response.vpToken });
+        : await judge(open, { channel: answer.channel, presented: response.presented });
     const code = randomBytes(32).toString('base64url');
     const isRefused = outcome instanceof PresentationRefused;
     const transition = isRefused
@@ -196,13 +198,14 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
      * @returns the secret that the browser's cookie must hold from now on
      * @throws ApiError `unauthorized` in another browser, `cross_site_request` for a form that is not its own
      */
-    async present(browser: BrowserContext, { csrf, token, data }: DigitalAnswer): Promise<string> {
+    async present(browser: BrowserContext, { csrf, token, data, protocol }: DigitalAnswer): Promise<string> {
       const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
       if (!own) return secret;
       if (!isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
       const open = openIn(session, token);
       if (!open || open.handle.device !== browser.device) return secret;
-      const moved = (await take(open, { channel: 'digital-credentials', body: data }))?.moved;
+      const channel = protocol === annexC ? 'annex-c' : 'digital-credentials';
+      const moved = (await take(open, { channel, body: data }))?.moved;
       const { presented, number } = pendingIn(moved?.carried);
       if (!moved || !presented) return secret;
       const renewed = sessionAccess.rotated(browser, secret, csrf);

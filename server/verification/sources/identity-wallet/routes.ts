@@ -54,6 +54,8 @@ const Digital = z.object({
   csrf: z.string().max(256),
   token: z.string().max(128),
   data: z.string().min(1).max(65_536),
+  /** Absent from pages of before the second protocol: OpenID4VP. */
+  protocol: z.string().max(32).optional(),
 });
 
 /** Where an identity wallet sends the browser, or the page its answer; to be mounted beside the pages of a device. */

@@ -3,12 +3,14 @@ import type { Mode } from '../../../../contracts/identifiers.ts';
 import type { IdentityWalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../../identity-wallet/access.ts';
 import type { Certificate } from '../../../identity-wallet/certificates.ts';
+import type { AskedSession } from '../../../identity-wallet/digital-request.ts';
 import { createHandles, type Handle } from '../../../identity-wallet/handles.ts';
 import type { PresentationCheck } from '../../../identity-wallet/presentation.ts';
-import { type AskedSession, type Channel, createRequests } from '../../../identity-wallet/request.ts';
+import { type Channel, createRequests } from '../../../identity-wallet/request.ts';
 import {
   type IdentityWalletAnswer,
   type IdentityWalletResponse,
+  type Presented,
   readResponse,
 } from '../../../identity-wallet/response.ts';
 import { createTrust, keyIdentifiersOf } from '../../../identity-wallet/trust.ts';
@@ -48,7 +50,7 @@ export interface IdentityWalletSource extends VerificationSource {
   judge(
     handle: Handle,
     session: AskedSession,
-    presented: { channel: Channel; vpToken: object },
+    answer: { channel: Channel; presented: Presented },
   ): Promise<Proof>;
   /** Certificates that the source depends on. */
   certificates(): { use: 'trust anchor' | 'access'; certificate: Certificate }[];
@@ -87,8 +89,10 @@ export function createIdentityWalletSource(
       const url = requests.linkOf(handle, { mode, claims });
       const query = new URLSearchParams({ request: url, ...(language ? { ui_locales: language } : {}) });
       const test = mode === 'test' ? `${testWallet}?${query}` : undefined;
-      const request = await requests.digital(handle, { mode, claims });
-      const digital = { token: handles.tokenOf(handle), request };
+      const digital = {
+        token: handles.tokenOf(handle),
+        requests: await requests.digital(handle, { mode, claims }),
+      };
       return { kind: 'wallet', label, profile, url, digital, notice, testWallet: test };
     },
 
@@ -97,10 +101,14 @@ export function createIdentityWalletSource(
     tokenMatches: handles.isTokenOf,
     signedRequest: requests.signed,
 
-    read: (handle, answer) => readResponse(answer, access && handles.decryptionKeyOf(handle)),
+    async read(handle, answer) {
+      if (answer.channel !== 'annex-c')
+        return readResponse(answer, access && handles.decryptionKeyOf(handle));
+      return { kind: 'presented', presented: await requests.openAnnexC(handle, String(answer.body)) };
+    },
 
-    async judge(handle, { mode, claims }, { channel, vpToken }) {
-      const { claims: proven, person } = await check(vpToken, {
+    async judge(handle, { mode, claims }, { channel, presented }) {
+      const { claims: proven, person } = await check(presented, {
         settings,
         claims,
         handover: await requests.handoverOf(handle, channel),

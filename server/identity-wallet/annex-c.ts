@@ -1,0 +1,108 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { z } from 'zod';
+import type { IdentityWalletSettings } from '../../contracts/identity-wallet-sources.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { RelyingPartyAccess } from './access.ts';
+import { asArray, asBytes, asMap, decodeCbor, encode } from './cbor.ts';
+import { deviceRequestOf } from './device-request.ts';
+import { type AskedSession, annexC, type DigitalRequest } from './digital-request.ts';
+import type { Handle, Handles } from './handles.ts';
+import { openSealed } from './hpke.ts';
+import { parseJson } from './json.ts';
+import { type CredentialQuery, queryFor } from './query.ts';
+import { demand, PresentationRefused } from './refused.ts';
+import { type Handover, transcriptOf } from './transcript.ts';
+
+interface Dependencies {
+  settings: IdentityWalletSettings;
+  access: RelyingPartyAccess | undefined;
+  handles: Handles;
+  origin: string;
+}
+
+const label = 'dcapi';
+const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
+
+function coseKeyOf(key: KeyObject): Map<number, unknown> {
+  const { x = '', y = '' } = createPublicKey(key).export({ format: 'jwk' });
+  const coordinate = (text: string) => new Uint8Array(Buffer.from(text, 'base64url'));
+  return new Map<number, unknown>([
+    [1, 2],
+    [-1, 1],
+    [-2, coordinate(x)],
+    [-3, coordinate(y)],
+  ]);
+}
+
+/** The nonce and the key that an answer is made for; the very text counts, in the transcript too. */
+export function encryptionInfoOf(nonce: Uint8Array, key: KeyObject): string {
+  return base64url(encode([label, { nonce, recipientPublicKey: coseKeyOf(key) }]));
+}
+
+const Answer = z.object({ response: z.string().regex(/^[A-Za-z0-9_-]+$/) });
+
+/** Nothing is judged, and the request stays open. */
+const unreadable = (why: string) =>
+  new ApiError('invalid_request', { description: `The answer cannot be read: ${why}` });
+
+/** The `EncryptedResponse` in the JSON that the browser gave to the page. */
+function sealedIn(body: string) {
+  try {
+    const { response } = Answer.parse(parseJson(body));
+    const [given, content, ...more] = asArray(decodeCbor(Buffer.from(response, 'base64url')), 'response');
+    demand(given === label && more.length === 0, 'malformed', 'response');
+    const fields = asMap(content, 'response');
+    return { enc: asBytes(fields.get('enc'), 'enc'), ciphertext: asBytes(fields.get('cipherText'), 'text') };
+  } catch (error) {
+    const isOurs = error instanceof PresentationRefused || error instanceof SyntaxError;
+    throw unreadable(isOurs ? `response: ${error.message}` : 'it has no response in base64url');
+  }
+}
+
+/** ISO/IEC TS 18013-7, annex C: a device request by the Digital Credentials API, without OpenID4VP. */
+export function createAnnexC({ settings, access, handles, origin }: Dependencies) {
+  const nonceOf = (handle: Handle) => new Uint8Array(Buffer.from(handles.nonceOf(handle), 'base64url'));
+  const infoOf = (handle: Handle) => encryptionInfoOf(nonceOf(handle), handles.hpkeKeyOf(handle));
+  const reader = access && {
+    key: access.key,
+    certificates: access.certificates.map(({ x509 }) => new Uint8Array(x509.raw)),
+  };
+
+  const handoverOf = (handle: Handle): Handover => ({
+    kind: 'iso-dc-api',
+    origin,
+    nonce: handles.nonceOf(handle),
+    encryptionInfo: infoOf(handle),
+  });
+
+  const queryOf = ({ claims }: AskedSession): CredentialQuery | undefined =>
+    queryFor(settings, claims).find(({ format }) => format === 'mso_mdoc');
+
+  return {
+    handoverOf,
+
+    /** Undefined for a source without an mdoc. A device request has no alternatives: it asks for the preferred ones. */
+    request(handle: Handle, session: AskedSession): DigitalRequest | undefined {
+      const query = queryOf(session);
+      if (!query) return undefined;
+      const [docType = ''] = query.types;
+      const elements = (query.options[0] ?? []).map(
+        ([namespace, element]) => [namespace ?? '', element ?? ''] as const,
+      );
+      const deviceRequest = deviceRequestOf({ docType, elements }, transcriptOf(handoverOf(handle)), reader);
+      const data = { deviceRequest: base64url(deviceRequest), encryptionInfo: infoOf(handle) };
+      return { protocol: annexC, data };
+    },
+
+    /** The device response that was encrypted for this request. @throws ApiError `invalid_request` */
+    async open(handle: Handle, body: string): Promise<Uint8Array> {
+      if (!settings.formats.includes('mso_mdoc')) throw unreadable('this source asks for no mdoc');
+      const info = transcriptOf(handoverOf(handle));
+      try {
+        return await openSealed(handles.hpkeKeyOf(handle), { ...sealedIn(body), info });
+      } catch (error) {
+        throw error instanceof ApiError ? error : unreadable('it cannot be decrypted');
+      }
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { type KeyObject, sign } from 'node:crypto';
+import { Tagged } from 'cborg';
+import { embed, encode } from './cbor.ts';
+
+/** The relying party that asks, with its private key on P-256. */
+export interface Reader {
+  key: KeyObject;
+  /** In DER: the reader's own, then those between it and its root. */
+  certificates: readonly Uint8Array[];
+}
+
+/** One document: elements by namespace. */
+export interface AskedDocument {
+  docType: string;
+  elements: readonly (readonly [namespace: string, element: string])[];
+}
+
+/** COSE header parameters and ES256 (RFC 9052 3.1, RFC 9360 2). */
+const headers = { algorithm: 1, certificates: 33 };
+const es256 = -7;
+
+/** Encoded array of parts that are encoded already. */
+const arrayOf = (...parts: Uint8Array[]) => Buffer.concat([Uint8Array.of(0x80 + parts.length), ...parts]);
+
+/** The derived claims are kept, so every element counts as retained (8.3.2.1.2.1). */
+function itemsRequestOf({ docType, elements }: AskedDocument): Uint8Array {
+  const nameSpaces: Record<string, Record<string, true>> = {};
+  for (const [namespace, element] of elements) {
+    nameSpaces[namespace] = { ...nameSpaces[namespace], [element]: true };
+  }
+  return encode({ docType, nameSpaces });
+}
+
+/** ReaderAuth: a COSE_Sign1 with a detached payload (ISO/IEC 18013-5, 9.1.4). */
+function readerAuthOf({ key, certificates }: Reader, transcript: Uint8Array, items: Uint8Array) {
+  const authentication = arrayOf(encode('ReaderAuthentication'), transcript, embed(items));
+  const protectedHeaders = encode(new Map([[headers.algorithm, es256]]));
+  const signed = encode(['Signature1', protectedHeaders, new Uint8Array(), embed(authentication)]);
+  const signature = sign('sha256', signed, { key, dsaEncoding: 'ieee-p1363' });
+  const chain = certificates.length === 1 ? certificates[0] : certificates;
+  return [protectedHeaders, new Map([[headers.certificates, chain]]), null, new Uint8Array(signature)];
+}
+
+/**
+ * A device request for one document, encoded (ISO/IEC 18013-5, 8.3.2.1.2.1).
+ * @param transcript what a reader signs, besides the request
+ */
+export function deviceRequestOf(
+  document: AskedDocument,
+  transcript: Uint8Array,
+  reader?: Reader,
+): Uint8Array {
+  const items = itemsRequestOf(document);
+  const readerAuth = reader ? { readerAuth: readerAuthOf(reader, transcript, items) } : {};
+  return encode({ version: '1.0', docRequests: [{ itemsRequest: new Tagged(24, items), ...readerAuth }] });
+}

@@ -1,0 +1,324 @@
+import { X509Certificate } from 'node:crypto';
+import { encode } from 'cborg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ClaimName, claimRegistry } from '../../contracts/claims.ts';
+import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
+import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+import { askIdentityWallet, digitalRequestsIn } from './asking.ts';
+import { issuer } from './attested.ts';
+import { askedIn, licence, presentByAnnexC, proofOfAge, readerOf, seal } from './iso-wallet.ts';
+
+const access = accessCertificate(new Uint8Array(32), Date.now());
+const { anchorPem: trustAnchors } = issuer;
+const sources = [
+  { name: 'age', label: 'Age app', profile: 'eu-age-verification', trustAnchors },
+  { name: 'mdl', label: 'Licence', profile: 'mdl', trustAnchors, access },
+  { name: 'mdl-person', label: 'Licence', profile: 'mdl', trustAnchors, access, stableIdentifier: true },
+  { name: 'photo', label: 'Photo ID', profile: 'photo-id', trustAnchors, access },
+  { name: 'pid', label: 'PID', profile: 'eudi-pid', trustAnchors, access },
+  { name: 'pid-jwt', label: 'PID', profile: 'eudi-pid', trustAnchors, access, formats: ['dc+sd-jwt'] },
+];
+let service: TestServer;
+beforeAll(async () => {
+  service = await startTestServer({ env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(sources) } });
+});
+afterAll(() => service.stop());
+
+const claims = Object.keys(claimRegistry) as ClaimName[];
+const iso = { protocol: 'org-iso-mdoc' };
+interface UserInfo {
+  sub: string;
+  claims: Record<string, unknown>;
+}
+
+async function ask(source: string, scope = 'age_18_plus country', given?: TestPartner) {
+  const partner = given ?? (await createPartner(service, { client: { source, claims } }));
+  const asked = await askIdentityWallet(service, source, { scope, partner });
+  return {
+    ...asked,
+    data: asked.annexC(),
+    answer: (data: object | string) => asked.post(data, iso),
+    /** What the partner reads with the code that the browser brought. */
+    async read(code = ''): Promise<UserInfo> {
+      const exchanged = await exchangeCode(service, partner, { code, codeVerifier: asked.codeVerifier });
+      const { access_token: token } = (await exchanged.json()) as { access_token: string };
+      const headers = { authorization: `Bearer ${token}` };
+      return (await (await fetch(`${service.baseUrl}/api/oauth/userinfo`, { headers })).json()) as UserInfo;
+    },
+  };
+}
+const origin = () => service.baseUrl;
+
+describe('the request by ISO/IEC TS 18013-7, annex C', () => {
+  it.each([
+    ['age', ['org-iso-mdoc', 'openid4vp-v1-unsigned']],
+    ['mdl', ['org-iso-mdoc', 'openid4vp-v1-signed']],
+    ['photo', ['org-iso-mdoc', 'openid4vp-v1-signed']],
+    ['pid', ['openid4vp-v1-signed', 'org-iso-mdoc']],
+    ['pid-jwt', ['openid4vp-v1-signed']],
+  ])('stands beside the one by OpenID4VP: %s', async (source, protocols) => {
+    const { page } = await askIdentityWallet(service, source);
+    expect(digitalRequestsIn(page.html).map(({ protocol }) => protocol)).toEqual(protocols);
+  });
+
+  it.each([
+    ['age', 'age_18_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_18']]],
+    ['mdl', 'age_21_plus', 'org.iso.18013.5.1.mDL', [['org.iso.18013.5.1', 'age_over_21']]],
+    ['mdl', 'identity_verified', 'org.iso.18013.5.1.mDL', [['org.iso.18013.5.1', 'issuing_country']]],
+    [
+      'mdl-person',
+      'country',
+      'org.iso.18013.5.1.mDL',
+      [
+        ['org.iso.18013.5.1', 'issuing_country'],
+        ['org.iso.18013.5.1', 'document_number'],
+        ['org.iso.18013.5.1', 'issuing_authority'],
+      ],
+    ],
+    [
+      'photo',
+      'age_18_plus country',
+      'org.iso.23220.photoid.1',
+      [
+        ['org.iso.23220.1', 'age_over_18'],
+        ['org.iso.23220.1', 'issuing_country'],
+      ],
+    ],
+  ])('asks %s for what %s needs, and for nothing else', async (source, scope, docType, elements) => {
+    const { data } = await ask(source, scope);
+    const asked = askedIn(data.deviceRequest);
+    expect(asked.docType).toBe(docType);
+    expect(asked.elements.map(([namespace, name]) => `${namespace} ${name}`).sort()).toEqual(
+      elements.map(([namespace, name]) => `${namespace} ${name}`).sort(),
+    );
+  });
+
+  it('is signed by the access certificate, for this origin and this key', async () => {
+    const [mine, other] = [await ask('mdl'), await ask('mdl')];
+    const { certificates, isRight } = readerOf(mine.data, origin());
+    expect(certificates.map((each) => new X509Certificate(each).subject)).toEqual([
+      expect.stringContaining('SVC test relying party'),
+    ]);
+    expect(isRight).toBe(true);
+    expect(readerOf(mine.data, 'https://other.example').isRight).toBe(false);
+    const { encryptionInfo } = other.data;
+    expect(readerOf({ ...mine.data, encryptionInfo }, origin()).isRight).toBe(false);
+  });
+
+  it('is not signed where the profile authenticates no relying party', async () => {
+    const { data } = await ask('age', 'age_18_plus');
+    expect(() => readerOf(data, origin())).toThrow('names no reader');
+  });
+
+  it('has a nonce and a key of its own in each session, and the same ones when the page is shown again', async () => {
+    const [first, second] = [await ask('age'), await ask('age')];
+    expect(first.data.encryptionInfo).not.toBe(second.data.encryptionInfo);
+    const again = await first.pages.open(first.page.at);
+    expect(again.html).toContain(first.data.encryptionInfo);
+  });
+});
+
+describe('an answer by annex C', () => {
+  it.each([
+    ['age', proofOfAge, 'age_18_plus', { age_18_plus: true }],
+    ['mdl', licence, 'age_18_plus country', { age_18_plus: true, country: 'EU' }],
+    ['mdl', licence, 'age_21_plus', { age_21_plus: true }],
+    ['mdl', licence, 'identity_verified assurance_level', { identity_verified: true, assurance_level: 3 }],
+    [
+      'photo',
+      { ...licence, docType: 'org.iso.23220.photoid.1', namespace: 'org.iso.23220.1' },
+      'age_18_plus country',
+      { age_18_plus: true, country: 'EU' },
+    ],
+  ])('of another wallet verifies with %s', async (source, document, scope, claims) => {
+    const asked = await ask(source, scope);
+    const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));
+    expect(end.returned).toHaveProperty('code');
+    const shown = await asked.show();
+    expect(shown).toMatchObject({ status: 'complete', failure: null });
+    expect((await asked.read(end.returned?.['code'])).claims).toEqual(claims);
+  });
+
+  it('may attest the nearest age instead of the one that was asked for', async () => {
+    const { age_over_18: _absent, ...values } = licence.values;
+    const asked = await ask('mdl', 'age_18_plus');
+    const data = await presentByAnnexC(asked.data, {
+      document: { ...licence, values },
+      origin: origin(),
+      shown: () => [[licence.namespace, 'age_over_21']],
+    });
+    const end = await asked.answer(data);
+    expect((await asked.read(end.returned?.['code'])).claims).toEqual({ age_18_plus: true });
+  });
+
+  it('names the same person again by number and authority, and another one by another authority', async () => {
+    const partner = await createPartner(service, { client: { source: 'mdl-person', claims } });
+    async function subject(values: object): Promise<string> {
+      const asked = await ask('mdl-person', 'age_18_plus', partner);
+      const document = { ...licence, values: { ...licence.values, ...values } };
+      const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));
+      return (await asked.read(end.returned?.['code'])).sub;
+    }
+    const [first, again, other] = [
+      await subject({}),
+      await subject({}),
+      await subject({ issuing_authority: 'DMV' }),
+    ];
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
+  it('counts once: of the same form three times at once, one is verified', async () => {
+    const asked = await ask('mdl');
+    const data = await presentByAnnexC(asked.data, { origin: origin() });
+    const ends = await Promise.all([asked.answer(data), asked.answer(data), asked.answer(data)]);
+    expect(ends.some(({ returned }) => returned?.['code'] !== undefined)).toBe(true);
+    const { timeline } = await asked.show();
+    expect(timeline.filter(({ event }) => event === 'authenticated')).toHaveLength(1);
+  });
+});
+
+describe('an answer by annex C is not read, and the request stays open, if it', () => {
+  async function staysOpen(make: (asked: Awaited<ReturnType<typeof ask>>) => Promise<object | string>) {
+    const asked = await ask('mdl');
+    expect((await asked.answer(await make(asked))).status).toBe(400);
+    expect(await asked.show()).toMatchObject({ status: 'pending', failure: null });
+    const end = await asked.answer(await presentByAnnexC(asked.data, { origin: origin() }));
+    expect(end.returned).toHaveProperty('code');
+  }
+
+  it('was encrypted for another session', () =>
+    staysOpen(async () => presentByAnnexC((await ask('mdl')).data, { origin: origin() })));
+  it('was made for a page of another origin', () =>
+    staysOpen(({ data }) => presentByAnnexC(data, { origin: 'https://other.example' })));
+  it.each<[string, object | string]>([
+    ['has no response', {}],
+    ['has a response that is no text', { response: 7 }],
+    ['has a response that is not in base64url', { response: 'a+b=' }],
+    ['is not JSON', 'response'],
+    ['holds bytes that are no CBOR', { response: 'AP__' }],
+    ['holds CBOR without end', { response: Buffer.from('9f6564636170', 'hex').toString('base64url') }],
+    ['holds another structure', { response: Buffer.from(encode(['other', {}])).toString('base64url') }],
+    [
+      'holds no key',
+      { response: Buffer.from(encode(['dcapi', { cipherText: new Uint8Array(40) }])).toString('base64url') },
+    ],
+    [
+      'holds a point that is not on the curve',
+      {
+        response: Buffer.from(
+          encode(['dcapi', { enc: new Uint8Array(65).fill(4), cipherText: new Uint8Array(40) }]),
+        ).toString('base64url'),
+      },
+    ],
+  ])('%s', (_what, data) => staysOpen(async () => data));
+  it('is larger than an answer may be', () => staysOpen(async () => ({ response: 'a'.repeat(70_000) })));
+  it('was changed on its way', () =>
+    staysOpen(async ({ data }) => {
+      const { response } = await presentByAnnexC(data, { origin: origin() });
+      return { response: `${response.slice(0, -8)}AAAAAAAA` };
+    }));
+
+  it('is for a source without an mdoc', async () => {
+    const asked = await askIdentityWallet(service, 'pid-jwt');
+    const other = await ask('mdl');
+    const data = await presentByAnnexC(other.data, { origin: origin() });
+    expect((await asked.post(data, iso)).status).toBe(400);
+    expect((await asked.show()).status).toBe('pending');
+  });
+});
+
+describe('an answer by annex C proves nothing, and fails the session, if it', () => {
+  const foreign = createTestIssuer({
+    key: new Uint8Array(32).fill(9),
+    statusUri: 'https://issuer.test/s',
+    now: Date.now(),
+  });
+  const more = (asked: readonly (readonly [string, string])[]) => [
+    ...asked,
+    [licence.namespace, 'family_name'] as const,
+  ];
+  const replaced = (from: string, to: string) => (response: Uint8Array) => {
+    const changed = Buffer.from(response).toString('latin1').replace(from, to);
+    return new Uint8Array(Buffer.from(changed, 'latin1'));
+  };
+
+  it.each<[string, Partial<Parameters<typeof presentByAnnexC>[1]>, string]>([
+    [
+      'is of another document type',
+      { document: { ...licence, docType: 'org.iso.7367.1.mVRC' } },
+      'wrong type',
+    ],
+    ['is of an unknown issuer', { signer: foreign.signer }, 'unknown issuer'],
+    ['has expired', { expired: true }, 'attestation expired'],
+    ['shows more than was asked for', { shown: more }, 'more than was asked for'],
+    ['shows less than was asked for', { shown: (asked) => asked.slice(1) }, 'less than was asked for'],
+    [
+      'says another country than its signer',
+      { document: { ...licence, values: { ...licence.values, issuing_country: 'DE' } } },
+      'wrong issuing country',
+    ],
+    [
+      'was changed by its holder',
+      { change: replaced('elementValuebEU', 'elementValuebFR') },
+      'digest mismatch',
+    ],
+    [
+      'has no signature of its device',
+      { change: replaced('deviceSignature', 'deviceSignatura') },
+      'holder proof wrong',
+    ],
+    ['is not CBOR', { change: () => new Uint8Array([0xff, 0x00]) }, 'malformed'],
+    ['is nested without end', { change: () => new Uint8Array(4_000).fill(0x81) }, 'malformed'],
+    ['is empty', { change: () => new Uint8Array() }, 'malformed'],
+  ])('%s', async (_what, given, refusal) => {
+    const asked = await ask('mdl');
+    const end = await asked.answer(await presentByAnnexC(asked.data, { origin: origin(), ...given }));
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    const { timeline, code } = await asked.show();
+    expect(timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));
+    expect(code).toBeNull();
+  });
+
+  it('was signed for another session, and encrypted for this one', async () => {
+    const [asked, other] = [await ask('mdl'), await ask('mdl')];
+    let stolen = new Uint8Array();
+    await presentByAnnexC(other.data, {
+      origin: origin(),
+      change: (response) => {
+        stolen = new Uint8Array(response);
+        return response;
+      },
+    });
+    const end = await asked.answer(await seal(stolen, asked.data, origin()));
+    expect(end.returned).toMatchObject({ error: 'verification_failed' });
+    expect((await asked.show()).timeline.at(-1)?.note).toBe('document_rejected: holder proof wrong');
+    expect((await other.show()).failure).toBeNull();
+  });
+});
+
+describe('the form with an answer by annex C', () => {
+  it('needs the cookie of its browser', async () => {
+    const asked = await ask('mdl');
+    const data = await presentByAnnexC(asked.data, { origin: origin() });
+    expect((await asked.post(data, iso, openPages(service))).status).toBe(401);
+    expect((await asked.show()).status).toBe('pending');
+  });
+
+  it('does nothing for a request that has been answered', async () => {
+    const asked = await ask('mdl');
+    await asked.post({ error: 'access_denied' });
+    const late = await asked.answer(await presentByAnnexC(asked.data, { origin: origin() }));
+    expect(late.returned).toBeUndefined();
+    expect((await asked.show()).failure).toBeNull();
+  });
+
+  it('is not read as one by OpenID4VP', async () => {
+    const asked = await ask('age', 'age_18_plus');
+    const data = await presentByAnnexC(asked.data, { document: proofOfAge, origin: origin() });
+    expect((await asked.post(data)).status).toBe(400);
+    expect((await asked.answer(data)).returned).toHaveProperty('code');
+  });
+});
