@@ -23,5 +23,6 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   sources: { description: 'verification sources' },
   users: { description: 'users, and the data that are kept of them' },
   wallets: { description: 'wallets and their ledgers' },
+  warnings: { description: 'warnings to partners' },
   webhooks: { description: 'webhook URLs of API keys' },
 };

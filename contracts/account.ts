@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { WebhookEvent } from './events.ts';
+import { SentEvent } from './events.ts';
 
 /** Requests a minute and API key, at each of the two endpoints. */
 export const accountRequestsPerMinute = 60;
@@ -26,7 +26,7 @@ export type EventsQuery = z.infer<typeof EventsQuery>;
 export const EventsResponse = z
   .strictObject({
     success: z.literal(true),
-    events: z.array(WebhookEvent).describe('As they are sent by webhook, the oldest first'),
+    events: z.array(SentEvent).describe('As they are sent by webhook, the oldest first'),
     hasMore: z.boolean().describe('Ask again, with `after` the last `event_id` here'),
   })
   .meta({ id: 'EventsResponse' });

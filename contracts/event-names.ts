@@ -9,3 +9,16 @@ export const eventNames = [
   'vae.resolved',
 ] as const;
 export type EventName = (typeof eventNames)[number];
+
+/** Notices to a partner's developers, for API keys that opt in: additions beside the events of the contract. */
+export const noticeNames = [
+  'notice.low_balance',
+  'notice.endpoint_failing',
+  'notice.secret_expiring',
+  'notice.cap_reached',
+] as const;
+export type NoticeName = (typeof noticeNames)[number];
+
+/** Everything that is sent to a webhook URL. */
+export const sentNames = [...eventNames, ...noticeNames] as const;
+export type SentName = (typeof sentNames)[number];

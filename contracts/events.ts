@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ClaimsMap } from './claims.ts';
-import type { EventName } from './event-names.ts';
+import { type EventName, noticeNames, type SentName } from './event-names.ts';
 import { DateTime } from './identifiers.ts';
 import { FailureReason } from './verification.ts';
 
@@ -57,3 +57,25 @@ export const WebhookEvent = z.discriminatedUnion(
   Object.values(eventSchemas) as [EventSchema, ...EventSchema[]],
 );
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
+
+/** A notice: one schema for all of them, so that a receiver needs no list of them. */
+export const NoticeEvent = z
+  .strictObject({
+    event: z.enum(noticeNames),
+    ...envelope,
+    notice_id: z.string().describe('The same when it begins and when it is over'),
+    state: z.enum(['raised', 'over']),
+    about: z.string().describe('The API key, client, integration, or the mode of the wallet'),
+    text: z.string().describe('For people'),
+    since: DateTime,
+    over_at: DateTime.nullable(),
+  })
+  .meta({ id: 'NoticeEvent' });
+export type NoticeEvent = z.infer<typeof NoticeEvent>;
+
+/** What the body of an event of this name is. */
+export const schemaOf = (name: SentName): z.ZodObject =>
+  name in eventSchemas ? eventSchemas[name as EventName] : NoticeEvent;
+
+/** The body of anything that is sent to a webhook URL. */
+export const SentEvent = z.union([WebhookEvent, NoticeEvent]);

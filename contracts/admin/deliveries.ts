@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { eventNames } from '../event-names.ts';
+import { sentNames } from '../event-names.ts';
 import { DateTime, Mode } from '../identifiers.ts';
 import { AttemptError, AttemptTrigger, DeliveryStatus, SkipReason, WaitReason } from '../webhooks.ts';
 import { page, reference } from './references.ts';
 
-export const EventName = z.enum(eventNames);
+export const EventName = z.enum(sentNames);
 
 /** One POST, or the try of one. Null until it has ended, or where there was none. */
 export const AttemptView = z.strictObject({

@@ -71,6 +71,8 @@ export const EndpointView = z.strictObject({
   /** The next signing secret, which signs nothing until it is switched to; null where none is prepared. */
   prepared: z.strictObject({ last4: z.string(), preparedAt: DateTime }).nullable(),
   setAt: DateTime.nullable(),
+  /** Whether it gets `notice.*` events beside those of the contract. */
+  notices: z.boolean(),
   /** Events wait until then; null where they do not. */
   pausedUntil: DateTime.nullable(),
 });
@@ -85,6 +87,9 @@ export const SwitchSecret = z.strictObject({ keyId: reference('apiKey'), last4: 
 export type SwitchSecret = z.infer<typeof SwitchSecret>;
 
 export const SetEndpoint = z.strictObject({ keyId: reference('apiKey'), url: z.string().min(1).max(2048) });
+
+export const SetNotices = z.strictObject({ keyId: reference('apiKey'), notices: z.boolean() });
+export type SetNotices = z.infer<typeof SetNotices>;
 
 /** Events of the key wait until this time, at most 7 days. */
 export const PauseEndpoint = z.strictObject({ keyId: reference('apiKey'), until: DateTime });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventNames } from '../event-names.ts';
 import { DateTime } from '../identifiers.ts';
 import { EventName } from './deliveries.ts';
 import { reference } from './references.ts';
@@ -7,7 +8,7 @@ import { reference } from './references.ts';
 export const TestEndpoint = z.strictObject({ keyId: reference('apiKey') });
 
 /** A sample of this event through the whole pipeline, retries included; for test keys. */
-export const TriggerEvent = z.strictObject({ keyId: reference('apiKey'), event: EventName });
+export const TriggerEvent = z.strictObject({ keyId: reference('apiKey'), event: z.enum(eventNames) });
 export type TriggerEvent = z.infer<typeof TriggerEvent>;
 
 /** A request as a receiver got it. `computed` is the signature that the receiver's own code makes of it. */

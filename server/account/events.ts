@@ -1,5 +1,5 @@
 import { type EventsQuery, type EventsResponse, listedAfterMs } from '../../contracts/account.ts';
-import { WebhookEvent } from '../../contracts/events.ts';
+import { SentEvent } from '../../contracts/events.ts';
 import { ApiError } from '../platform/errors.ts';
 
 interface StoredEvent {
@@ -40,7 +40,7 @@ export function createEventList({ events, clock }: Dependencies) {
     const page = found.slice(0, limit);
     return {
       success: true,
-      events: page.map(({ body }) => WebhookEvent.parse(JSON.parse(body))),
+      events: page.map(({ body }) => SentEvent.parse(JSON.parse(body))),
       hasMore: found.length > limit,
     };
   };

@@ -29,6 +29,7 @@ const commands = {
   'limits show': 'svcadmin-limits-show-partner',
   request: 'svcadmin-request-request',
   'wallets show': 'svcadmin-wallets-show-partner',
+  'warnings list': 'svcadmin-warnings-list',
   'wallets audit': 'svcadmin-wallets-audit-partner',
 } as const;
 /** Headings of docs/cli.md that the page links to. */
@@ -130,11 +131,21 @@ function tablesOf(mode: Mode | undefined, overview: Overview, help: Help): Table
       ]),
     },
     {
+      title: 'Warnings to partners',
+      headings: ['Partner', 'Warning', 'Since (UTC)', 'More'],
+      rows: own(overview.warnings).map(({ text, since, ...of }) => [
+        named(of),
+        ...texts(text, timeOf(since)),
+        help('warnings list', `--partner ${of.partnerId}`),
+      ]),
+    },
+    {
       title: 'Wallets near empty',
-      headings: ['Partner', 'Balance', 'More'],
-      rows: own(overview.lowWallets).map(({ balance, ...of }) => [
+      headings: ['Partner', 'Balance', 'Days left', 'More'],
+      rows: own(overview.lowWallets).map(({ balance, daysLeft, ...of }) => [
         named(of),
         { text: dollars(balance), to: `/ops/wallet/${of.partnerId}:${of.mode}` },
+        ...texts(daysLeft ?? '–'),
         help('wallets show', `${of.partnerId} --mode ${of.mode}`),
       ]),
     },

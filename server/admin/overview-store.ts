@@ -34,7 +34,9 @@ export interface Overview extends Backlog {
     requestId: string;
   })[];
   /** Live wallets that are nearly empty. */
-  lowWallets: (Owner & { balance: number })[];
+  lowWallets: (Owner & { balance: number; daysLeft: number | null })[];
+  /** Warnings to partners that are not over. */
+  warnings: (Owner & { kind: string; text: string; since: Date })[];
   /** Wallets whose cap is reached in the present minute or hour. */
   cappedWallets: (Owner & { bucket: 'minute' | 'hour'; limit: number })[];
 }
@@ -52,6 +54,7 @@ const mostRead = 10_000;
 interface WalletSummary {
   _id: string;
   balance: number;
+  spentPerDay?: number;
   capped?: { bucket: 'minute' | 'hour'; limit: number };
 }
 
@@ -156,7 +159,10 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       .hint({ mode: 1, balance: 1, _id: 1 })
       .limit(mostRows)
       .toArray();
-    return found.map(({ _id, balance }) => ({ ...ownerOf(_id), balance }));
+    return found.map(({ _id, balance, spentPerDay = 0 }) => ({
+      ...{ ...ownerOf(_id), balance },
+      daysLeft: spentPerDay > 0 ? Math.round((balance / spentPerDay) * 10) / 10 : null,
+    }));
   }
 
   async function readCappedWallets(at: Date): Promise<Part<'cappedWallets'>> {
@@ -168,6 +174,15 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
       capped ? [{ ...ownerOf(_id), bucket: capped.bucket, limit: capped.limit }] : [],
     );
   }
+
+  const readWarnings = (): Promise<Part<'warnings'>> =>
+    db
+      .collection<Part<'warnings'>[number]>('warnings')
+      .find({ open: true, raisedAt: { $exists: true } })
+      .sort({ since: -1, _id: -1 })
+      .limit(mostRows)
+      .project<Part<'warnings'>[number]>({ _id: 0, partnerId: 1, mode: 1, kind: 1, text: 1, since: 1 })
+      .toArray();
 
   /** Gives each row the name of its partner. */
   async function namesOf(rows: readonly { partnerId?: string | undefined }[]) {
@@ -186,7 +201,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
   return {
     async read(now: number): Promise<Overview> {
       const at = new Date(now);
-      const [waiting, lateByMode, failing, next, errors, low, capped] = await Promise.all([
+      const [waiting, lateByMode, failing, next, errors, low, capped, warnings] = await Promise.all([
         backlog.read(now),
         readLate(at),
         readFailing(at),
@@ -194,8 +209,9 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         readErrors(at),
         readLowWallets(),
         readCappedWallets(at),
+        readWarnings(),
       ]);
-      const named = await namesOf([...failing, ...next, ...errors, ...low, ...capped]);
+      const named = await namesOf([...failing, ...next, ...errors, ...low, ...capped, ...warnings]);
       return {
         ...waiting,
         lateByMode,
@@ -204,6 +220,7 @@ export function createOverviewStore(db: Db, backlog: Pick<BacklogStore, 'read'>)
         recentErrors: errors.map(({ partnerId, ...row }) => (partnerId ? named({ ...row, partnerId }) : row)),
         lowWallets: low.map(named),
         cappedWallets: capped.map(named),
+        warnings: warnings.map(named),
       };
     },
   };

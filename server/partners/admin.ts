@@ -19,6 +19,7 @@ import {
   PauseEndpoint,
   RotateKey,
   SetEndpoint,
+  SetNotices,
   SwitchSecret,
 } from '../../contracts/admin/keys.ts';
 import {
@@ -239,6 +240,10 @@ function endpointProcedures({ keys, endpoints, clock, resumed }: Dependencies) {
         await resumed(input.keyId);
         return view(key);
       }),
+    setNotices: procedure
+      .input(SetNotices)
+      .output(EndpointView)
+      .mutation(async ({ input, ctx }) => view(await endpoints.setNotices(input, ctx.actor))),
     prepareSecret: procedure
       .input(KeyReference)
       .output(EndpointWithSecret)

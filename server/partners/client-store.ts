@@ -56,6 +56,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { redirectUris: 1 } },
   { collection, key: { 'secrets.hash': 1 } },
   { collection, key: { 'secrets.last4': 1 }, sparse: true },
+  { collection, key: { 'secrets.expiresAt': 1 }, sparse: true },
 ];
 
 export interface ClientStore extends RecordStore<Client> {

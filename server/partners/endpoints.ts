@@ -1,4 +1,4 @@
-import type { SwitchSecret } from '../../contracts/admin/keys.ts';
+import type { SetNotices, SwitchSecret } from '../../contracts/admin/keys.ts';
 import type { Mode } from '../../contracts/identifiers.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
@@ -184,6 +184,19 @@ export function createEndpoints({ store, sealing, clock, checkWebhookUrl }: Depe
         return {
           set: { pause: { since: before?.since ?? new Date(at), until } },
           entry: auditEntry(actor, { id: keyId, at }, difference),
+        };
+      });
+    },
+
+    /** Whether the key's URL gets notices beside the events of the contract. */
+    setNotices({ keyId, notices }: SetNotices, actor: Actor): Promise<ApiKey> {
+      return store.change(keyId, (current) => {
+        assertActive(current);
+        if ((current.notices ?? false) === notices) return undefined;
+        const difference = { before: { notices: !notices }, after: { notices } };
+        return {
+          set: { notices: notices ? (true as const) : undefined },
+          entry: auditEntry(actor, { id: keyId, at: clock.now() }, difference),
         };
       });
     },

@@ -12,6 +12,7 @@ import { createPartners } from './partners.ts';
 import { createPartnerSearch } from './search.ts';
 import { createClientSecrets } from './secrets.ts';
 import type { PartnersStores } from './store.ts';
+import { createWarningSettings } from './warning-settings.ts';
 
 interface Dependencies {
   stores: PartnersStores;
@@ -61,6 +62,7 @@ export function createPartnersFeature({
   return {
     directory,
     partners,
+    warningSettings: createWarningSettings({ store: stores.partners, clock }),
     clientSecrets: createClientSecrets({ clock, used: used.client }),
     procedures: createPartnersProcedures({
       partners,

@@ -33,6 +33,8 @@ export interface ApiKey extends AuditedRecord {
     next?: { sealedSecret: string; last4: string; preparedAt: Date };
     setAt: Date;
   };
+  /** Its webhook URL also gets notices. */
+  notices?: true;
   /** Its events wait until then, and are sent after. */
   pause?: { since: Date; until: Date };
   /** Signing secrets ever made for this key: versions go on where the URL was removed in between. */
@@ -56,6 +58,7 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { last4: 1 } },
   { collection, key: { 'oldSecrets.hash': 1 }, sparse: true },
   { collection, key: { 'oldSecrets.last4': 1 }, sparse: true },
+  { collection, key: { 'oldSecrets.expiresAt': 1 }, sparse: true },
   { collection, key: { 'webhook.last4': 1 }, sparse: true },
   { collection, key: { 'webhook.next.last4': 1 }, sparse: true },
   { collection, key: { 'pause.until': 1 }, sparse: true },

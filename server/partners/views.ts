@@ -57,7 +57,7 @@ export function viewKey(key: ApiKey, now: number): KeyView {
 
 /** @param now milliseconds since the epoch */
 export function viewEndpoint(
-  { _id, mode, webhook, webhookSecrets, pause }: ApiKey,
+  { _id, mode, webhook, webhookSecrets, pause, notices }: ApiKey,
   now: number,
 ): EndpointView {
   return {
@@ -72,6 +72,7 @@ export function viewEndpoint(
       ? { last4: webhook.next.last4, preparedAt: webhook.next.preparedAt.toISOString() }
       : null,
     setAt: time(webhook?.setAt),
+    notices: notices ?? false,
     pausedUntil: pause && pause.until.getTime() > now ? pause.until.toISOString() : null,
   };
 }

@@ -44,6 +44,7 @@ export const indexes: IndexDeclaration[] = [
   { collection: integrationCollection, key: { auditAt: 1 }, sparse: true },
   { collection: integrationCollection, key: { last4: 1 }, sparse: true },
   { collection: integrationCollection, key: { 'oldSecret.last4': 1 }, sparse: true },
+  { collection: integrationCollection, key: { 'oldSecret.expiresAt': 1 }, sparse: true },
   { collection: integrationCollection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection: integrationCollection, key: { clientId: 1, createdAt: -1, _id: -1 } },
 ];

@@ -33,6 +33,8 @@ export const indexes: IndexDeclaration[] = [
   { collection, key: { 'capped.until': 1 }, sparse: true },
 ];
 
+const mostCapped = 1_000;
+
 const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoBulkWriteError &&
   [error.writeErrors].flat().every(({ code }) => code === duplicateKey);
@@ -58,6 +60,16 @@ export function createWalletSummaryStore(db: Db) {
         if (!isDuplicate(error)) throw error;
       });
     },
+
+    findAll: (ids: readonly string[]): Promise<WalletSummary[]> =>
+      summaries.find({ _id: { $in: [...ids] } }).toArray(),
+
+    /** Wallets whose cap is reached now. */
+    capped: (now: Date): Promise<WalletSummary[]> =>
+      summaries
+        .find({ 'capped.until': { $gt: now } })
+        .limit(mostCapped)
+        .toArray(),
 
     /** Used wallets that hold less than so many cents, the emptiest first. */
     below: (modes: readonly Mode[], cents: number): Promise<WalletSummary[]> =>

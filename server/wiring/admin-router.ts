@@ -10,6 +10,7 @@ import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
 import type { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
 import type { createWalletsProcedures } from '../wallets/admin.ts';
+import type { createWarningProcedures } from '../warnings/admin.ts';
 import type { createWebhookProcedures } from '../webhooks/admin.ts';
 
 /** The routers that features built, each from its own `admin.ts`. */
@@ -19,6 +20,7 @@ export interface AdminParts {
   verification: ReturnType<typeof createVerificationProcedures>;
   storefront: ReturnType<typeof createStorefrontProcedures>;
   webhooks: ReturnType<typeof createWebhookProcedures>;
+  warnings: ReturnType<typeof createWarningProcedures>;
   operators: ReturnType<typeof createOperatorProcedures>;
   keyring: ReturnType<typeof createKeyringProcedures>;
   auditLog: ReturnType<typeof createAuditLogProcedures>;
@@ -52,6 +54,7 @@ export function createAdminRouter({ partners, wallets, verification, ...parts }:
     keyring: parts.keyring,
     auditLog: parts.auditLog,
     requests: parts.requests,
+    warnings: parts.warnings,
     schema: parts.schema,
     secrets: parts.secrets,
     status: parts.status,

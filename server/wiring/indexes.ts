@@ -8,6 +8,7 @@ import { indexes as scheduler } from '../platform/jobs/scheduler.ts';
 import { indexes as storefront } from '../storefront/store.ts';
 import { indexes as verification } from '../verification/store.ts';
 import { indexes as wallets } from '../wallets/store.ts';
+import { indexes as warnings } from '../warnings/store.ts';
 import { indexes as webhooks } from '../webhooks/store.ts';
 
 /** The indexes of all stores. They are created at start, and a test compares them with the database. */
@@ -17,6 +18,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...billing,
   ...wallets,
   ...storefront,
+  ...warnings,
   ...webhooks,
   ...admin,
   ...processes,

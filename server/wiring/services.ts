@@ -49,6 +49,7 @@ import { reportShards } from './shard-report.ts';
 import { createStores, type Stores } from './stores.ts';
 import { tracedStores, tracedWebhooks } from './traced.ts';
 import { createUnpaidWallets } from './unpaid-wallets.ts';
+import { createWarnings } from './warnings.ts';
 import { eventRecipient, webhookEndpoint } from './webhook-endpoint.ts';
 
 /**
@@ -231,6 +232,11 @@ export function createServices(foundation: Foundation) {
     pace,
   });
 
+  const warnings = createWarnings({
+    ...{ stores, config, publish: webhooks.publish, clock, logger },
+    settings: partners.warningSettings,
+  });
+
   const account = accountRoutes({
     authenticate: (authorization) => authenticateKey(authorization, directory),
     listEvents: createEventList({ events: stores.webhooks.events, clock }),
@@ -266,6 +272,7 @@ export function createServices(foundation: Foundation) {
       wallets: wallets.procedures,
       verification: verification.procedures,
       storefront: createStorefrontProcedures(integrations, clock),
+      warnings: warnings.procedures,
       webhooks: createWebhookProcedures({
         webhooks,
         findKey: directory.apiKey,
@@ -301,6 +308,7 @@ export function createServices(foundation: Foundation) {
       verification.sweep,
       verification.erasureSweep,
       webhooks.sweep,
+      warnings.sweep,
       admin.sweep,
     ],
   };

@@ -37,6 +37,8 @@ export const unsharded: Readonly<Record<string, string>> = {
   walletSummaries: 'two documents for each partner',
   keys: 'a handful of documents',
   meta: 'a handful of documents',
+  warnings: 'a few documents for each partner, deleted within a month',
+  warningTurns: 'one document',
   bulkJobs: 'one document for each bulk job of an operator',
   bulkPaces: 'its documents are deleted within hours',
   processes: 'its documents are deleted within hours',

@@ -5,6 +5,7 @@ import type { Database } from '../platform/database/connect.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
 import { createWalletsStores } from '../wallets/store.ts';
+import { createWarningsStores } from '../warnings/store.ts';
 import { createWebhooksStores } from '../webhooks/store.ts';
 
 interface Settings {
@@ -21,6 +22,7 @@ export function createStores(db: Database['db'], { maintenance = db }: Settings 
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db),
     wallets: createWalletsStores(db, maintenance),
+    warnings: createWarningsStores(db),
     webhooks: createWebhooksStores(db, maintenance),
   };
 }

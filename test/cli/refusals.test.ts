@@ -137,6 +137,7 @@ const careful: Record<string, (ids: Ids) => string[] | Promise<string[]>> = {
     await server.db.collection<Checkpoint>('ledgerCheckpoints').insertOne(checkpoint);
     return [id];
   },
+  'webhooks notices': ({ key }) => [key, 'on'],
   'webhooks rotate-secret': ({ key }) => [key],
   'webhooks switch-secret': async ({ key }) => {
     await server.admin.webhooks.prepareSecret.mutate({ keyId: key });

@@ -29,10 +29,12 @@ import { gracePeriodMs as forgottenWithin } from '../../server/verification/peop
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
 import { keepFinished, keepUnfinished } from '../../server/verification/session/session-store.ts';
 import { claimMs } from '../../server/verification/sources/identity-wallet/claim-store.ts';
+import { warningRetentionMs } from '../../server/warnings/warning.ts';
 import { keptMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
 import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
 import { purgeDate } from '../../server/webhooks/delivery/events.ts';
 import { answerWithinMs as publicGetMs } from '../../server/wiring/public-get.ts';
+import { defaultLowDays, expiringWithinMs } from '../../server/wiring/warning-conditions.ts';
 import { mentionsIn, millisecondsOf, readPage } from './durations.ts';
 import { readDoc } from './markdown.ts';
 
@@ -167,6 +169,17 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
       'events of this API key, of TIME',
       'events list --key KEY`\\. They are kept for TIME',
     ],
+  ],
+  [
+    'a warning that is over is kept',
+    warningRetentionMs,
+    ['`purgeAt` \\| 0 s \\| TIME after it was over', 'Those that are over are kept for TIME'],
+  ],
+  ['an old secret is named', expiringWithinMs, ['secret has less than TIME left']],
+  [
+    'a low balance is used up',
+    defaultLowDays * 86_400_000,
+    ['live balance is used up within TIME', 'low once it is used up within TIME'],
   ],
   ['an event is not listed yet', listedAfterMs, ['is listed from TIME after its time']],
   [

@@ -82,6 +82,8 @@ const Environment = z.object({
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
+  SVC_SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  SVC_SMTP_FROM: z.email().optional(),
   SVC_DRAIN_DELAY: duration.optional(),
   SVC_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   SVC_TRUST_PROXY: ProxyTrust.default(false),
@@ -145,6 +147,8 @@ export interface Config {
   logLevel: string;
   /** Whose `X-Forwarded-For` is believed: of every client, of so many proxies, or of those in these ranges. */
   trustProxy: ProxyTrust;
+  /** The mail server for warnings, and the sender; undefined for no e-mails. */
+  smtp: { url: string; from: string } | undefined;
   /** Where traces are sent by OTLP over HTTP; undefined for no traces. */
   traceEndpoint: string | undefined;
 }
@@ -182,6 +186,12 @@ function missing(given: Given): string[] {
   }
   if (environment === 'production') faults.push(...missingImprint(given));
   return faults;
+}
+
+/** A sender, where there is a mail server. */
+function withoutSender(given: Given): string[] {
+  const isGiven = given['SVC_SMTP_URL'] || given['SVC_SMTP_URL_FILE'];
+  return isGiven && !given['SVC_SMTP_FROM'] ? ['SVC_SMTP_FROM: required with SVC_SMTP_URL'] : [];
 }
 
 /** Whether the admin listener would be open to the Internet without TLS. */
@@ -232,6 +242,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     ...fileFaults,
     ...missing(given),
     ...exposed(given),
+    ...withoutSender(given),
     ...oidc.faults,
     ...wallets.faults,
     ...(twice ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one'] : []),
@@ -269,6 +280,8 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,
     trustProxy: env.SVC_TRUST_PROXY,
+    smtp:
+      env.SVC_SMTP_URL === undefined ? undefined : { url: env.SVC_SMTP_URL, from: env.SVC_SMTP_FROM ?? '' },
     traceEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
   });
 }

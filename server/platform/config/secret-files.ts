@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 type Given = Readonly<Record<string, string | undefined>>;
 
 /** Variables of this service that hold a secret. */
-const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI'] as const;
+const secretVariables = ['SVC_MASTER_KEY', 'SVC_ADMIN_TOKEN', 'MONGODB_URI', 'SVC_SMTP_URL'] as const;
 
 /** The file that is to hold a secret cannot be used. The message begins with the variable's name. */
 export class SecretFileFault extends Error {}

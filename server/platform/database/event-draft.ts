@@ -1,4 +1,4 @@
-import type { EventName } from '../../../contracts/event-names.ts';
+import type { SentName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 
 /**
@@ -6,7 +6,7 @@ import type { Mode } from '../../../contracts/identifiers.ts';
  * follows (the event and its delivery) is an idempotent step: `cause` leads to the same event id always.
  */
 export interface EventDraft {
-  type: EventName;
+  type: SentName;
   /** What caused it; with the type, the event's identity. */
   cause: string[];
   partnerId: string;

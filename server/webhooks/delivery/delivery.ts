@@ -1,4 +1,4 @@
-import type { EventName } from '../../../contracts/event-names.ts';
+import type { SentName } from '../../../contracts/event-names.ts';
 import type { Mode } from '../../../contracts/identifiers.ts';
 import type {
   AttemptError,
@@ -10,7 +10,7 @@ import type {
 /** One event of the contract, as the partner gets it; kept 30 days. */
 export interface StoredEvent {
   _id: string;
-  type: EventName;
+  type: SentName;
   partnerId: string;
   mode: Mode;
   keyId: string;
@@ -61,7 +61,7 @@ export type Lane = 'first' | 'retry';
 export interface Delivery {
   _id: string;
   eventId: string;
-  type: EventName;
+  type: SentName;
   partnerId: string;
   mode: Mode;
   keyId: string;

@@ -1,4 +1,4 @@
-import { eventSchemas } from '../../../contracts/events.ts';
+import { schemaOf } from '../../../contracts/events.ts';
 import { type AttemptTrigger, attemptLimit, type SkipReason } from '../../../contracts/webhooks.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import { deriveId } from '../../platform/ids.ts';
@@ -18,7 +18,7 @@ export function composeEvent(
   idKey: Uint8Array,
 ): StoredEvent {
   const id = deriveId(idKey, 'event', [type, ...cause]);
-  const payload = eventSchemas[type].parse({
+  const payload = schemaOf(type).parse({
     event: type,
     event_id: id,
     partner_id: owner.partnerId,

@@ -1,6 +1,6 @@
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import type { Total } from '../../../contracts/admin/references.ts';
-import type { EventName } from '../../../contracts/event-names.ts';
+import type { SentName } from '../../../contracts/event-names.ts';
 import { countThrough, divideFilter } from '../../platform/database/look-through.ts';
 import { insertMissing } from '../../platform/database/write-groups.ts';
 import type { InFlight } from '../delivery/concurrency-limits.ts';
@@ -19,7 +19,7 @@ interface Narrowing {
   /** RFC 3339; not included. */
   until?: string | undefined;
   /** The event's type. */
-  event?: EventName | undefined;
+  event?: SentName | undefined;
   [field: string]: string | undefined;
 }
 

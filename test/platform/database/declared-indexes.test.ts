@@ -21,6 +21,7 @@ const declared = [
   'apiKeys: createdAt desc, _id desc',
   'apiKeys: hash unique',
   'apiKeys: last4',
+  'apiKeys: oldSecrets.expiresAt sparse',
   'apiKeys: oldSecrets.hash sparse',
   'apiKeys: oldSecrets.last4 sparse',
   'apiKeys: partnerId, createdAt desc, _id desc',
@@ -43,6 +44,7 @@ const declared = [
   'clients: partnerId, createdAt desc, _id desc',
   'clients: redirectUris',
   'clients: secrets.hash',
+  'clients: secrets.expiresAt sparse',
   'clients: secrets.last4 sparse',
   'deliveries: createdAt desc, _id desc',
   'deliveries: eventId',
@@ -72,6 +74,7 @@ const declared = [
   'integrations: clientId, createdAt desc, _id desc',
   'integrations: createdAt desc, _id desc',
   'integrations: last4 sparse',
+  'integrations: oldSecret.expiresAt sparse',
   'integrations: oldSecret.last4 sparse',
   'integrations: partnerId, createdAt desc, _id desc',
   'jobs: lastFinishedAt sparse',
@@ -88,6 +91,7 @@ const declared = [
   'partners: auditAt sparse',
   'partners: createdAt desc, _id desc',
   'partners: name',
+  'partners: warnings.lowBalance sparse',
   'processes: lastSeenAt ttl',
   'processes: seenAt ttl',
   'requestLog: at desc, _id desc',
@@ -116,6 +120,11 @@ const declared = [
   'walletSummaries: capped.until sparse',
   'walletSummaries: mode, balance, _id',
   'walletSummaries: mode, endsAt, _id',
+  'warnings: open, since desc, _id desc',
+  'warnings: partnerId, since desc, _id desc',
+  'warnings: purgeAt ttl',
+  'warnings: since desc, _id desc',
+  'warnings: untold sparse',
 ];
 
 it('declares these indexes and no others', () => {

@@ -24,7 +24,8 @@ const broadcast = new Set([
   'deliveries update lease.until,status', // attempts of a process that ended
   'deliveries update forgetAnswersAt,status', // answers of receivers that were kept for a week
   'deliveries find purgeAt', // expired documents, where the database does not delete them
-  'events find purgeAt', // the same
+  'deliveries aggregate createdAt,status', // endpoints that fail, for warnings
+  'events find purgeAt', // expired documents
   'enrollments find purgeAt', // the same
   'enrollments find invalidateAt', // snapshots whose invalidation was cut short
   'enrollments find auditAt', // audit entries to copy

@@ -1,6 +1,6 @@
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { eventSchemas } from '../../../contracts/events.ts';
+import { schemaOf } from '../../../contracts/events.ts';
 import type { StoredEvent } from '../../../server/webhooks/delivery/delivery.ts';
 import { adult } from '../../harness/claims.ts';
 import { openBrowser, verifyAs } from '../browser.ts';
@@ -146,7 +146,7 @@ describe('events', () => {
     for (const event of await hosted.events({ sessionId })) {
       expect(event).toMatchObject({ partnerId, keyId, mode: 'test' });
       const { body, _id, type } = event as unknown as StoredEvent;
-      expect(eventSchemas[type].parse(JSON.parse(body))).toMatchObject({
+      expect(schemaOf(type).parse(JSON.parse(body))).toMatchObject({
         event: type,
         event_id: _id,
         partner_id: partnerId,

@@ -1,0 +1,26 @@
+import { Flags } from '@oclif/core';
+import { given, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
+
+export default class WarningsList extends ListCommand<typeof WarningsList> {
+  static override summary = 'List warnings to partners, newest first.';
+  static override description =
+    'A low balance, an endpoint that fails, an old secret that ends and is in use, a spend cap that is reached. Those that are over are kept for 30 days.';
+  static override examples = ['<%= config.bin %> warnings list --partner ptr_… --state raised'];
+  static override flags = {
+    partner: Flags.string({ description: 'only of this partner' }),
+    state: Flags.option({ options: ['raised', 'over'] as const })({ description: 'only these' }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const api = await this.api();
+    const wanted = given({ partnerId: this.flags.partner, state: this.flags.state });
+    return this.list({
+      page: (page) => api.warnings.list.query({ ...wanted, ...page }),
+      count: () => api.warnings.count.query(wanted),
+      columns: ['since', 'state', 'kind', 'partnerId', 'mode', 'about', 'text'],
+      drop: ['about', 'mode'],
+    });
+  }
+}

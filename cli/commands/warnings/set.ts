@@ -1,0 +1,52 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { usageError } from '../../failure.ts';
+import { amount, given } from '../../flags.ts';
+
+export default class WarningsSet extends AdminCommand<typeof WarningsSet> {
+  static override summary =
+    'Set who is sent e-mails about warnings of a partner, and when its balance is low.';
+  static override description =
+    'E-mails need SVC_SMTP_URL, and are about live mode only. Without another threshold, a live balance is low once it is used up within 7 days.';
+  static override examples = [
+    '<%= config.bin %> warnings set ptr_… --email dev@shop.example --email ops@shop.example',
+    '<%= config.bin %> warnings set ptr_… --low-balance 100',
+    '<%= config.bin %> warnings set ptr_… --low-balance-days 14',
+  ];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = {
+    email: Flags.string({
+      description: 'address; repeat it for several, they replace those before',
+      multiple: true,
+      multipleNonGreedy: true,
+    }),
+    'no-email': Flags.boolean({ description: 'to no address', exclusive: ['email'] }),
+    'low-balance': amount({ description: 'low below so many dollars' }),
+    'low-balance-days': Flags.integer({
+      description: 'low once it is used up within so many days',
+      exclusive: ['low-balance'],
+    }),
+    'low-balance-off': Flags.boolean({
+      description: 'never low',
+      exclusive: ['low-balance', 'low-balance-days'],
+    }),
+    'low-balance-default': Flags.boolean({
+      description: 'back to the default',
+      exclusive: ['low-balance', 'low-balance-days', 'low-balance-off'],
+    }),
+  };
+
+  async run() {
+    const { email, 'no-email': noEmail, 'low-balance': cents, 'low-balance-days': days } = this.flags;
+    const emails = noEmail ? [] : email;
+    const threshold = cents === undefined ? days !== undefined && { days } : { cents };
+    const lowBalance = this.flags['low-balance-off'] ? ('off' as const) : threshold || undefined;
+    const wanted = this.flags['low-balance-default'] ? { lowBalance: null } : given({ lowBalance });
+    if (emails === undefined && Object.keys(wanted).length === 0)
+      throw usageError('Give --email, --no-email or one of the flags of a low balance');
+    const api = await this.api();
+    return this.one(
+      await api.warnings.set.mutate({ partnerId: this.args.partner, ...given({ emails }), ...wanted }),
+    );
+  }
+}

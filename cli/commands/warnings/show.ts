@@ -1,0 +1,13 @@
+import { Args } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class WarningsShow extends AdminCommand<typeof WarningsShow> {
+  static override summary = 'Show how a partner is warned.';
+  static override examples = ['<%= config.bin %> warnings show ptr_…'];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.warnings.settings.query({ partnerId: this.args.partner }));
+  }
+}

@@ -1,0 +1,27 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class WebhooksNotices extends CarefulCommand<typeof WebhooksNotices> {
+  static override summary =
+    'Send notices to the URL of an API key, beside the events of the interface, or stop that.';
+  static override description =
+    'Notices are about a low balance, an endpoint that fails, an old secret that ends, and a spend cap. Their names begin with `notice.`, and they are of the mode of the key.';
+  static override examples = ['<%= config.bin %> webhooks notices key_… on'];
+  static override args = {
+    key: Args.string({ description: 'id of the API key', required: true }),
+    state: Args.string({ description: 'on or off', options: ['on', 'off'], required: true }),
+  };
+
+  async run() {
+    const api = await this.api();
+    const notices = this.args.state === 'on';
+    const { keyId: id, mode, url } = await api.webhooks.show.query({ keyId: this.args.key });
+    const where = `${url ?? 'the URL'} of ${id} (${mode})`;
+    const consequence = notices
+      ? `Notices are sent to ${where}, beside the events of the interface.`
+      : `No notices are sent to ${where} any more.`;
+    return this.confirmed({ id, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.webhooks.setNotices.mutate({ keyId: id, notices })),
+    );
+  }
+}

@@ -1,0 +1,54 @@
+import type { Mode } from '../../contracts/identifiers.ts';
+
+export interface Mail {
+  to: string;
+  /** The same for the same message: a mail program shows a repeated one once. */
+  id: string;
+  /** Of the partner. */
+  name: string;
+  mode: Mode;
+  text: string;
+  isOver: boolean;
+}
+
+/** Resolves when the mail server has taken the message. */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+interface Settings {
+  /** `smtp://` or `smtps://`, with credentials. */
+  url: string;
+  from: string;
+  /** Root of all links. */
+  baseUrl: string;
+}
+
+const timeoutMs = 10_000;
+
+/** Sends e-mails. The library is loaded with the first one. */
+export function createMailer({ url, from, baseUrl }: Settings): SendMail {
+  const host = new URL(baseUrl).hostname;
+  let transport: Promise<{ sendMail(message: object): Promise<unknown> }> | undefined;
+
+  const connect = async () => {
+    const { createTransport } = await import('nodemailer');
+    const address = new URL(url);
+    for (const name of ['connectionTimeout', 'greetingTimeout', 'socketTimeout'])
+      if (!address.searchParams.has(name)) address.searchParams.set(name, String(timeoutMs));
+    return createTransport(address.href);
+  };
+
+  return async ({ to, id, name, mode, text, isOver }) => {
+    transport ??= connect();
+    const sent = await transport;
+    await sent.sendMail({
+      from,
+      to: { name: '', address: to },
+      messageId: `<${id}@${host}>`,
+      subject: `${isOver ? 'Over: ' : ''}${text.split('. ')[0]} (${name}, ${mode})`,
+      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${baseUrl}/docs/guides/webhooks#warnings\n`,
+      headers: { 'auto-submitted': 'auto-generated' },
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  };
+}

@@ -1,0 +1,11 @@
+import type { Db } from 'mongodb';
+import { createExpiringSecretStore } from './expiring-secret-store.ts';
+import { createWarningStore, indexes } from './warning-store.ts';
+
+export { indexes };
+
+/** What this feature keeps and reads. */
+export const createWarningsStores = (db: Db) => ({
+  warnings: createWarningStore(db),
+  expiringSecrets: createExpiringSecretStore(db),
+});

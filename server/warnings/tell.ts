@@ -1,0 +1,67 @@
+import type { NoticeName } from '../../contracts/event-names.ts';
+import type { EventDraft, Publish } from '../platform/database/event-draft.ts';
+import { sha256 } from '../platform/ids.ts';
+import type { SendMail } from './mail.ts';
+import type { Warning } from './warning.ts';
+import type { WarningStore } from './warning-store.ts';
+
+/** Who is told: addresses, and API keys that have opted in. */
+export interface Recipients {
+  name: string;
+  emails: readonly string[];
+  keyIds: readonly string[];
+}
+
+interface Dependencies {
+  store: Pick<WarningStore, 'addMailed' | 'markTold'>;
+  recipients: (warning: Pick<Warning, 'partnerId' | 'mode'>) => Promise<Recipients>;
+  publish: Publish;
+  /** Undefined where no mail server is configured. */
+  sendMail: SendMail | undefined;
+}
+
+const hashOf = (address: string): string => sha256(address).slice(0, 22);
+
+/** The notice of a state of a warning. Its cause makes its id: published again, it is the same event. */
+function draftOf(warning: Warning, state: 'raised' | 'over', keyId: string): EventDraft {
+  const { _id, kind, partnerId, mode, about, text, since, overAt } = warning;
+  const type: NoticeName = `notice.${kind}`;
+  const beginning = `${_id}|${since.toISOString()}`;
+  return {
+    type,
+    cause: [beginning, state, keyId],
+    ...{ partnerId, mode, keyId, about: {} },
+    at: (state === 'over' ? overAt : warning.raisedAt) ?? since,
+    fields: {
+      notice_id: sha256(beginning).slice(0, 22),
+      state,
+      about,
+      text,
+      since: since.toISOString(),
+      over_at: overAt?.toISOString() ?? null,
+    },
+  };
+}
+
+export type Tell = (warning: Warning) => Promise<void>;
+
+/** Sends a state of a warning, once to each address and key; what failed is sent by the next try. */
+export function createTell({ store, recipients, publish, sendMail }: Dependencies): Tell {
+  return async (warning) => {
+    const { untold: state, mode, text, mailed, _id, since } = warning;
+    if (!state) return;
+    const { name, emails, keyIds } = await recipients(warning);
+    await publish(keyIds.map((keyId) => draftOf(warning, state, keyId)));
+    const missing = sendMail ? emails.filter((address) => !mailed.includes(hashOf(address))) : [];
+    const results = await Promise.allSettled(
+      missing.map(async (to) => {
+        const id = sha256(`${_id}|${since.toISOString()}|${state}|${to}`).slice(0, 32);
+        await sendMail?.({ to, id, name, mode, text, isOver: state === 'over' });
+        await store.addMailed(warning, hashOf(to));
+      }),
+    );
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
+    await store.markTold(warning);
+  };
+}

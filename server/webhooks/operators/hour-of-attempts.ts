@@ -1,0 +1,44 @@
+import type { EndedAttempt } from './endpoint-health.ts';
+
+const hour = 3_600_000;
+/** Attempts of which a share is a share. */
+const fewestAttempts = 4;
+const mostAnswers = 3;
+
+/** Why an endpoint is failing. */
+export interface HourFault {
+  /** Since when nothing was delivered; undefined where some attempts were. */
+  since: Date | undefined;
+  /** Of the last hour, the most frequent first. */
+  answers: string[];
+}
+
+const isSuccess = ({ status }: EndedAttempt): boolean =>
+  status !== undefined && status >= 200 && status < 300;
+
+function answersOf(attempts: readonly EndedAttempt[]): string[] {
+  const counts = new Map<string, number>();
+  for (const attempt of attempts.filter((one) => !isSuccess(one))) {
+    const answer = String(attempt.status ?? attempt.error ?? 'none');
+    counts.set(answer, (counts.get(answer) ?? 0) + 1);
+  }
+  const sorted = [...counts].toSorted(([, one], [, other]) => other - one).slice(0, mostAnswers);
+  return sorted.map(([answer, count]) => `${answer} (${count})`);
+}
+
+/**
+ * Whether an endpoint is failing: nothing was delivered for an hour, or less than half of the attempts of the last hour.
+ * @param attempts in the order of time
+ * @param now milliseconds since the epoch
+ */
+export function judgeHour(attempts: readonly EndedAttempt[], now: number): HourFault | undefined {
+  const lastSuccess = attempts.findLastIndex(isSuccess);
+  const failures = attempts.slice(lastSuccess + 1);
+  const [first] = failures;
+  const recent = attempts.filter(({ at }) => now - at.getTime() < hour);
+  const answers = answersOf(recent.length > 0 ? recent : failures);
+  if (first && now - first.at.getTime() >= hour) return { since: first.at, answers };
+  const delivered = recent.filter(isSuccess).length;
+  const isPoor = recent.length >= fewestAttempts && delivered / recent.length < 0.5;
+  return isPoor ? { since: undefined, answers } : undefined;
+}

@@ -1,0 +1,122 @@
+import type { LowBalance } from '../../contracts/admin/warnings.ts';
+import { walletIdOf } from '../billing/ledger-page.ts';
+import type { Partner } from '../partners/partner-store.ts';
+import { daysLeftOf } from '../wallets/wallet-list.ts';
+import type { WalletSummary } from '../wallets/wallet-summary-store.ts';
+import type { Condition } from '../warnings/warning.ts';
+import { judgeHour } from '../webhooks/operators/hour-of-attempts.ts';
+import type { Stores } from './stores.ts';
+
+const [hour, day] = [3_600_000, 86_400_000];
+/** A live balance that is used up within so many days is low, where the partner has no other threshold. */
+export const defaultLowDays = 7;
+/** Endpoints in trouble that one look judges. */
+const mostEndpoints = 200;
+/** An old secret is named that ends within this time, and was used in it. Milliseconds. */
+export const expiringWithinMs = day;
+
+const dollars = (cents: number): string => `$${(cents / 100).toFixed(2)}`;
+const minuteOf = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+function isLow({ balance, endsAt, seq }: WalletSummary, threshold: LowBalance, now: number): boolean {
+  if (seq === 0 || threshold === 'off') return false;
+  if ('cents' in threshold) return balance < threshold.cents;
+  return endsAt !== undefined && endsAt.getTime() < now + threshold.days * day;
+}
+
+function lowBalance(summary: WalletSummary): Condition {
+  const [partnerId = ''] = summary._id.split(':');
+  const days = daysLeftOf(summary);
+  const left = days === null ? '' : `, enough for ${days} days`;
+  return {
+    ...{ kind: 'low_balance', partnerId, mode: summary.mode, about: summary.mode, afterMs: 0 },
+    text: `The ${summary.mode} wallet has ${dollars(summary.balance)} left${left}. Once it is empty, exchanges are refused with 402`,
+  };
+}
+
+/** What partners are warned of, by what the stores of all features say. Partners that are not active are left out. */
+export function createWarningConditions(stores: Stores, clock: { now(): number }) {
+  const { summaries } = stores.wallets;
+  const { partners, keys } = stores.partners;
+
+  async function ofActive(conditions: readonly Condition[]): Promise<Condition[]> {
+    const ids = [...new Set(conditions.map(({ partnerId }) => partnerId))];
+    const found = await partners.findAll(ids);
+    const active = new Set(found.flatMap((one) => (one?.status === 'active' ? one._id : [])));
+    return conditions.filter(({ partnerId }) => active.has(partnerId));
+  }
+
+  async function lowBalances(): Promise<Condition[]> {
+    const now = clock.now();
+    const own: Partner[] = await partners.withLowBalance();
+    const threshold = new Map(
+      own.map(({ _id, warnings }) => [walletIdOf(_id, 'live'), warnings?.lowBalance]),
+    );
+    const [ending, others] = await Promise.all([
+      summaries.endingBefore(['live'], new Date(now + defaultLowDays * day)),
+      summaries.findAll([...threshold.keys()]),
+    ]);
+    const low = [
+      ...ending.filter(({ _id }) => !threshold.has(_id)),
+      ...others.filter((one) => isLow(one, threshold.get(one._id) ?? 'off', now)),
+    ];
+    return ofActive(low.map(lowBalance));
+  }
+
+  async function caps(): Promise<Condition[]> {
+    const found = await summaries.capped(new Date(clock.now()));
+    return ofActive(
+      found.flatMap(({ _id, mode, capped }) => {
+        const [partnerId = ''] = _id.split(':');
+        if (!capped) return [];
+        const { bucket, limit } = capped;
+        const text = `The ${mode} spend cap of ${limit} a ${bucket} is reached. Exchanges over it are refused with 429; support can raise it`;
+        return { kind: 'cap_reached' as const, partnerId, mode, about: mode, text, afterMs: 0 };
+      }),
+    );
+  }
+
+  async function failingEndpoints(): Promise<Condition[]> {
+    const now = new Date(clock.now());
+    const owners = await stores.webhooks.health.troubled(now, mostEndpoints);
+    const found = await keys.findAll(owners.map(({ keyId }) => keyId));
+    const judged: Condition[] = [];
+    for (const key of found) {
+      const isPaused = key?.pause && key.pause.until > now;
+      if (!key?.webhook || key.status !== 'active' || isPaused) continue;
+      const { _id: about, partnerId, mode } = key;
+      const fault = judgeHour(await stores.webhooks.health.attempts(about, now), now.getTime());
+      if (!fault) continue;
+      const since = fault.since ? ` since ${minuteOf(fault.since)}` : '';
+      const what = fault.since ? 'Nothing was delivered' : 'Less than half of the attempts were delivered';
+      const text = `${what} to the webhook URL of ${about}${since}. The last answers: ${fault.answers.join(', ')}`;
+      judged.push({
+        kind: 'endpoint_failing',
+        partnerId,
+        mode,
+        about,
+        text,
+        afterMs: fault.since ? 0 : hour,
+      });
+    }
+    return ofActive(judged);
+  }
+
+  async function expiringSecrets(): Promise<Condition[]> {
+    const now = clock.now();
+    const [from, to] = [new Date(now), new Date(now + expiringWithinMs)];
+    const usedSince = new Date(now - expiringWithinMs);
+    const found = await stores.warnings.expiringSecrets.between({ from, to, usedSince });
+    return ofActive(
+      found.map(({ owner, partnerId, mode, last4, expiresAt }) => ({
+        ...{ kind: 'secret_expiring', partnerId, mode, about: owner, afterMs: 0 },
+        text: `The old secret …${last4} of ${owner} ends at ${minuteOf(expiresAt)}, and is still in use. Use the new one before then`,
+      })),
+    );
+  }
+
+  return {
+    sources: [lowBalances, caps, failingEndpoints, expiringSecrets],
+    kinds: ['low_balance', 'cap_reached', 'endpoint_failing', 'secret_expiring'],
+  } as const;
+}

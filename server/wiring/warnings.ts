@@ -1,0 +1,51 @@
+import type { PartnersFeature } from '../partners/feature.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config/config.ts';
+import type { Publish } from '../platform/database/event-draft.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { createWarningProcedures } from '../warnings/admin.ts';
+import { createMailer } from '../warnings/mail.ts';
+import { createTell, type Recipients } from '../warnings/tell.ts';
+import type { Warning } from '../warnings/warning.ts';
+import { createWarningWatch } from '../warnings/watch.ts';
+import type { Stores } from './stores.ts';
+import { createWarningConditions } from './warning-conditions.ts';
+
+interface Dependencies {
+  stores: Stores;
+  config: Pick<Config, 'smtp' | 'baseUrl'>;
+  settings: PartnersFeature['warningSettings'];
+  publish: Publish;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Keys of a partner that get a notice at most. */
+const mostKeys = 50;
+
+/** Warnings: what they are of is what all features keep. */
+export function createWarnings({ stores, config, settings, publish, clock, logger }: Dependencies) {
+  const store = stores.warnings.warnings;
+  const { partners, keys } = stores.partners;
+  const { smtp, baseUrl } = config;
+
+  async function recipients({ partnerId, mode }: Pick<Warning, 'partnerId' | 'mode'>): Promise<Recipients> {
+    const [partner, opted] = await Promise.all([
+      partners.find(partnerId),
+      keys.list({ partnerId, mode, status: 'active', notices: true }, { limit: mostKeys }),
+    ]);
+    return {
+      name: partner?.name ?? partnerId,
+      // Test mode is a rehearsal: it sends no e-mails.
+      emails: mode === 'live' ? (partner?.warnings?.emails ?? []) : [],
+      keyIds: opted.map(({ _id }) => _id),
+    };
+  }
+
+  const sendMail = smtp && createMailer({ ...smtp, baseUrl });
+  const tell = createTell({ store, recipients, publish, sendMail });
+  return {
+    procedures: createWarningProcedures({ store, settings }),
+    sweep: createWarningWatch({ store, ...createWarningConditions(stores, clock), tell, clock, logger }),
+  };
+}

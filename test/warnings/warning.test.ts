@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Condition,
+  nextWarning,
+  type Warning,
+  warningRetentionMs,
+} from '../../server/warnings/warning.ts';
+import { judgeHour } from '../../server/webhooks/operators/hour-of-attempts.ts';
+
+const hour = 3_600_000;
+const start = Date.parse('2026-07-01T12:00:00Z');
+const at = (ms: number) => new Date(start + ms);
+const low: Condition = {
+  ...{ kind: 'low_balance', partnerId: 'ptr_1', mode: 'live', about: 'live', afterMs: 0 },
+  text: 'It is low',
+};
+const poor: Condition = { ...low, kind: 'endpoint_failing', about: 'key_1', afterMs: hour };
+
+/** The warning after this; fails where there is none. */
+function next(known: Warning | undefined, condition: Condition | undefined, ms: number): Warning {
+  const found = nextWarning(known, condition, at(ms));
+  return typeof found === 'string' ? expect.fail(`it is ${found}`) : found;
+}
+/** One whose state was sent. */
+const told = ({ untold: _untold, ...warning }: Warning): Warning => warning;
+
+describe('a warning', () => {
+  it('is raised once, however long the thing goes on', () => {
+    const raised = next(undefined, low, 0);
+    expect(raised).toMatchObject({ untold: 'raised', raisedAt: at(0), since: at(0) });
+    const later = next(told(raised), { ...low, text: 'It is lower' }, hour);
+    expect(later).toMatchObject({ text: 'It is lower', since: at(0), raisedAt: at(0), lastSeenAt: at(hour) });
+    expect(later.untold).toBeUndefined();
+    expect(later.revision).toBe(raised.revision + 1);
+  });
+
+  it('waits until a thing has held for its time, and is dropped where it has not', () => {
+    const seen = next(undefined, poor, 0);
+    expect(seen.raisedAt).toBeUndefined();
+    expect(next(seen, poor, hour - 1).raisedAt).toBeUndefined();
+    expect(next(seen, poor, hour)).toMatchObject({ raisedAt: at(hour), untold: 'raised', since: at(0) });
+    expect(nextWarning(seen, undefined, at(1))).toBe('gone');
+  });
+
+  it('is over after a quiet time, once; one that comes back within it is the same', () => {
+    const raised = told(next(undefined, low, 0));
+    expect(nextWarning(raised, undefined, at(hour - 1))).toBe('unchanged');
+    const again = next(raised, low, hour - 1);
+    expect(nextWarning(again, undefined, at(hour))).toBe('unchanged');
+    const over = next(again, undefined, 2 * hour);
+    expect(over).toMatchObject({ untold: 'over', overAt: at(2 * hour), mailed: [] });
+    expect(over.purgeAt).toEqual(at(2 * hour + warningRetentionMs));
+    expect(nextWarning(told(over), undefined, at(3 * hour))).toBe('unchanged');
+  });
+
+  it('is another one after it was over, as soon as that was sent', () => {
+    const over = next(told(next(undefined, low, 0)), undefined, hour);
+    expect(nextWarning(over, low, at(2 * hour))).toBe('unchanged');
+    const second = next(told(over), low, 2 * hour);
+    expect(second).toMatchObject({ untold: 'raised', since: at(2 * hour) });
+    expect([second.overAt, second.purgeAt]).toEqual([undefined, undefined]);
+    expect(second.revision).toBe(over.revision + 1);
+  });
+
+  it('that was never sent needs no word that it is over', () => {
+    const over = next(next(undefined, low, 0), undefined, hour);
+    expect([over.overAt, over.untold]).toEqual([at(hour), undefined]);
+  });
+});
+
+describe('an endpoint is failing', () => {
+  const attempt = (minutesAgo: number, status: number) => ({ at: at(-minutesAgo * 60_000), status });
+  const judge = (...attempts: [minutesAgo: number, status: number][]) =>
+    judgeHour(
+      attempts.map(([minutesAgo, status]) => attempt(minutesAgo, status)),
+      start,
+    );
+
+  it('where nothing was delivered for an hour', () => {
+    expect(judge([90, 200], [60, 500], [1, 503])).toEqual({ since: at(-hour), answers: ['503 (1)'] });
+    expect(judge([90, 200], [59, 500], [1, 500])).toBeUndefined();
+    expect(judge([70, 500])).toEqual({ since: at(-70 * 60_000), answers: ['500 (1)'] });
+  });
+
+  it('where less than half of four or more attempts of the hour were delivered', () => {
+    expect(judge([50, 200], [40, 500], [30, 500], [20, 404])).toEqual({
+      since: undefined,
+      answers: ['500 (2)', '404 (1)'],
+    });
+    expect(judge([50, 200], [40, 500], [30, 200], [20, 404])).toBeUndefined();
+    expect(judge([50, 200], [40, 500], [30, 500])).toBeUndefined();
+    expect(judge()).toBeUndefined();
+  });
+});
