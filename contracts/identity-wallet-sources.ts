@@ -26,6 +26,18 @@ const usual = {
   'photo-id': { docType: 'org.iso.23220.photoid.1', scheme: 'openid4vp' },
 } as const;
 
+/** PEM, or the path of a file with it; or a signed list of authorities. */
+export const TrustAnchors = z.union([
+  z.string().min(1),
+  z.strictObject({
+    /** Path of the file with a VICAL (ISO/IEC 18013-5, annex C). */
+    vical: z.string().min(1),
+    /** PEM, or the path of a file with it: certificate authorities of the list's provider. */
+    providers: z.string().min(1),
+  }),
+]);
+export type TrustAnchors = z.infer<typeof TrustAnchors>;
+
 /** One identity wallet source; an item of the list that SVC_IDENTITY_WALLET_SOURCES names. */
 export const IdentityWallet = z
   .strictObject({
@@ -40,8 +52,8 @@ export const IdentityWallet = z
     label: z.string().trim().min(1).max(60),
     profile: IdentityWalletProfile,
     modes: z.array(Mode).min(1).default(['test', 'live']),
-    /** PEM, or the path of a file with it: certificate authorities of the issuers. Read again when the file changes. */
-    trustAnchors: z.string().min(1),
+    /** Certificate authorities of the issuers. Files are read again when they change. */
+    trustAnchors: TrustAnchors,
     /** Extended key usages of which the signer of an mdoc must have one. */
     documentSignerUsages: z.array(objectIdentifier).min(1).default(['1.0.18013.5.1.2']),
     formats: z

@@ -6,8 +6,8 @@ export { encode };
 
 export type CborMap = Map<unknown, unknown>;
 
-/** Text dates, embedded CBOR, full dates, COSE_Sign1, CWT. Any other tag is refused. */
-const tags = Tagged.preserve(0, 18, 24, 61, 1004);
+/** Text dates, large numbers, embedded CBOR, full dates, COSE_Sign1, CWT. Any other tag is refused. */
+const tags = Tagged.preserve(0, 2, 18, 24, 61, 1004);
 
 /** Decodes one item: definite lengths, no key twice; `Map` for maps. @throws PresentationRefused */
 export function decodeCbor(bytes: Uint8Array): unknown {

@@ -17,6 +17,9 @@ import { PresentationRefused } from './refused.ts';
 /** ISO/IEC 18013-5, B.1.4: who may sign a mobile document. */
 export const documentSigner = '1.0.18013.5.1.2';
 
+/** Digital signature, and content commitment (non-repudiation). */
+export type Usage = 'signs' | 'commits';
+
 /** An X.509 certificate with what path validation (RFC 5280 6.1) needs of it. Times in milliseconds. */
 export interface Certificate {
   x509: X509Certificate;
@@ -26,7 +29,7 @@ export interface Certificate {
   /** Intermediate certificates that may follow it; undefined for any number. */
   pathLength: number | undefined;
   /** Undefined where the certificate does not restrict them. */
-  usages: { signs: boolean; issues: boolean } | undefined;
+  usages: Readonly<Record<Usage | 'issues', boolean>> | undefined;
   /** Undefined where it has none (RFC 5280 4.2.1.2). */
   keyIdentifier: Uint8Array | undefined;
   purposes: readonly string[];
@@ -50,7 +53,8 @@ const understood: readonly string[] = [
   id_ce_subjectAltName,
 ];
 /** Bits of the first byte of a key usage (RFC 5280 4.2.1.3). */
-const usageBits = { digitalSignature: 0x80, keyCertSign: 0x04 };
+const usageBits = { digitalSignature: 0x80, contentCommitment: 0x40, keyCertSign: 0x04 };
+const usageNames = { signs: 'digitalSignature', commits: 'contentCommitment' } as const;
 
 /** @throws where `der` is no certificate, or uses an algorithm that is not accepted */
 export function parseCertificate(der: Uint8Array): Certificate {
@@ -75,6 +79,7 @@ export function parseCertificate(der: Uint8Array): Certificate {
     pathLength: basic?.pathLenConstraint,
     usages: usage && {
       signs: (bits & usageBits.digitalSignature) !== 0,
+      commits: (bits & usageBits.contentCommitment) !== 0,
       issues: (bits & usageBits.keyCertSign) !== 0,
     },
     keyIdentifier: identifier && new Uint8Array(AsnConvert.parse(identifier, SubjectKeyIdentifier).buffer),
@@ -117,9 +122,9 @@ function generalFault({ notBefore, notAfter, unknownCritical }: Certificate, now
   return unknownCritical.length > 0 ? `critical extension ${unknownCritical[0]}` : undefined;
 }
 
-function signerFault(signer: Certificate, purposes: readonly string[] | undefined): string | undefined {
+function signerFault(signer: Certificate, { purposes, usage = 'signs' }: Omit<Trust, 'anchors' | 'now'>) {
   if (signer.isAuthority) return 'a certificate authority must not sign attestations';
-  if (!signer.usages?.signs) return 'key usage without digitalSignature';
+  if (!signer.usages?.[usage]) return `key usage without ${usageNames[usage]}`;
   const suits = !purposes || purposes.some((purpose) => signer.purposes.includes(purpose));
   return suits ? undefined : `extended key usage without ${purposes.join(' or ')}`;
 }
@@ -131,6 +136,8 @@ interface Trust {
   anchors: readonly Certificate[];
   /** Extended key usages of which the signer must have one; undefined for any. */
   purposes?: readonly string[] | undefined;
+  /** Key usage that the signer must have; digital signature where absent. */
+  usage?: Usage;
   now: number;
 }
 
@@ -151,7 +158,8 @@ function parsePath(path: readonly Uint8Array[]): Certificate[] {
  * @returns the signer's certificate
  * @throws PresentationRefused
  */
-export function validatePath(path: readonly Uint8Array[], { anchors, purposes, now }: Trust): Certificate {
+export function validatePath(path: readonly Uint8Array[], trust: Trust): Certificate {
+  const { anchors, now } = trust;
   const certificates = parsePath(path);
   const last = certificates.at(-1);
   // A path may end with the anchor itself, which is not a link of its own.
@@ -172,7 +180,7 @@ export function validatePath(path: readonly Uint8Array[], { anchors, purposes, n
     if (!issues(authority, below)) throw new PresentationRefused('unknown issuer', 'broken path');
     below = authority;
   }
-  const fault = generalFault(signer, now) ?? signerFault(signer, purposes);
+  const fault = generalFault(signer, now) ?? signerFault(signer, trust);
   if (fault) throw new PresentationRefused('issuer certificate unusable', fault);
   return signer;
 }

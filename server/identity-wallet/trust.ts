@@ -1,43 +1,82 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { TrustAnchors } from '../../contracts/identity-wallet-sources.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { authorityFault, type Certificate, parsePem } from './certificates.ts';
+import { readVical, type Vical } from './vical.ts';
 
-/** Milliseconds between two checks of the file. */
+/** Milliseconds between two checks of the files. */
 export const checkEveryMs = 5_000;
 
 interface Dependencies {
-  /** PEM, or the path of a file with it; undefined for none. */
-  given: string | undefined;
+  /** Undefined for none. */
+  given: TrustAnchors | undefined;
+  /** Of the attestations: a VICAL names authorities of several types. */
+  docType: string;
   source: string;
   logger: Pick<Logger, 'error' | 'info'>;
+  clock: { now(): number };
   uptime?: () => number;
 }
 
+/** What the anchors come from: its files, and how they are read. */
+interface Origin {
+  files: readonly string[];
+  read(now: number): Vical;
+}
+
+const isPem = (text: string) => text.includes('-----BEGIN ');
+const textOf = (given: string) => (isPem(given) ? given : readFileSync(given, 'utf8'));
+
+function originOf({ given, docType }: Pick<Dependencies, 'given' | 'docType'>): Origin {
+  if (given === undefined) return { files: [], read: () => ({ authorities: [], nextUpdate: undefined }) };
+  if (typeof given === 'string') {
+    const read = () => ({ authorities: parsePem(textOf(given)), nextUpdate: undefined });
+    return { files: isPem(given) ? [] : [given], read };
+  }
+  const { vical, providers } = given;
+  return {
+    files: isPem(providers) ? [vical] : [vical, providers],
+    read: (now) => readVical(readFileSync(vical), { providers: parsePem(textOf(providers)), docType, now }),
+  };
+}
+
+function stampOf(files: readonly string[]): string {
+  return files
+    .map((file) => {
+      const { mtimeMs, size, ino } = statSync(file);
+      return `${mtimeMs} ${size} ${ino}`;
+    })
+    .join(', ');
+}
+
 /**
- * The trust anchors of a source. A file is read again when it has changed; while it cannot be used, those that were
- * read last stay.
+ * The trust anchors of a source. Files are read again when they have changed; while they cannot be used, the anchors that
+ * were read last stay. A VICAL that cannot be verified at the start gives no anchor, and is tried again.
  */
 export function createTrust(dependencies: Dependencies) {
-  const { given, source, logger, uptime = () => performance.now() } = dependencies;
-  const path = given === undefined || given.includes('-----BEGIN ') ? undefined : given;
-  let anchors = given === undefined ? [] : parsePem(path === undefined ? given : readFileSync(path, 'utf8'));
-  let stamp = path === undefined ? '' : stampOf(path);
+  const { given, source, logger, clock, uptime = () => performance.now() } = dependencies;
+  const origin = originOf(dependencies);
+  const isVical = typeof given === 'object';
+  let current: Vical = { authorities: [], nextUpdate: undefined };
+  let stamp: string | undefined;
   let lookedAt = uptime();
   let fault: string | undefined;
 
-  function stampOf(file: string): string {
-    const { mtimeMs, size, ino } = statSync(file);
-    return `${mtimeMs} ${size} ${ino}`;
+  function read(): void {
+    const found = stampOf(origin.files);
+    if (found === stamp) return;
+    current = origin.read(clock.now());
+    stamp = found;
+    fault = undefined;
   }
 
-  function look(file: string): void {
+  function look(): void {
     try {
-      const found = stampOf(file);
-      if (found === stamp) return;
-      anchors = parsePem(readFileSync(file, 'utf8'));
-      stamp = found;
-      fault = undefined;
-      logger.info({ source, count: anchors.length }, 'read the trust anchors of a wallet source');
+      const before = stamp;
+      read();
+      if (stamp === before) return;
+      const count = current.authorities.length;
+      logger.info({ source, count }, 'read the trust anchors of a wallet source');
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const why = code ?? message;
@@ -46,18 +85,28 @@ export function createTrust(dependencies: Dependencies) {
     }
   }
 
+  if (isVical) look();
+  else read();
+
   return {
     anchors(): readonly Certificate[] {
-      if (path !== undefined && uptime() - lookedAt >= checkEveryMs) {
+      if (origin.files.length > 0 && uptime() - lookedAt >= checkEveryMs) {
         lookedAt = uptime();
-        look(path);
+        look();
       }
-      return anchors;
+      return current.authorities;
     },
-    /** Why the source cannot work with what it has; undefined where it can. */
+    /** Why the source cannot work with what it has, or soon will not; undefined where it can. */
     fault(now: number): string | undefined {
-      const usable = this.anchors().some((anchor) => authorityFault(anchor, now) === undefined);
-      return fault ?? (usable ? undefined : 'no trust anchor is a valid certificate authority');
+      const isUsable = this.anchors().some((anchor) => authorityFault(anchor, now) === undefined);
+      if (fault !== undefined || !isUsable) {
+        return fault ?? 'no trust anchor is a valid certificate authority';
+      }
+      const { nextUpdate } = current;
+      const isOld = nextUpdate !== undefined && now > nextUpdate;
+      return isOld
+        ? `the VICAL should have been replaced by ${new Date(nextUpdate).toISOString()}`
+        : undefined;
     },
   };
 }

@@ -103,7 +103,7 @@ describe('the example attestation of the age verification profile', () => {
     const { purposes, usages, isAuthority } = parseCertificate(bytesOf(example.certificate));
     expect({ purposes, usages, isAuthority }).toEqual({
       purposes: ['1.3.130.2.0.0.1.2'],
-      usages: { signs: true, issues: false },
+      usages: { signs: true, commits: false, issues: false },
       isAuthority: false,
     });
   });

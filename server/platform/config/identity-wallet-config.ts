@@ -8,10 +8,11 @@ import { readSourceList, SourceFault } from './source-config.ts';
 
 const isPem = (text: string) => text.includes('-----BEGIN ');
 
-function pemOf(text: string, what: string): string {
-  if (isPem(text)) return text;
+const pemOf = (text: string, what: string): string => (isPem(text) ? text : readable(text, what));
+
+function readable(path: string, what: string): string {
   try {
-    return readFileSync(text, 'utf8');
+    return readFileSync(path, 'utf8');
   } catch (error) {
     throw new SourceFault(`${what} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
@@ -65,6 +66,15 @@ function accessOf({ name, access }: Given, environment: Environment): IdentityWa
   return { certificates, key, clientId };
 }
 
+/** A VICAL is only opened here: it is verified where it is read again, and an expired one must not stop the server. */
+function checkAnchors({ name, trustAnchors: given }: Given): void {
+  const what = `${name}: trustAnchors`;
+  const isList = typeof given === 'object';
+  if (isList) readable(given.vical, `${what}.vical`);
+  const [pem, where] = isList ? [given.providers, `${what}.providers`] : [given, what];
+  checkCertificates(pemOf(pem, where), where);
+}
+
 /**
  * The identity wallet sources of SVC_IDENTITY_WALLET_SOURCES: a JSON list, or the path of a file with one. Certificates and keys are
  * read and checked; a file of trust anchors is only checked, because it is read again while the server runs.
@@ -75,8 +85,7 @@ export function readIdentityWalletSources(
   environment: Environment,
 ): readonly IdentityWalletSettings[] {
   return readSourceList(text, IdentityWalletSources).map((source) => {
-    const what = `${source.name}: trustAnchors`;
-    checkCertificates(pemOf(source.trustAnchors, what), what);
+    checkAnchors(source);
     return { ...source, access: accessOf(source, environment) };
   });
 }

@@ -76,6 +76,31 @@ describe('SVC_IDENTITY_WALLET_SOURCES', () => {
     );
   });
 
+  it('may have a VICAL and its providers as trust anchors, which have to be there', () => {
+    const vical = join(directory, 'list.vical');
+    writeFileSync(vical, 'read later');
+    const trustAnchors = { vical, providers: anchor };
+    expect(read([{ ...age, trustAnchors }])[0]).toMatchObject({ trustAnchors });
+    const refused = (changes: object) => () =>
+      read([{ ...age, trustAnchors: { ...trustAnchors, ...changes } }]);
+    expect(refused({ vical: join(directory, 'none') })).toThrow('trustAnchors.vical cannot be read (ENOENT)');
+    expect(refused({ providers: '-----BEGIN nothing' })).toThrow(
+      'trustAnchors.providers: it contains no PEM',
+    );
+    expect(refused({ other: 1 })).toThrow();
+  });
+
+  it('asks licences and photo IDs as a relying party with a certificate', () => {
+    const licence = { ...person, name: 'licence', profile: 'mdl', stableIdentifier: true };
+    const photo = { ...person, name: 'photo', profile: 'photo-id' };
+    const given = read([licence, photo], { EUDI_KEY: key });
+    expect(given.map(({ docType, formats }) => [docType, ...formats])).toEqual([
+      ['org.iso.18013.5.1.mDL', 'mso_mdoc'],
+      ['org.iso.23220.photoid.1', 'mso_mdoc'],
+    ]);
+    expect(() => read([{ ...licence, access: undefined }])).toThrow('is required for mdl');
+  });
+
   it('shares no name with an OpenID provider', () => {
     const oidc = [{ name: 'age-app', label: 'x', issuer: 'https://id.test', clientId: 'x' }];
     expect(() => read([age], { SVC_OIDC_SOURCES: JSON.stringify(oidc) })).toThrow('name of another source');
@@ -96,6 +121,8 @@ describe('a file of trust anchors', () => {
     write(anchor, 1_000);
     const trust = createTrust({
       given: file,
+      docType: 'eu.europa.ec.av.1',
+      clock: { now: () => now },
       source: 'age-app',
       logger: logger as never,
       uptime: () => uptime,

@@ -1,6 +1,6 @@
 import type { Claims } from '../../../../contracts/claims.ts';
 import type { Mode } from '../../../../contracts/identifiers.ts';
-import type { IdentityWalletSettings } from '../../../../contracts/identity-wallet-sources.ts';
+import type { IdentityWalletSettings, TrustAnchors } from '../../../../contracts/identity-wallet-sources.ts';
 import { accessOf } from '../../../identity-wallet/access.ts';
 import type { Certificate } from '../../../identity-wallet/certificates.ts';
 import type { AskedSession } from '../../../identity-wallet/digital-request.ts';
@@ -62,11 +62,17 @@ export interface IdentityWalletSource extends VerificationSource {
 export function createIdentityWalletSource(
   settings: IdentityWalletSettings,
   dependencies: Dependencies,
-  own: { trustAnchors: string | undefined } = settings,
+  own: { trustAnchors: TrustAnchors | undefined } = settings,
 ): IdentityWalletSource {
   const { name, label, modes, profile } = settings;
   const { baseUrl, key, clock, logger, check, testAnchors, testWallet } = dependencies;
-  const trust = createTrust({ given: own.trustAnchors, source: name, logger });
+  const trust = createTrust({
+    given: own.trustAnchors,
+    docType: settings.docType,
+    source: name,
+    logger,
+    clock,
+  });
   const access = settings.access && accessOf(settings.access, baseUrl);
   const handles = createHandles(key);
 

@@ -1,0 +1,76 @@
+import {
+  asArray,
+  asBytes,
+  asMap,
+  asText,
+  type CborMap,
+  certificatesOf,
+  checkSign1,
+  dateOf,
+  decodeCbor,
+  onAnyCurve,
+  parseSign1,
+} from './cbor.ts';
+import { type Certificate, parseCertificate, validatePath } from './certificates.ts';
+import { demand } from './refused.ts';
+
+/** ISO/IEC 18013-5, C.1.7: who may sign such a list. */
+const vicalSigner = '1.0.18013.5.1.8';
+
+/** Most certificates in a list: the whole world has fewer authorities. */
+const mostCertificates = 2_000;
+
+interface Expected {
+  /** Certificate authorities of the list's provider. */
+  providers: readonly Certificate[];
+  /** Only authorities of this type of document are of use. */
+  docType: string;
+  now: number;
+}
+
+/** A verified list of issuing authorities. Times in milliseconds since the epoch. */
+export interface Vical {
+  authorities: readonly Certificate[];
+  /** When its provider publishes the next one; undefined where it does not say. */
+  nextUpdate: number | undefined;
+}
+
+/** Undefined for a certificate that cannot be used: one of them must not make the others useless. */
+function authorityIn(info: unknown, docType: string): Certificate | undefined {
+  const entry = asMap(info, 'certificate info');
+  const docTypes = asArray(entry.get('docType'), 'docType');
+  const der = asBytes(entry.get('certificate'), 'certificate');
+  if (!docTypes.includes(docType)) return undefined;
+  try {
+    return parseCertificate(der);
+  } catch {
+    return undefined;
+  }
+}
+
+function contentOf(bytes: Uint8Array, { providers, now }: Expected): CborMap {
+  const sign1 = parseSign1(decodeCbor(bytes), 'VICAL');
+  const path = certificatesOf(sign1);
+  const signer = validatePath(path, { anchors: providers, purposes: [vicalSigner], usage: 'commits', now });
+  const payload = asBytes(sign1.payload, 'VICAL');
+  const check = { key: signer.x509.publicKey, payload, algorithms: onAnyCurve };
+  checkSign1(sign1, { ...check, refusal: 'issuer signature wrong' });
+  return asMap(decodeCbor(payload), 'VICAL');
+}
+
+/**
+ * The authorities of a verified issuer certificate authority list (ISO/IEC 18013-5, annex C).
+ * @throws PresentationRefused where the list is not one of these providers, or malformed
+ */
+export function readVical(bytes: Uint8Array, expected: Expected): Vical {
+  const content = contentOf(bytes, expected);
+  demand(/^1\.\d+$/.test(asText(content.get('version'), 'version')), 'malformed', 'version');
+  demand(dateOf(content.get('date'), 'date') <= expected.now, 'attestation not yet valid');
+  const infos = asArray(content.get('certificateInfos'), 'certificate infos');
+  demand(infos.length <= mostCertificates, 'malformed', 'too many certificates');
+  const next = content.get('nextUpdate');
+  return {
+    authorities: infos.flatMap((info) => authorityIn(info, expected.docType) ?? []),
+    nextUpdate: next === undefined ? undefined : dateOf(next, 'nextUpdate'),
+  };
+}
