@@ -104,4 +104,5 @@ export type IdentityWalletSettings = Omit<z.infer<typeof IdentityWallet>, 'acces
 export const testIdentityWalletSources = [
   { name: 'test-wallet-age', label: 'EU age verification', profile: 'eu-age-verification' },
   { name: 'test-wallet-pid', label: 'EUDI Wallet', profile: 'eudi-pid' },
+  { name: 'test-wallet-mdl', label: 'Driving licence', profile: 'mdl' },
 ] as const;

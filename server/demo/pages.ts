@@ -17,6 +17,7 @@ export const assets = {
 export const wallets = [
   { name: 'test-wallet-age', label: 'EU age verification' },
   { name: 'test-wallet-pid', label: 'EUDI Wallet' },
+  { name: 'test-wallet-mdl', label: 'Driving licence' },
 ] as const;
 
 interface Problem {

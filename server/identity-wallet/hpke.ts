@@ -18,6 +18,14 @@ interface Sealed {
 /** Over a buffer of its own, as Web Cryptography wants it. */
 const own = (bytes: Uint8Array) => new Uint8Array(bytes);
 
+/** Encrypts a single message in base mode, without additional data (RFC 9180 6.1). */
+export async function seal(key: KeyObject, { plaintext, info }: { plaintext: Uint8Array; info: Uint8Array }) {
+  const recipientPublicKey = await suite.kem.importKey('jwk', key.export({ format: 'jwk' }), true);
+  const given = { recipientPublicKey, info: own(info) };
+  const { enc, ct } = await suite.seal(given, own(plaintext), new Uint8Array());
+  return { enc: new Uint8Array(enc), ciphertext: new Uint8Array(ct) };
+}
+
 /** Decrypts a single message in base mode, without additional data (RFC 9180 6.1). @throws where it is not for `key` */
 export async function openSealed(key: KeyObject, { enc, ciphertext, info }: Sealed): Promise<Uint8Array> {
   const recipientKey = await suite.kem.importKey('jwk', key.export({ format: 'jwk' }), false);

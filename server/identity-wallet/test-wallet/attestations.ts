@@ -22,6 +22,8 @@ interface Content {
 
 export interface MdocContent extends Content {
   docType: string;
+  /** Of its elements; the document type where absent. */
+  namespace?: string;
   elements: Readonly<Record<string, unknown>>;
 }
 
@@ -51,7 +53,7 @@ export function coseKeyOf(key: KeyObject): Map<number, unknown> {
 
 /** An attestation as an ISO mdoc: `IssuerSigned`, encoded. */
 export function issueMdoc(content: MdocContent): Uint8Array {
-  const { docType, elements, signer, holderKey, status } = content;
+  const { docType, namespace = docType, elements, signer, holderKey, status } = content;
   const items = Object.entries(elements).map(([elementIdentifier, elementValue], digestID) =>
     embedded({ digestID, random: randomBytes(32), elementIdentifier, elementValue }),
   );
@@ -60,7 +62,7 @@ export function issueMdoc(content: MdocContent): Uint8Array {
     embedded({
       version: '1.0',
       digestAlgorithm: 'SHA-256',
-      valueDigests: { [docType]: digests },
+      valueDigests: { [namespace]: digests },
       deviceKeyInfo: { deviceKey: coseKeyOf(holderKey) },
       docType,
       validityInfo: {
@@ -75,7 +77,7 @@ export function issueMdoc(content: MdocContent): Uint8Array {
   const signature = signEs256(signer.key, encode(['Signature1', headers, new Uint8Array(), payload]));
   const chain = signer.certificates.length === 1 ? signer.certificates[0] : signer.certificates;
   const issuerAuth = [headers, new Map([[33, chain]]), payload, signature];
-  return encode({ nameSpaces: { [docType]: items }, issuerAuth });
+  return encode({ nameSpaces: { [namespace]: items }, issuerAuth });
 }
 
 const hasher = (data: string | ArrayBuffer, algorithm: string) =>

@@ -9,18 +9,22 @@ import {
   type MdocContext,
   SessionTranscript,
 } from '@owf/mdoc';
+import { encode } from 'cborg';
 import { z } from 'zod';
 import { sdJwtLibrary, signEs256 } from './attestations.ts';
 
 // The mdoc library sets error messages of zod for the whole process; ours are zod's own.
 z.config({ customError: undefined });
 
-/** What a presentation is made for: a request that is answered at an address, or one of a page at an origin. */
+/**
+ * What a presentation is made for: a request that is answered at an address, or one of a page at an origin. With
+ * `encryptionInfo` the page has asked by ISO/IEC TS 18013-7, annex C.
+ */
 export type PresentationContext = {
   nonce: string;
   /** RFC 7638 thumbprint of the key that the answer is encrypted for. */
   thumbprint?: Uint8Array | undefined;
-} & ({ clientId: string; responseUri: string } | { origin: string });
+} & ({ clientId: string; responseUri: string } | { origin: string; encryptionInfo?: string });
 
 const hashNames = { 'SHA-256': 'sha256', 'SHA-384': 'sha384', 'SHA-512': 'sha512' } as const;
 const unused = (): never => {
@@ -41,30 +45,57 @@ const contextWith = (key: KeyObject): Pick<MdocContext, 'crypto' | 'cose'> => ({
   },
 });
 
+/** The library does not know the hand-over of annex C yet: its transcript is given encoded. */
+const annexCTranscript = (encryptionInfo: string, origin: string): SessionTranscript =>
+  Object.create(SessionTranscript.prototype, {
+    encodedStructure: {
+      value: [
+        null,
+        null,
+        [
+          'dcapi',
+          createHash('sha256')
+            .update(encode([encryptionInfo, origin]))
+            .digest(),
+        ],
+      ],
+    },
+  }) as SessionTranscript;
+
+async function transcriptFor(context: PresentationContext, platform: ReturnType<typeof contextWith>) {
+  const { nonce, thumbprint } = context;
+  const given = { nonce, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) };
+  if (!('origin' in context)) {
+    const { clientId, responseUri } = context;
+    return SessionTranscript.forOid4Vp({ ...given, clientId, responseUri }, platform);
+  }
+  const { origin, encryptionInfo } = context;
+  return encryptionInfo === undefined
+    ? SessionTranscript.forOid4VpDcApi({ ...given, origin }, platform)
+    : annexCTranscript(encryptionInfo, origin);
+}
+
 interface MdocRequest {
   issuerSigned: Uint8Array;
   key: KeyObject;
   docType: string;
+  /** Of its elements; the document type where absent. */
+  namespace?: string;
   elements: readonly string[];
   context: PresentationContext;
 }
 
 /** A device response with these elements, in base64url. */
 export async function presentMdoc(request: MdocRequest): Promise<string> {
-  const { issuerSigned, key, docType, elements, context } = request;
+  const { issuerSigned, key, docType, namespace = docType, elements, context } = request;
   const platform = contextWith(key);
-  const { nonce, thumbprint } = context;
-  const given = { nonce, ...(thumbprint ? { jwkThumbprint: thumbprint } : {}) };
-  const sessionTranscript = await ('origin' in context
-    ? SessionTranscript.forOid4VpDcApi({ ...given, origin: context.origin }, platform)
-    : SessionTranscript.forOid4Vp(
-        { ...given, clientId: context.clientId, responseUri: context.responseUri },
-        platform,
-      ));
+  const sessionTranscript = await transcriptFor(context, platform);
   const names = Object.fromEntries(elements.map((name) => [name, false]));
   const deviceRequest = DeviceRequest.create({
     docRequests: [
-      DocRequest.create({ itemsRequest: ItemsRequest.create({ docType, namespaces: { [docType]: names } }) }),
+      DocRequest.create({
+        itemsRequest: ItemsRequest.create({ docType, namespaces: { [namespace]: names } }),
+      }),
     ],
   });
   const response = await Holder.createDeviceResponseForDeviceRequest(

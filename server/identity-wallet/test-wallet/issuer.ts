@@ -115,7 +115,8 @@ export function createTestIssuer({
       return issueMdoc({ ...common(order), docType: 'eu.europa.ec.av.1', elements });
     },
 
-    personMdoc(order: Order, docType: string): Uint8Array {
+    /** A PID, and with a namespace of its own a driving licence or photo ID. */
+    personMdoc(order: Order, docType: string, namespace = docType): Uint8Array {
       const { born, nationality, number, reached } = personOf(order.holder, order.now);
       const elements = {
         family_name: 'Mustermann',
@@ -125,9 +126,10 @@ export function createTestIssuer({
         issuing_country: country,
         issuing_authority: 'SVC test issuer',
         personal_administrative_number: number,
+        document_number: number,
         ...Object.fromEntries(reached.map(([years, is]) => [`age_over_${years}`, is])),
       };
-      return issueMdoc({ ...common(order), docType, elements });
+      return issueMdoc({ ...common(order), docType, namespace, elements });
     },
 
     async personSdJwt(order: Order, type: string) {

@@ -1,4 +1,5 @@
 import { CompactEncrypt } from 'jose';
+import { type AskedByAnnexC, readDeviceRequest, sealFor } from './annex-c.ts';
 import { type Asked, type AskedCredential, encryptionKeyOf, pathsToShow } from './asked.ts';
 import type { PresentationContext } from './holder.ts';
 import type { HolderName, TestIssuer } from './issuer.ts';
@@ -31,6 +32,8 @@ export interface Instruction {
 interface Dependencies {
   issuer: TestIssuer;
   clock: { now(): number };
+  /** Where the pages are that ask it by the Digital Credentials API. */
+  origin: string;
 }
 
 /** What the holder signs: this request, or with a flaw another one. */
@@ -56,8 +59,18 @@ function has(claims: unknown, [first, ...rest]: readonly (string | null)[]): boo
   return isThere && has((claims as Record<string, unknown>)[first], rest);
 }
 
-/** The identity wallet side of OpenID4VP, by other libraries than the side that verifies. */
-export function createTestIdentityWallet({ issuer, clock }: Dependencies) {
+/** What the holder signs for a page at `origin`: its request, or with a flaw another one. */
+function annexCContext({ encryptionInfo }: AskedByAnnexC, act: Act, origin: string): PresentationContext {
+  const isOther = act === 'wrong-nonce' || act === 'replay';
+  return {
+    nonce: '',
+    origin: act === 'wrong-audience' ? 'https://other.example' : origin,
+    encryptionInfo: isOther ? `${encryptionInfo}AA` : encryptionInfo,
+  };
+}
+
+/** The identity wallet side of both protocols, by other libraries than the side that verifies. */
+export function createTestIdentityWallet({ issuer, clock, origin }: Dependencies) {
   async function present(
     credential: AskedCredential,
     instruction: Instruction,
@@ -71,12 +84,14 @@ export function createTestIdentityWallet({ issuer, clock }: Dependencies) {
     const { doctype_value: docType = '', vct_values: [type = ''] = [] } = credential.meta;
     if (credential.format === 'mso_mdoc') {
       const isAge = credential.id === 'proof_of_age';
-      const issuerSigned = isAge ? issuer.proofOfAge(order) : issuer.personMdoc(order, docType);
       // All that is asked for is in the attestation: its first alternative.
-      const elements = (pathsToShow(credential, () => true) ?? []).map(([, name]) => name ?? '');
+      const paths = pathsToShow(credential, () => true) ?? [];
+      const namespace = paths[0]?.[0] ?? docType;
+      const issuerSigned = isAge ? issuer.proofOfAge(order) : issuer.personMdoc(order, docType, namespace);
+      const elements = paths.map(([, name]) => name ?? '');
       const more = isAge ? 'age_over_65' : 'family_name';
       const shown = act === 'too-much' ? [...elements, more] : elements;
-      return presentMdoc({ issuerSigned, key, docType, elements: shown, context });
+      return presentMdoc({ issuerSigned, key, docType, namespace, elements: shown, context });
     }
     const { credential: issued, claims } = await issuer.personSdJwt(order, type);
     const paths = pathsToShow(credential, (each) => has(claims, each)) ?? [];
@@ -85,6 +100,14 @@ export function createTestIdentityWallet({ issuer, clock }: Dependencies) {
   }
 
   return {
+    /** The `data` of the credential that a page gets by ISO/IEC TS 18013-7, annex C; undefined where it refuses. */
+    async answerAnnexC(asked: AskedByAnnexC, instruction: Instruction): Promise<object | undefined> {
+      if (instruction.act === 'refuse') return undefined;
+      const credential = readDeviceRequest(asked);
+      const presented = await present(credential, instruction, annexCContext(asked, instruction.act, origin));
+      return { response: await sealFor(asked, Buffer.from(presented, 'base64url'), origin) };
+    },
+
     /** The fields to post to the response URI. */
     async answer(asked: Asked, instruction: Instruction): Promise<Record<string, string>> {
       if (instruction.act === 'refuse') return { error: 'access_denied' };

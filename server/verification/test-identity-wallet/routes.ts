@@ -2,6 +2,9 @@ import { Eta } from 'eta';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { annexC } from '../../identity-wallet/digital-request.ts';
+import { PresentationRefused } from '../../identity-wallet/refused.ts';
+import { AskedByAnnexC } from '../../identity-wallet/test-wallet/annex-c.ts';
 import { type Asked, readLink } from '../../identity-wallet/test-wallet/asked.ts';
 import { type HolderName, holders } from '../../identity-wallet/test-wallet/issuer.ts';
 import { acts, type createTestIdentityWallet } from '../../identity-wallet/test-wallet/wallet.ts';
@@ -32,6 +35,13 @@ const Form = z.object({
   act: z.enum(acts),
   holder: z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult'),
   credential: z.string().max(64).optional(),
+});
+
+/** What a page hands to `navigator.credentials.get`, for tests that put this wallet in its place. */
+const Digital = z.object({
+  requests: z.array(z.object({ protocol: z.string(), data: z.unknown() })).max(8),
+  act: z.enum(acts).exclude(['refuse']).default('present'),
+  holder: z.enum(Object.keys(holders) as [HolderName, ...HolderName[]]).default('adult'),
 });
 
 /** Answers of one address in a minute. */
@@ -145,6 +155,20 @@ export function testIdentityWalletRoutes(
         return reply.redirect(await post(app, path, await wallet().answer(asked, instruction)), 303);
       } catch (error) {
         return sendFault(error, reply);
+      }
+    });
+
+    app.post('/credential', { schema: { body: Digital } }, async ({ body, ip }) => {
+      const { allowed, retryAfter } = await limit('test-wallet', subscriberOf(ip), answersPerMinute);
+      if (!allowed) throw new ApiError('rate_limited', { retryAfter });
+      const { requests, ...instruction } = body;
+      const asked = AskedByAnnexC.safeParse(requests.find(({ protocol }) => protocol === annexC)?.data);
+      if (!asked.success) throw new ApiError('invalid_request', { description: `No request by ${annexC}` });
+      try {
+        return { protocol: annexC, data: await wallet().answerAnnexC(asked.data, instruction) };
+      } catch (error) {
+        if (!(error instanceof PresentationRefused)) throw error;
+        throw new ApiError('invalid_request', { description: `The request is ${error.message}` });
       }
     });
 

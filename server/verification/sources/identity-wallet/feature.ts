@@ -45,10 +45,10 @@ function testSettings(key: Uint8Array, now: number): IdentityWalletSettings[] {
       profile,
       modes: ['test'],
       trustAnchors: 'none',
-      ...(profile === 'eudi-pid' ? { access, stableIdentifier: true } : {}),
+      ...(profile === 'eu-age-verification' ? {} : { access, stableIdentifier: true }),
     }),
     name,
-    access: profile === 'eudi-pid' ? { ...access, clientId: 'x509_hash' } : undefined,
+    access: profile === 'eu-age-verification' ? undefined : { ...access, clientId: 'x509_hash' },
   }));
 }
 
@@ -92,6 +92,10 @@ export function createIdentityWallets(dependencies: Dependencies) {
   return {
     sources: new Map(sources.map((source) => [source.name, source])),
     configured: configured as readonly IdentityWalletSource[],
-    testWallet: { wallet: () => createTestIdentityWallet({ issuer: testIssuer(), clock }), statusList },
+    testWallet: {
+      wallet: () =>
+        createTestIdentityWallet({ issuer: testIssuer(), clock, origin: new URL(baseUrl).origin }),
+      statusList,
+    },
   };
 }

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { asArray, asMap, asText, decodeCbor, embedded, encode, publicKeyOf } from '../cbor.ts';
+import { seal } from '../hpke.ts';
+import { transcriptOf } from '../transcript.ts';
+import type { AskedCredential } from './asked.ts';
+
+const base64url = z.string().regex(/^[A-Za-z0-9_-]{1,8192}$/);
+
+/** What a page asks by ISO/IEC TS 18013-7, annex C. */
+export const AskedByAnnexC = z.object({ deviceRequest: base64url, encryptionInfo: base64url });
+export type AskedByAnnexC = z.infer<typeof AskedByAnnexC>;
+
+const decoded = (text: string) => decodeCbor(Buffer.from(text, 'base64url'));
+
+/** The one document that is asked for, as a credential of OpenID4VP. @throws PresentationRefused where it is malformed */
+export function readDeviceRequest({ deviceRequest }: AskedByAnnexC): AskedCredential {
+  const request = asMap(decoded(deviceRequest), 'device request');
+  const [first] = asArray(request.get('docRequests'), 'document requests');
+  const items = embedded(asMap(first, 'document request').get('itemsRequest'), 'items request');
+  const fields = asMap(decodeCbor(items), 'items request');
+  const docType = asText(fields.get('docType'), 'document type');
+  const claims = [...asMap(fields.get('nameSpaces'), 'namespaces')].flatMap(([namespace, names]) =>
+    [...asMap(names, 'elements').keys()].map((name) => ({
+      path: [asText(namespace, 'namespace'), asText(name, 'element')],
+    })),
+  );
+  const isAge = docType === 'eu.europa.ec.av.1';
+  return {
+    id: isAge ? 'proof_of_age' : 'mdoc',
+    format: 'mso_mdoc',
+    meta: { doctype_value: docType },
+    claims,
+  };
+}
+
+/** The encrypted response to a page at `origin`, in base64url. @throws PresentationRefused where the request is malformed */
+export async function sealFor(
+  { encryptionInfo }: AskedByAnnexC,
+  plaintext: Uint8Array,
+  origin: string,
+): Promise<string> {
+  const [, parameters] = asArray(decoded(encryptionInfo), 'encryption info');
+  const key = publicKeyOf(asMap(asMap(parameters, 'encryption info').get('recipientPublicKey'), 'key'));
+  const info = transcriptOf({ kind: 'iso-dc-api', origin, nonce: '', encryptionInfo });
+  const { enc, ciphertext } = await seal(key, { plaintext, info });
+  return Buffer.from(encode(['dcapi', { enc, cipherText: ciphertext }])).toString('base64url');
+}
