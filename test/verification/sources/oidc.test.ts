@@ -155,7 +155,7 @@ describe('a client', () => {
     const { clientId: id } = partner;
     const update = service.admin.clients.update.mutate({ clientId: id, source: 'bank' });
     await expect(update).rejects.toThrow(
-      'No verification source bank for test clients; there is sandbox, test-wallet-age, test-wallet-pid, bank-id, away',
+      'No verification source bank for test clients; there is sandbox, test-wallet-age, test-wallet-pid, test-wallet-mdl, bank-id, away',
     );
   });
 });
