@@ -23,7 +23,10 @@ export const ClientView = z.strictObject({
   status: ClientStatus,
   redirectUris: z.array(z.string()),
   claims: z.array(ClaimName),
+  /** The first of `sources`; null for the default. Until 1.0. */
   source: z.string().nullable(),
+  /** Verification sources that users may choose from, in order; empty for the default. */
+  sources: z.array(z.string()),
   /** What the hosted pages call the partner; null for the partner's own name. */
   brandName: z.string().nullable(),
   /** `#rrggbb`: the accent of the hosted pages, made lighter or darker there where it could not be read. */
@@ -71,6 +74,11 @@ const perMinute = z.number().int().min(1).max(1_000_000);
 const source = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected the name of a verification source' });
+const sources = z
+  .array(source)
+  .min(1, { error: 'at least one verification source' })
+  .max(10)
+  .transform((names) => [...new Set(names)]);
 const brandColor = z
   .string()
   .toLowerCase()
@@ -85,7 +93,7 @@ export const CreateClient = z.strictObject({
   kind: ClientKind.default('oauth'),
   redirectUris,
   claims,
-  source: source.optional(),
+  sources: sources.optional(),
   brandName: DisplayName.optional(),
   brandColor: brandColor.optional(),
   purpose: purpose.optional(),
@@ -108,7 +116,7 @@ export const UpdateClient = z
     addRedirectUris: redirectUris.optional(),
     removeRedirectUris: redirectUris.optional(),
     claims: claims.optional(),
-    source: source.nullable().optional(),
+    sources: sources.nullable().optional(),
     brandName: DisplayName.nullable().optional(),
     brandColor: brandColor.nullable().optional(),
     purpose: purpose.nullable().optional(),

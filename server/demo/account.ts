@@ -120,7 +120,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
     async verifyBy(source: string | null): Promise<void> {
       const { clientId } = account;
       if (!clientId || (account.source ?? null) === source) return;
-      await admin.clients.update.mutate({ clientId, source });
+      await admin.clients.update.mutate({ clientId, sources: source === null ? null : [source] });
       keep({ source });
     },
 

@@ -25,8 +25,10 @@ export interface Client extends AuditedRecord {
   redirectUris: string[];
   /** What its sessions may ask for. */
   claims: ClaimName[];
-  /** Name of the verification source, where it is not the mode's own. */
+  /** Name of the verification source, where it is not the mode's own; the first of `sources`. */
   source?: string;
+  /** Where users may choose from several, in order. */
+  sources?: string[];
   /** What the hosted pages call the partner, where it is not the partner's own name. */
   brandName?: string;
   /** `#rrggbb`. */
@@ -38,6 +40,10 @@ export interface Client extends AuditedRecord {
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }
+
+/** The names of the client's verification sources, in order; empty for that of its mode. */
+export const sourcesOf = ({ source, sources }: Pick<Client, 'source' | 'sources'>): readonly string[] =>
+  sources ?? (source === undefined ? [] : [source]);
 
 export interface ClientSecret {
   hash: string;

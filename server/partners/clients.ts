@@ -14,7 +14,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
 import { ApiError } from '../platform/errors.ts';
 import { randomId } from '../platform/ids.ts';
-import type { Client, ClientStore } from './client-store.ts';
+import { type Client, type ClientStore, sourcesOf } from './client-store.ts';
 import type { Directory } from './directory.ts';
 import type { ApiKey, KeyStore } from './key-store.ts';
 import { assertActive } from './keys.ts';
@@ -56,6 +56,7 @@ type Settings = Partial<
     | 'redirectUris'
     | 'claims'
     | 'source'
+    | 'sources'
     | 'brandName'
     | 'brandColor'
     | 'purpose'
@@ -80,10 +81,13 @@ function assertExchangeable({ kind, claims }: Pick<Client, 'kind' | 'claims'>): 
   throw new ApiError('refused', { description });
 }
 
-function assertSource(sources: readonly Source[] | undefined, name: string | undefined, mode: Mode): void {
+/** As a client stores them: `source` is for builds that know one source alone. */
+const storedSources = ([first = '', ...others]: readonly string[]): Pick<Client, 'source' | 'sources'> =>
+  others.length === 0 ? { source: first } : { source: first, sources: [first, ...others] };
+
+function assertSource(sources: readonly Source[] | undefined, name: string, mode: Mode): void {
   if (
     !sources ||
-    name === undefined ||
     sources.some((each) => each.name === name && each.modes.includes(mode))
   )
     return;
@@ -133,12 +137,12 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const { mode } = await keyOf(partnerId, keyId);
       assertRedirectUris(wanted.redirectUris, mode);
       assertExchangeable(wanted);
-      assertSource(sources, wanted.source, mode);
+      for (const name of wanted.sources ?? []) assertSource(sources, name, mode);
       const now = clock.now();
       const { secret, stored } = newClientSecret(now);
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
-      const { source, brandName, brandColor, purpose, privacyUrl, ...others } = wanted;
+      const { sources: names, brandName, brandColor, purpose, privacyUrl, ...others } = wanted;
       const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = others;
       const client = await store.insert(
         {
@@ -150,7 +154,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
           secrets: [stored],
           createdAt: new Date(now),
           ...required,
-          ...(source && { source }),
+          ...(names && storedSources(names)),
           ...(brandName && { brandName }),
           ...(brandColor && { brandColor }),
           ...(purpose && { purpose }),
@@ -180,7 +184,7 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const { partnerId, mode, kind } = await show(clientId);
       if (wanted.claims) assertExchangeable({ kind, claims: wanted.claims });
       assertRedirectUris(wanted.redirectUris ?? add ?? [], mode);
-      assertSource(sources, wanted.source ?? undefined, mode);
+      for (const name of wanted.sources ?? []) assertSource(sources, name, mode);
       if (wanted.keyId && (await keyOf(partnerId, wanted.keyId)).mode !== mode) {
         throw new ApiError('refused', {
           description: `A ${mode} client cannot move to a key of the other mode`,
@@ -197,12 +201,16 @@ export function createClients({ store, keys, partners, clock, directory, sources
         const settings: Settings = Object.fromEntries(
           given.map(([name, value]) => [name, value ?? undefined]),
         );
+        const names = wanted.sources;
+        const source = names === undefined ? {} : { source: undefined, sources: undefined };
+        const stored = names ? storedSources(names) : {};
+        const previous = { ...current, sources: sourcesOf(current) };
         const before = Object.fromEntries(
-          given.map(([name]) => [name, current[name as keyof Settings] ?? null]),
+          given.map(([name]) => [name, previous[name as keyof Settings] ?? null]),
         );
         const target = { id: clientId, at: clock.now() };
         return {
-          set: settings,
+          set: { ...settings, ...source, ...stored },
           entry: auditEntry(actor, target, { before, after: Object.fromEntries(given) }),
         };
       });

@@ -2,7 +2,7 @@ import type { ClientView } from '../../contracts/admin/clients.ts';
 import type { EndpointView, KeyView, OldSecret } from '../../contracts/admin/keys.ts';
 import type { PartnerView } from '../../contracts/admin/partners.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Client } from './client-store.ts';
+import { type Client, sourcesOf } from './client-store.ts';
 import type { ApiKey } from './key-store.ts';
 import type { Partner } from './partner-store.ts';
 import { isLive } from './secrets.ts';
@@ -90,6 +90,7 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     redirectUris: client.redirectUris,
     claims: client.claims,
     source: client.source ?? null,
+    sources: [...sourcesOf(client)],
     brandName: client.brandName ?? null,
     brandColor: client.brandColor ?? null,
     purpose: client.purpose ?? null,

@@ -59,7 +59,7 @@ describeInBrowser('European wallets in a real browser', () => {
   }
 
   async function begin(source: string, api?: Digital): Promise<{ page: Page; complaints: string[] }> {
-    await service.admin.clients.update.mutate({ clientId: shop.partner.clientId, source });
+    await service.admin.clients.update.mutate({ clientId: shop.partner.clientId, sources: [source] });
     const visitor = await newVisitor(browser);
     await visitor.page.addInitScript(api ? digitalCredentials(api.protocols) : noDigitalCredentials);
     if (api) await visitor.page.exposeFunction('pickCredential', api.pick);

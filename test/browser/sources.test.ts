@@ -30,7 +30,7 @@ describeInBrowser('verification sources in a real browser', () => {
       { name: 'strict', issuer: strict.issuer },
       { name: 'away', issuer: 'http://localhost:1' },
     ]);
-    shop = await openShop(service, { source: 'bank-id' });
+    shop = await openShop(service, { sources: ['bank-id'] });
     visitor = await newVisitor(browser);
   });
   afterAll(async () => {
@@ -41,7 +41,7 @@ describeInBrowser('verification sources in a real browser', () => {
   });
 
   const useSource = (source: string) =>
-    service.admin.clients.update.mutate({ clientId: shop.partner.clientId, source });
+    service.admin.clients.update.mutate({ clientId: shop.partner.clientId, sources: [source] });
   const atShop = (url: URL) => url.origin === shop.origin;
 
   it('an OpenID provider confirms a person', async () => {

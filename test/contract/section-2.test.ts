@@ -204,7 +204,7 @@ describe('Hosted verification session', () => {
       name: 'Live site',
       redirectUris: [redirectUri],
       claims: ['age_18_plus', 'country'],
-      source: 'bank',
+      sources: ['bank'],
     });
     const live = { partnerId, keyId, apiKey, clientId, clientSecret, redirectUri };
     const started = await world.start(live, { redirect_uri: redirectUri });

@@ -58,4 +58,4 @@ export async function verifyAtBank(server: Pick<TestServer, 'baseUrl'>, at: At, 
 
 /** A partner whose test client verifies people at the bank. */
 export const createBankPartner = (server: Pick<TestServer, 'admin'>) =>
-  createPartner(server, { client: { source: 'bank', claims: ['age_18_plus', 'country'] } });
+  createPartner(server, { client: { sources: ['bank'], claims: ['age_18_plus', 'country'] } });

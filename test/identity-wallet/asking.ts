@@ -61,7 +61,7 @@ export async function askIdentityWallet(
   source: string,
   { scope = 'age_18_plus country', partner }: { scope?: string; partner?: TestPartner } = {},
 ) {
-  const client = partner ?? (await createPartner(service, { client: { source } }));
+  const client = partner ?? (await createPartner(service, { client: { sources: [source] } }));
   const pages = openPages(service);
   const { page, sessionId, codeVerifier } = await pages.start(client, scope);
   const { csrf = '', token = '' } = page.fields;

@@ -17,7 +17,7 @@ const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.pus
 beforeAll(async () => {
   const env = { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(identityWalletSources) };
   service = await startTestServer({ clock, logger, env });
-  partner = await createPartner(service, { client: { source: 'age' } });
+  partner = await createPartner(service, { client: { sources: ['age'] } });
 });
 afterAll(() => service.stop());
 beforeEach(() => {

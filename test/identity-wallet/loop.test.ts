@@ -11,7 +11,7 @@ const claims = ['age_18_plus', 'identity_verified', 'country'] as const;
 beforeAll(async () => {
   service = await startTestServer();
   for (const { name } of testIdentityWalletSources) {
-    partners.set(name, await createPartner(service, { client: { source: name } }));
+    partners.set(name, await createPartner(service, { client: { sources: [name] } }));
   }
 });
 afterAll(() => service.stop());

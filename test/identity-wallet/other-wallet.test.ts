@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 async function ask(source: string) {
-  const partner = await createPartner(service, { client: { source } });
+  const partner = await createPartner(service, { client: { sources: [source] } });
   const pages = openPages(service);
   const { page, codeVerifier } = await pages.start(partner, 'age_18_plus country');
   const [, link = ''] = /href="((?:av|openid4vp):\/\/[^"]*)"/.exec(page.html) ?? [];

@@ -60,7 +60,7 @@ beforeAll(async () => {
     clock,
     env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(identityWalletSources) },
   });
-  partner = await createPartner(service, { client: { source: 'age' } });
+  partner = await createPartner(service, { client: { sources: ['age'] } });
 });
 afterAll(() => service.stop());
 

@@ -10,7 +10,7 @@ let partner: TestPartner;
 
 beforeAll(async () => {
   service = await startWithIdentityWallets();
-  partner = await createPartner(service, { client: { source: 'age' } });
+  partner = await createPartner(service, { client: { sources: ['age'] } });
 });
 afterAll(() => service.stop());
 

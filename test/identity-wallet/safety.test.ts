@@ -12,8 +12,8 @@ const clock = manualClock();
 
 beforeAll(async () => {
   service = await startTestServer({ clock });
-  age = await createPartner(service, { client: { source: 'test-wallet-age' } });
-  person = await createPartner(service, { client: { source: 'test-wallet-pid' } });
+  age = await createPartner(service, { client: { sources: ['test-wallet-age'] } });
+  person = await createPartner(service, { client: { sources: ['test-wallet-pid'] } });
 });
 afterAll(() => service.stop());
 
@@ -123,7 +123,7 @@ describe('what a credential holds', () => {
     const talking = await startTestServer({ logger });
     try {
       for (const source of ['test-wallet-age', 'test-wallet-pid']) {
-        const partner = await createPartner(talking, { client: { source } });
+        const partner = await createPartner(talking, { client: { sources: [source] } });
         for (const act of ['present', 'too-much', 'revoked', 'wrong-nonce']) {
           const pages = openPages(talking);
           const { page } = await pages.start(partner, 'age_18_plus country');

@@ -33,10 +33,10 @@ let partner: Awaited<ReturnType<typeof createLivePartner>>;
 /** A partner with a test key, client and wallet, and beside them the same in live mode. */
 async function createLivePartner(webhookUrl: string) {
   const { admin } = server;
-  const test = await createPartner(server, { funds: 20_000, client: { source: 'bank' } });
+  const test = await createPartner(server, { funds: 20_000, client: { sources: ['bank'] } });
   const { partnerId } = test;
   const key = await admin.keys.create.mutate({ partnerId, mode: 'live' });
-  const common = { partnerId, keyId: key.id, redirectUris: [redirectUri], source: 'bank' };
+  const common = { partnerId, keyId: key.id, redirectUris: [redirectUri], sources: ['bank'] };
   const client = await admin.clients.create.mutate({
     ...common,
     name: 'Box office',
@@ -207,7 +207,7 @@ describe('live mode', () => {
       claims: ['country' as const],
     };
     for (const source of ['sandbox', 'test-bank'])
-      await expect(admin.clients.create.mutate({ ...live, source })).rejects.toThrow(
+      await expect(admin.clients.create.mutate({ ...live, sources: [source] })).rejects.toThrow(
         `No verification source ${source} for live clients; there is bank`,
       );
     for (const uri of ['http://localhost:9999/callback', 'http://shop.example/callback'])

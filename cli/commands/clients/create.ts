@@ -27,7 +27,10 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       description: 'kind of client',
       default: 'oauth',
     }),
-    source: Flags.string({ description: 'verification source; without it, the default' }),
+    source: Flags.string({
+      description: 'verification source; may be repeated, and users choose one; without it, the default',
+      multiple: true,
+    }),
     'brand-name': Flags.string({ description: 'name that users read; without it, the partner’s' }),
     'brand-color': Flags.string({ description: 'accent colour of the hosted pages', helpValue: '#0a7f5c' }),
     purpose: Flags.string({
@@ -54,7 +57,7 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       // The server checks the names of the claims.
       claims: words(this.flags.claims) as never[],
       ...given({
-        source,
+        sources: source && words(source),
         brandName: this.flags['brand-name'],
         brandColor: this.flags['brand-color'],
         purpose: this.flags.purpose,

@@ -38,7 +38,10 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       description: 'claims it may ask for, instead of the present ones',
       multiple: true,
     }),
-    source: Flags.string({ description: 'verification source; "default" for the default' }),
+    source: Flags.string({
+      description: 'verification source; may be repeated, and users choose one; "default" for the default',
+      multiple: true,
+    }),
     'brand-name': Flags.string({ description: 'name that users read; "default" for the partner’s' }),
     'brand-color': Flags.string({
       description: 'accent colour of the hosted pages, such as #0a7f5c; "default" for ours',
@@ -69,7 +72,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       addRedirectUris: this.flags['add-redirect-uri'],
       removeRedirectUris: this.flags['remove-redirect-uri'],
       claims: claims && (words(claims) as never[]),
-      source: unlessDefault(source),
+      sources: source && (source[0] === 'default' ? null : words(source)),
       brandName: unlessDefault(this.flags['brand-name']),
       brandColor: unlessDefault(this.flags['brand-color']),
       purpose: unlessDefault(this.flags.purpose),
@@ -83,7 +86,7 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     const { id, name: called, mode } = client;
     const { addRedirectUris: add, removeRedirectUris: remove, ...fields } = wanted;
     const uris = add || remove ? [`redirect uris ${changeOfList(client.redirectUris, add, remove)}`] : [];
-    const change = [...(Object.keys(fields).length > 0 ? [changes(client, fields)] : []), ...uris].join(', ');
+    const change = [...(Object.keys(fields).length > 0 ? [changes<object>(client, fields)] : []), ...uris].join(', ');
     const consequence = `The ${mode} client ${called} (${id}) changes: ${change}.`;
     return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
       this.one(await api.clients.update.mutate({ clientId: id, ...wanted })),

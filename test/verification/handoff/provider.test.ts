@@ -13,7 +13,7 @@ beforeAll(async () => {
   provider = await startHostileProvider();
   const source = { name: 'idp', label: 'The bank', issuer: provider.issuer, clientId: 'svc' };
   hosted = await startHosted({ env: { SVC_OIDC_SOURCES: JSON.stringify([source]) } });
-  ({ clientId } = await onboard(hosted, { source: 'idp' }));
+  ({ clientId } = await onboard(hosted, { sources: ['idp'] }));
 });
 afterAll(async () => {
   await hosted.close();

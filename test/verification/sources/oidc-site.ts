@@ -20,7 +20,7 @@ export function startWithSources(port: number, sources: readonly Source[]): Prom
 }
 
 export const partnerOf = (service: TestServer, source: string) =>
-  createPartner(service, { client: { source } });
+  createPartner(service, { client: { sources: [source] } });
 
 /** Where a response leads, whole. */
 function locationOf({ headers }: Response, at: string): string | undefined {

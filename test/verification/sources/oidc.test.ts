@@ -153,7 +153,7 @@ describe('an OpenID provider as a source', () => {
 describe('a client', () => {
   it('can be set to a source that there is, for its mode', async () => {
     const { clientId: id } = partner;
-    const update = service.admin.clients.update.mutate({ clientId: id, source: 'bank' });
+    const update = service.admin.clients.update.mutate({ clientId: id, sources: ['bank'] });
     await expect(update).rejects.toThrow(
       'No verification source bank for test clients; there is sandbox, test-wallet-age, test-wallet-pid, test-wallet-mdl, bank-id, away',
     );
