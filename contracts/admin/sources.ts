@@ -22,5 +22,7 @@ export const SourceView = z.strictObject({
   /** Why it cannot verify users now; null where nothing is known to be wrong. */
   fault: z.string().nullable(),
   certificates: z.array(CertificateView),
+  /** How the newest 20,000 sessions of the last 24 hours ended with it. */
+  lastDay: z.strictObject({ authenticated: z.number().int(), failed: z.number().int() }),
 });
 export type SourceView = z.infer<typeof SourceView>;

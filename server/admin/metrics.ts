@@ -21,6 +21,8 @@ export interface Metrics {
   inFlight(caller: CallerKind, count: number): void;
   /** Counts what was written or published together. */
   batch(kind: 'ledger_page' | 'events' | 'hand_over', size: number): void;
+  /** Counts how a verification source ended for a session. */
+  method(source: string, outcome: string): void;
   /** Counts a posting of this process, by who wrote it. */
   posting(way: 'own' | 'answered' | 'not_sent' | 'lost'): void;
   /** Notes how many other processes take postings from this one, and how many should but do not answer. */
@@ -121,6 +123,12 @@ export function createMetrics({
     labelNames: ['outcome'],
     registers,
   });
+  const methods = new Counter({
+    name: 'svc_methods_total',
+    help: 'Verification sources that sessions were done with, by outcome: authenticated, left for another one, or the failure',
+    labelNames: ['source', 'outcome'],
+    registers,
+  });
   const schedulerTick = new Gauge({
     name: 'svc_scheduler_tick_age_seconds',
     help: 'Since this process last looked for due jobs; absent where it has no worker role',
@@ -147,6 +155,7 @@ export function createMetrics({
     batch: (kind, size) => batches.observe({ kind }, size),
     pageConflict: () => pageConflicts.inc(),
     posting: (way) => postings.inc({ way }),
+    method: (source, outcome) => methods.inc({ source, outcome }),
     peers({ answering, silent }) {
       peers.set({ state: 'answering' }, answering);
       peers.set({ state: 'silent' }, silent);

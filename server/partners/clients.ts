@@ -86,11 +86,7 @@ const storedSources = ([first = '', ...others]: readonly string[]): Pick<Client,
   others.length === 0 ? { source: first } : { source: first, sources: [first, ...others] };
 
 function assertSource(sources: readonly Source[] | undefined, name: string, mode: Mode): void {
-  if (
-    !sources ||
-    sources.some((each) => each.name === name && each.modes.includes(mode))
-  )
-    return;
+  if (!sources || sources.some((each) => each.name === name && each.modes.includes(mode))) return;
   const fitting = sources.filter(({ modes }) => modes.includes(mode)).map((each) => each.name);
   const description = `No verification source ${name} for ${mode} clients; there is ${fitting.join(', ') || 'none'}`;
   throw new ApiError('refused', { description });

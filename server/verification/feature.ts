@@ -26,6 +26,7 @@ import { createForgetting } from './people/forgetting.ts';
 import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
 import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
 import { pageRoutes } from './routes.ts';
+import type { MethodOutcome } from './session/methods.ts';
 import { createOutbox } from './session/outbox.ts';
 import { type KeyDirectory, sessionQueryRoutes } from './session/session-query.ts';
 import type { CodeOfSession } from './session/session-store.ts';
@@ -35,7 +36,7 @@ import { createIdentityWallets } from './sources/identity-wallet/feature.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
-import { createSourceOf } from './sources/session-source.ts';
+import { createOfferedTo, createSourceOf } from './sources/session-source.ts';
 import type { VerificationStores } from './store.ts';
 import type { Charge } from './views.ts';
 
@@ -70,6 +71,8 @@ interface Dependencies {
   findLogo?: (id: string) => Promise<Buffer | undefined>;
   /** The keyed hash of a shop's customer id. */
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
+  /** Called when a session is done with a method, with how it ended. */
+  onMethod?: (source: string, outcome: MethodOutcome) => void;
   /** Who runs this installation. */
   imprint?: Imprint;
   /** Takes a person out of what other features keep. */
@@ -111,7 +114,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const sources = new Map(
     [createSandbox(), ...providers, ...wallets.sources.values()].map((source) => [source.name, source]),
   );
-  const overview = createSourceOverview({ sources, wallets: wallets.sources, clock });
+  const overview = createSourceOverview({ sources, wallets: wallets.sources, sessions, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
   const findSnapshot = createSnapshots({ users, enrollments });
@@ -122,12 +125,21 @@ export function createVerification(dependencies: Dependencies): Verification {
   const sessionAccess = createSessionAccess({ sessions, keyring });
   const enrolling = createEnrolling({ users, enrollments, sessions, findSnapshot, keyring, clock });
   const outbox = createOutbox({ sessions, enrolling, publish, clock, logger });
-  const authentication = createAuthentication({ sessions, enrolling, outbox, isFresh, clock });
+  const authentication = createAuthentication({
+    sessions,
+    enrolling,
+    outbox,
+    isFresh,
+    onMethod: dependencies.onMethod ?? (() => undefined),
+    clock,
+  });
   const flow = createFlow({
     sessionAccess,
     authentication,
     authorizationRequests: createAuthorizationRequests(keyring.id),
     sourceOf: createSourceOf(sources),
+    hasSite: (name) => sources.get(name)?.finish !== undefined,
+    offeredTo: createOfferedTo(sources),
     enrolling,
     verify: createVerify({
       findSnapshot,

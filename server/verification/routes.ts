@@ -50,6 +50,7 @@ const Form = z.object({
   csrf: z.string().max(256).optional(),
   decision: z.enum(decisions).optional(),
   person: z.string().max(64).optional(),
+  method: z.string().max(64).optional(),
 });
 
 /** The raw query of a request has to be percent-encoded UTF-8: else `state` could not be sent back as it came. */

@@ -190,6 +190,7 @@ export function createServices(foundation: Foundation) {
 
   const verification = createVerification({
     stores: stores.verification,
+    onMethod: metrics.method,
     clock,
     keyring,
     directory,

@@ -86,7 +86,10 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
     const { id, name: called, mode } = client;
     const { addRedirectUris: add, removeRedirectUris: remove, ...fields } = wanted;
     const uris = add || remove ? [`redirect uris ${changeOfList(client.redirectUris, add, remove)}`] : [];
-    const change = [...(Object.keys(fields).length > 0 ? [changes<object>(client, fields)] : []), ...uris].join(', ');
+    const change = [
+      ...(Object.keys(fields).length > 0 ? [changes<object>(client, fields)] : []),
+      ...uris,
+    ].join(', ');
     const consequence = `The ${mode} client ${called} (${id}) changes: ${change}.`;
     return this.confirmed({ id, consequence, live: mode === 'live', care: 'live' }, async () =>
       this.one(await api.clients.update.mutate({ clientId: id, ...wanted })),

@@ -1,8 +1,15 @@
 import { listFlags } from '../../flags.ts';
 import { ListCommand } from '../../list-command.ts';
 
+/** `93 % of 120`; null where no session has ended. */
+function successOf({ authenticated, failed }: { authenticated: number; failed: number }): string | null {
+  const all = authenticated + failed;
+  return all === 0 ? null : `${Math.floor((100 * authenticated) / all)} % of ${all}`;
+}
+
 export default class SourcesList extends ListCommand<typeof SourcesList> {
-  static override summary = 'List verification sources, with their faults.';
+  static override summary =
+    'List verification sources, with their faults and their success in the last 24 hours.';
   static override examples = ['<%= config.bin %> sources list'];
 
   static override flags = listFlags;
@@ -12,8 +19,12 @@ export default class SourcesList extends ListCommand<typeof SourcesList> {
     const sources = await api.sources.list.query();
     const rows = sources.map((source) => ({
       ...source,
+      success: successOf(source.lastDay),
       expires: source.certificates.map(({ notAfter }) => notAfter).sort()[0] ?? null,
     }));
-    return this.list({ page: async () => rows, columns: ['name', 'kind', 'modes', 'fault', 'expires'] });
+    return this.list({
+      page: async () => rows,
+      columns: ['name', 'kind', 'modes', 'success', 'fault', 'expires'],
+    });
   }
 }

@@ -4,13 +4,13 @@ import { handoffAuthenticated } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import type { IsFresh } from '../people/freshness.ts';
 import type { User } from '../people/user-store.ts';
+import { type MethodOutcome, methodFailed, methodOutcome } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import { claimsAskedFor } from '../session/steps.ts';
 import {
   authenticated,
   authenticatedAndVerified,
-  failed,
   type Session,
   type Transition,
 } from '../session/transitions.ts';
@@ -21,6 +21,8 @@ interface Dependencies {
   enrolling: Pick<Enrolling, 'findOrCreateUser' | 'known'>;
   outbox: Pick<Outbox, 'drain'>;
   isFresh: IsFresh;
+  /** Called when a method has ended. */
+  onMethod: (source: string, outcome: MethodOutcome) => void;
   clock: { now(): number };
 }
 
@@ -33,12 +35,21 @@ interface Arrival {
 }
 
 /** Moves sessions; makes the person who has authenticated the session's user. */
-export function createAuthentication({ sessions, enrolling, outbox, isFresh, clock }: Dependencies) {
+export function createAuthentication({
+  sessions,
+  enrolling,
+  outbox,
+  isFresh,
+  onMethod,
+  clock,
+}: Dependencies) {
   const now = () => new Date(clock.now());
 
   /** @returns the session after the transition; undefined where it has changed since it was read, or expired */
   async function move(session: Session, transition: Transition): Promise<Session | undefined> {
     const moved = await sessions.move(session, transition, now());
+    const outcome = moved && methodOutcome(session, transition);
+    if (outcome) onMethod(session.source, outcome);
     if (moved?.failure) outbox.drain(moved);
     return moved;
   }
@@ -52,7 +63,10 @@ export function createAuthentication({ sessions, enrolling, outbox, isFresh, clo
     { session, browser, renewed }: Arrival,
     outcome: Authenticated | Failed,
   ): Promise<Session | undefined> {
-    if (outcome.kind === 'failed') return move(session, failed(session, outcome.reason, now()));
+    if (outcome.kind === 'failed') {
+      const { reason } = outcome;
+      return move(session, methodFailed(session, { reason, again: reason === 'abandoned' }, now()));
+    }
     const { rehearse, carry, answer } = outcome;
     const atOnce = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.findOrCreateUser(
@@ -61,12 +75,12 @@ export function createAuthentication({ sessions, enrolling, outbox, isFresh, clo
       atOnce ? answer.claims : undefined,
     );
     const marked = rehearse ? { rehearse } : {};
-    const { handoff } = session;
+    const { handoff, source } = session;
     if (browser.device === 'phone' && handoff) {
-      const phone = { handoff, phoneHash: sha256(renewed), userId: user._id, ...marked };
+      const phone = { source, handoff, phoneHash: sha256(renewed), userId: user._id, ...marked };
       return move(session, handoffAuthenticated(phone, carry, now()));
     }
-    const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed), ...marked };
+    const who = { ...enrolling.known(session, user._id), source, browserHash: sha256(renewed), ...marked };
     if (!isKnown(session, user)) return move(session, authenticated(who, carry, now()));
     const note = isNew ? 'by the source' : 'claims were still fresh';
     return move(session, authenticatedAndVerified(who, { note, at: now() }));

@@ -4,22 +4,35 @@ import type { BrowserContext, SessionAccess } from '../browser/session-access.ts
 import { isOpen, linkAndCode } from '../handoff/handoff.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
+import { isChoosing, type MethodFailure, type Methods } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import { isLive, type Step, stepOf } from '../session/steps.ts';
 import type { Handoff, Session } from '../session/transitions.ts';
 import type { AuthorizationRequests } from '../sources/authorization-request.ts';
-import { type SourceOf, sourceSession } from '../sources/session-source.ts';
-import type { Beginning } from '../sources/source.ts';
+import {
+  type OfferedMethod,
+  type OfferedTo,
+  type SourceOf,
+  sourceSession,
+} from '../sources/session-source.ts';
+import type { Beginning, Method } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
 import type { Completion } from './complete.ts';
 import { createProviderReturn } from './provider-return.ts';
 import { createSubmit, type Submitted } from './submit.ts';
 import type { Verify } from './verify.ts';
 
+interface EndedMethod {
+  method: Method;
+  reason: MethodFailure;
+}
+
 /** The page of the present step, or the redirect to the partner. */
 export type View =
   | { kind: 'consent'; session: Session }
   | { kind: 'begin'; session: Session; beginning: Beginning }
+  /** `last`: how the method ended that led back to this list. */
+  | { kind: 'methods'; session: Session; offered: OfferedMethod[]; last: EndedMethod | undefined }
   /** Link and code for the phone; neither once they have run out. */
   | { kind: 'handoff'; session: Session; shown: { token: string; code: string } | undefined }
   /** At the computer, while the phone goes on. */
@@ -53,6 +66,9 @@ interface Dependencies {
   authentication: Authentication;
   authorizationRequests: AuthorizationRequests;
   sourceOf: SourceOf;
+  /** Whether users of a source leave for its own site. */
+  hasSite: (name: string) => boolean;
+  offeredTo: OfferedTo;
   enrolling: Pick<Enrolling, 'known'>;
   verify: Verify;
   completion: Completion;
@@ -70,6 +86,8 @@ export function createFlow(dependencies: Dependencies) {
     authentication,
     authorizationRequests,
     sourceOf,
+    hasSite,
+    offeredTo,
     verify,
     completion,
     outbox,
@@ -138,7 +156,7 @@ export function createFlow(dependencies: Dependencies) {
     { session, step, detour, isNew }: Advanced,
     browser: BrowserContext,
   ): Promise<View> {
-    const gently = sourceOf(session).finish !== undefined;
+    const gently = [session.source, ...(session.methods?.names ?? [])].some(hasSite);
     if (detour !== undefined) return { kind: 'leave', session, url: detour, gently };
     const { handoff } = session;
     if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
@@ -182,13 +200,20 @@ export function createFlow(dependencies: Dependencies) {
   }
 
   async function begin(session: Session, { device, secret = '', language }: BrowserContext): Promise<View> {
-    const attempt = authorizationRequests.begin({ sessionId: session._id, device, secret });
-    return {
-      kind: 'begin',
-      session,
-      beginning: await sourceOf(session).begin(sourceSession(session, language), attempt),
-    };
+    const { _id: sessionId, source, methods } = session;
+    if (isChoosing(session)) return choose(session, methods?.last);
+    const attempt = authorizationRequests.begin({ sessionId, device, secret, turn: methods?.turn });
+    const beginning = await sourceOf(session).begin(sourceSession(session, language), attempt);
+    if (beginning.kind === 'down' && methods) return choose(session, { source, reason: 'source_error' });
+    return { kind: 'begin', session, beginning };
   }
+
+  const choose = (session: Session, last: Methods['last']): View => ({
+    kind: 'methods',
+    session,
+    offered: offeredTo(session, clock.now()),
+    last: last && { method: sourceOf({ ...session, source: last.source }).method, reason: last.reason },
+  });
 
   function offer(session: Session, handoff: Handoff): View {
     const shown = isOpen(handoff, clock.now()) ? linkAndCode(keyring.id, session._id, handoff) : undefined;

@@ -45,11 +45,11 @@ export function createProviderReturn({
     // A repeated return while the source is asked: the cookie has been rotated.
     if (spentAttempts(session.carried).includes(authorizationRequests.idOf(state))) return secret;
     const attempt = authorizationRequests.resume(
-      { sessionId: session._id, device: browser.device, secret },
+      { sessionId: session._id, device: browser.device, secret, turn: session.methods?.turn },
       state,
     );
-    // This tab left for the provider before another tab started the hand-off, which rotated the cookie.
-    if (!attempt && session.handoff) return secret;
+    // This tab left for the provider before another tab started the hand-off, which rotated the cookie, or chose another method.
+    if (!attempt && (session.handoff || session.methods)) return secret;
     if (!attempt || session.source !== back.source) throw new ApiError('cross_site_request');
     const renewed = sessionAccess.rotated(browser, secret, token);
     const about = { attemptId: attempt.id, device: browser.device, hash: sha256(renewed) };

@@ -16,6 +16,7 @@ export interface StartingClient {
   redirectUris: readonly string[];
   claims: readonly ClaimName[];
   source?: string;
+  sources?: readonly string[];
   brandName?: string;
   brandColor?: string;
   purpose?: string;
@@ -29,6 +30,11 @@ export interface StartingPartner {
   logo?: string;
 }
 
+interface StartingSource {
+  modes: readonly Mode[];
+  supplies(claims: readonly ClaimName[]): boolean;
+}
+
 /** Everything that the verdict depends on besides the query; absent where it does not exist. */
 export interface StartFacts {
   client?: StartingClient | undefined;
@@ -37,11 +43,12 @@ export interface StartFacts {
   /** For storefront clients: whether an integration exchanges their codes. */
   integrated: boolean;
   /** Verification sources of this installation, by name, with the modes they serve. */
-  sources: ReadonlyMap<string, { modes: readonly Mode[] }>;
+  sources: ReadonlyMap<string, StartingSource>;
 }
 
 export type StartVerdict =
-  | { admitted: true; client: StartingClient; source: string; scope: string[] }
+  /** `sources`: one, or those that the user chooses from. */
+  | { admitted: true; client: StartingClient; sources: readonly [string, ...string[]]; scope: string[] }
   | { admitted: false; because: string };
 
 const refuse = (because: string): StartVerdict => ({ admitted: false, because });
@@ -74,9 +81,18 @@ function redirectFault(sent: string, { redirectUris, mode }: StartingClient): st
     : `${fault}. Sent: ${showSent(sent)}; nearest registered: ${showSent(nearest)}`;
 }
 
-function sourceFor({ mode, source }: StartingClient, { sources }: StartFacts): string | undefined {
-  const name = source ?? (mode === 'test' ? 'sandbox' : undefined);
-  return name !== undefined && sources.get(name)?.modes.includes(mode) ? name : undefined;
+/** The sources of the client that serve its mode; of several, those that can answer some of the claims. */
+function sourcesFor(
+  { mode, source, sources: listed }: StartingClient,
+  scope: readonly string[],
+  { sources }: StartFacts,
+): readonly string[] {
+  const standard = mode === 'test' ? ['sandbox'] : [];
+  const wanted = listed ?? (source === undefined ? standard : [source]);
+  const serving = wanted.filter((name) => sources.get(name)?.modes.includes(mode));
+  const claims = scope.filter(isClaimName);
+  const answering = serving.filter((name) => sources.get(name)?.supplies(claims));
+  return answering.length > 0 ? answering : serving.slice(0, 1);
 }
 
 function withoutSource({ mode, source }: StartingClient): string {
@@ -110,7 +126,7 @@ export function judgeStart(query: StartQuery, facts: StartFacts): StartVerdict {
   const scope = parseScope(query.scope);
   const fault = scopeFault(scope, client);
   if (fault) return refuse(fault);
-  const source = sourceFor(client, facts);
-  if (!source) return refuse(withoutSource(client));
-  return { admitted: true, client, source, scope };
+  const [first, ...others] = sourcesFor(client, scope, facts);
+  if (first === undefined) return refuse(withoutSource(client));
+  return { admitted: true, client, sources: [first, ...others], scope };
 }

@@ -5,6 +5,7 @@ import { subscriberOf } from '../../platform/http/client-network.ts';
 import { randomId, sha256 } from '../../platform/ids.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { languageAsked } from '../pages/languages.ts';
+import { methodsOf } from '../session/methods.ts';
 import { stateHashOf } from '../session/session-list-store.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { Session } from '../session/transitions.ts';
@@ -84,7 +85,7 @@ export function createStart(dependencies: Dependencies) {
   ): Promise<{ sessionId: string; partnerId: string; browserSecret: string }> {
     const verdict = await judge(query);
     if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
-    const { client, source, scope } = verdict;
+    const { client, sources: offered, scope } = verdict;
     await admit(client._id, address);
     const browserSecret = newBrowserSecret();
     const language = languageAsked(query.ui_locales);
@@ -95,7 +96,8 @@ export function createStart(dependencies: Dependencies) {
       clientId: client._id,
       keyId: client.keyId,
       mode: client.mode,
-      source,
+      source: offered[0],
+      ...(offered.length > 1 ? { methods: methodsOf(offered) } : {}),
       redirectUri: query.redirect_uri,
       state: query.state,
       stateHash: stateHashOf(query.state),

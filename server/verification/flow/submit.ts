@@ -6,19 +6,31 @@ import type { BrowserContext, SessionAccess } from '../browser/session-access.ts
 import type { DeviceName } from '../handoff/devices.ts';
 import { handoffCancelled, handoffConfirmed, handoffOffered } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
+import { isChoosing, methodChosen, methodLeft } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
 import { consented, failed, type Session } from '../session/transitions.ts';
-import { type SourceOf, sourceSession } from '../sources/session-source.ts';
+import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authentication } from './authenticate.ts';
 
-export const decisions = ['accept', 'decline', 'cancel', 'phone', 'stay', 'confirm', 'deny'] as const;
+export const decisions = [
+  'accept',
+  'decline',
+  'cancel',
+  'phone',
+  'stay',
+  'confirm',
+  'deny',
+  'other-method',
+] as const;
 
 export interface Submission {
   /** The version of the form. */
   step?: string | undefined;
   csrf?: string | undefined;
   decision?: (typeof decisions)[number] | undefined;
+  /** The verification source that the user has chosen. */
+  method?: string | undefined;
   /** What the verification source's page asked for. */
   input: Readonly<Record<string, string>>;
   /** `User-Agent` of the browser. */
@@ -40,6 +52,7 @@ interface Dependencies {
   sessionAccess: SessionAccess;
   authentication: Authentication;
   sourceOf: SourceOf;
+  offeredTo: OfferedTo;
   enrolling: Pick<Enrolling, 'known'>;
   outbox: Pick<Outbox, 'drain'>;
   keyring: Pick<Keyring, 'id'>;
@@ -48,7 +61,8 @@ interface Dependencies {
 
 /** Takes the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
-  const { sessionAccess, authentication, sourceOf, enrolling, outbox, keyring, clock } = dependencies;
+  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling, outbox, keyring, clock } =
+    dependencies;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
 
@@ -76,7 +90,32 @@ export function createSubmit(dependencies: Dependencies) {
     if (step !== 'authenticate') return unchanged;
     const entered = { ...browser, secret };
     const chosen = browser.device === 'computer' && (await chooseDevice(session, entered, form));
-    return chosen || identify(session, entered, form);
+    return chosen || (await chooseMethod(session, entered, form)) || identify(session, entered, form);
+  }
+
+  /** @returns undefined where the form is not about the method */
+  async function chooseMethod(
+    session: Session,
+    { secret }: Entered,
+    { decision, method }: Submission,
+  ): Promise<Submitted | undefined> {
+    const { methods } = session;
+    if (method === undefined && decision !== 'other-method') return methods && refuseInList(session);
+    if (!methods) throw new ApiError('invalid_request', { description: 'There is no other method' });
+    if (method === undefined) {
+      if (isChoosing(session)) return { session, secret };
+      return { session: await move(session, methodLeft(session, methods, now())), secret };
+    }
+    if (!offeredTo(session, clock.now()).some(({ name }) => name === method)) {
+      const description = 'method must be one of the methods on the page';
+      throw new ApiError('invalid_request', { description });
+    }
+    return { session: await move(session, methodChosen(session, methods, method, now())), secret };
+  }
+
+  function refuseInList(session: Session): undefined {
+    if (isChoosing(session))
+      throw new ApiError('invalid_request', { description: 'method must be one of the methods on the page' });
   }
 
   /** Takes the form of the source's own page. */

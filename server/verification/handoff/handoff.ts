@@ -102,19 +102,19 @@ export function handoffClaimed(
   };
 }
 
-interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'rehearse'> {
+interface AtPhone extends Required<Pick<Session, 'userId'>>, Pick<Session, 'source' | 'rehearse'> {
   handoff: Handoff;
   phoneHash: string;
 }
 
 /** The phone's user has authenticated. It counts from the confirmation on (docs/choices.md). */
 export function handoffAuthenticated(
-  { handoff, phoneHash, userId, rehearse }: AtPhone,
+  { source, handoff, phoneHash, userId, rehearse }: AtPhone,
   carried: Transition['carried'],
   at: Date,
 ): Transition {
   const set = { userId, handoff: { ...handoff, phoneHash }, ...(rehearse ? { rehearse } : {}) };
-  return { set, carried, entry: { at, event: 'handoff_authenticated' } };
+  return { set, carried, entry: { at, event: 'handoff_authenticated', note: source } };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { DeviceName } from '../handoff/devices.ts';
 import { handoffLifetimeMs } from '../handoff/handoff.ts';
 import { qrCode } from '../handoff/qr.ts';
 import { claimsAskedFor, isReturnUnderWay } from '../session/steps.ts';
+import type { Method } from '../sources/source.ts';
 import { minutesAgoInWords } from './formatters.ts';
 import { type Language, languages } from './languages.ts';
 import type { Messages } from './messages/messages.ts';
@@ -40,7 +41,7 @@ function sinceThen(then: Date, { language, now }: RequestContext): string {
 
 function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
   const { beginning, session } = view;
-  const verify = { step: 'verify', offersPhone: !onPhone };
+  const verify = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
   switch (beginning.kind) {
     case 'people':
       return { template: 'people', ...verify, choices: beginning.choices };
@@ -69,6 +70,38 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestC
     case 'down':
       return { template: 'down', step: 'verify', status: 503 };
   }
+}
+
+/** A method as the list names it. */
+function methodInWords(method: Method, { methods: m }: Messages): { label: string; text: string } {
+  if (method.kind === 'people') return { label: m.people.title, text: m.people.text };
+  return { label: method.label, text: m[method.kind](method.label) };
+}
+
+/** Outlines of 24 by 24: a person, a house with columns, a phone. */
+const methodIcons: Record<Method['kind'], string> = {
+  people: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM4 21a8 8 0 0 1 16 0',
+  provider: 'M3 9l9-5 9 5M4 20h16M6 10v8M10 10v8M14 10v8M18 10v8',
+  wallet: 'M8 2h8a2 2 0 0 1 2 2v16a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2ZM11 18h2',
+};
+
+function methodList(
+  { offered, last }: Extract<View, { kind: 'methods' }>,
+  { onPhone, language }: RequestContext,
+): ViewModel {
+  const m = languages[language];
+  return {
+    template: 'methods',
+    step: 'verify',
+    offersPhone: !onPhone,
+    offered: offered.map(({ method, ...rest }) => ({
+      ...rest,
+      kind: method.kind,
+      ...methodInWords(method, m),
+    })),
+    icons: methodIcons,
+    ended: last && m.methods.ended[last.reason](methodInWords(last.method, m).label),
+  };
 }
 
 /** Whether a phone may be able to open this address: it is not the name of each device for itself (RFC 6761 6.3). */
@@ -112,6 +145,8 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
     }
     case 'begin':
       return beginning(view, context);
+    case 'methods':
+      return methodList(view, context);
     case 'handoff':
       return phoneOffer(view, context);
     case 'waiting':

@@ -9,6 +9,7 @@ import { insertEach, updateEach } from '../../platform/database/write-groups.ts'
 import { sameText } from '../../platform/ids.ts';
 import type { Presented } from './code.ts';
 import { countSessions, listSessions, type SessionFilter, type SessionSearch } from './session-list-store.ts';
+import { readSourceUse, type SourceUse } from './source-use-store.ts';
 import { applied, type Session, type Transition } from './transitions.ts';
 
 const collection = 'sessions';
@@ -83,6 +84,8 @@ export interface SessionStore {
   /** For operators, newest first. */
   list(search: SessionSearch): Promise<Found<Session>>;
   count(filter: SessionFilter): Promise<Total>;
+  /** How the newest sessions since a time have ended, by source. */
+  sourceUse(since: Date): Promise<Map<string, SourceUse>>;
   /**
    * Removes the claims snapshots of codes. Call this after the user or the enrollment has changed.
    * A session that is just completing with the older data then repeats that step.
@@ -247,6 +250,7 @@ export function createSessionStore(db: Db): SessionStore {
 
     list: (search) => listSessions(sessions, search),
     count: (filter) => countSessions(sessions, filter),
+    sourceUse: (since) => readSourceUse(sessions, since),
 
     ofUser: (userId) => sessions.find({ userId }).sort({ createdAt: 1 }).toArray(),
 

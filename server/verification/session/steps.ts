@@ -33,8 +33,12 @@ export function stepOf(session: Session, now: number): Step {
 }
 
 /** The version of a form. A form with another version than that of the session is out of date. */
-export function formVersionOf({ handoff }: Pick<Session, 'handoff'>, step: Step): string {
-  return handoff ? `${step}.${handoff.number}.${handoff.state}` : step;
+export function formVersionOf(
+  { handoff, methods }: Pick<Session, 'handoff' | 'methods'>,
+  step: Step,
+): string {
+  const version = handoff ? `${step}.${handoff.number}.${handoff.state}` : step;
+  return methods ? `${version}.${methods.turn}` : version;
 }
 
 /** Why a session ended, or will never end, with a code; undefined while it still may. */

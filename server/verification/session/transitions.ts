@@ -10,6 +10,7 @@ import {
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
+import type { Methods } from './methods.ts';
 
 /** What happened in a session, in order. Every transition adds to it: the number of entries is the session's version. */
 interface TimelineEntry {
@@ -17,6 +18,9 @@ interface TimelineEntry {
   event:
     | 'started'
     | 'consented'
+    | 'method_chosen'
+    | 'method_left'
+    | 'method_failed'
     | 'returned'
     | 'authenticated'
     | 'verified'
@@ -86,6 +90,8 @@ export interface Session {
   mode: Mode;
   /** Name of the verification source. */
   source: string;
+  /** Where the user may choose from several sources. */
+  methods?: Methods;
   redirectUri: string;
   state: string;
   /** What a session is found by where its `state` is known; absent in sessions of older builds. */
@@ -192,15 +198,15 @@ export function counted(who: Required<Pick<Session, 'userId' | 'sub' | 'enrollme
   return { ...who, status: 'authenticated' as const, authenticatedAt: at, enrollmentDueAt: at };
 }
 
-type Authentication = Parameters<typeof counted>[0] & Pick<Session, 'browserHash' | 'rehearse'>;
+type Authentication = Parameters<typeof counted>[0] & Pick<Session, 'source' | 'browserHash' | 'rehearse'>;
 
 export function authenticated(
-  { browserHash, rehearse, ...who }: Authentication,
+  { source, browserHash, rehearse, ...who }: Authentication,
   carried: Transition['carried'],
   at: Date,
 ): Transition {
   const set = { ...counted(who, at), browserHash, ...(rehearse ? { rehearse } : {}) };
-  return { set, carried, entry: { at, event: 'authenticated' } };
+  return { set, carried, entry: { at, event: 'authenticated', note: source } };
 }
 
 export function verified(note: string, at: Date): Transition {

@@ -21,6 +21,8 @@ interface Requester {
   device: Device;
   /** The secret of its cookie. */
   secret: string;
+  /** Of the session's methods, where it has several: a request of an earlier turn is out of date. */
+  turn?: number | undefined;
 }
 
 const shape = /^(ses_[0-9A-Za-z]{22})\.(computer|phone)\.([A-Za-z0-9_-]{22})\.([A-Za-z0-9_-]{43})$/;
@@ -32,8 +34,9 @@ export function destinationOf(state: string): { sessionId: string; device: Devic
 }
 
 export function createAuthorizationRequests(key: Uint8Array) {
-  function derive({ sessionId, device, secret }: Requester, id: string): AuthorizationRequest {
-    const own = Buffer.from(hmac(key, JSON.stringify(['attempt', sessionId, device, secret, id])));
+  function derive({ sessionId, device, secret, turn }: Requester, id: string): AuthorizationRequest {
+    const cause = ['attempt', sessionId, device, secret, id, ...(turn === undefined ? [] : [turn])];
+    const own = Buffer.from(hmac(key, JSON.stringify(cause)));
     return {
       id,
       device,

@@ -19,6 +19,8 @@ const timeoutSeconds = 8;
 const returnTimeoutMs = 15_000;
 /** Milliseconds for which the metadata of a provider is cached. Its keys are read again when one is unknown. */
 const metadataLifetimeMs = 3_600_000;
+/** Milliseconds for which a list of methods has a provider last that could not be reached. */
+const downForMs = 60_000;
 
 function clientAuthentication({
   clientSecret,
@@ -75,6 +77,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   const { name, label, issuer, modes, parameters } = settings;
   const { baseUrl, clock, logger } = dependencies;
   const provider = createProvider(settings);
+  let downUntil = 0;
   const redirectUri = `${baseUrl}/verify/callback/${name}`;
   const maxAge = parameters['max_age'] === undefined ? undefined : Number(parameters['max_age']);
 
@@ -110,10 +113,15 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
   return {
     name,
     modes,
+    method: { kind: 'provider', label },
+    supplies: (claims) => claims.some((claim) => settings.claims[claim] !== undefined),
+    isDown: (now) => now < downUntil,
 
     async begin({ language }, attempt) {
       try {
-        const url = openid.buildAuthorizationUrl(await provider(), {
+        const config = await provider();
+        downUntil = 0;
+        const url = openid.buildAuthorizationUrl(config, {
           ...(language ? { ui_locales: language } : {}),
           ...parameters,
           redirect_uri: redirectUri,
@@ -125,6 +133,7 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
         });
         return { kind: 'provider', label, url: url.href };
       } catch (error) {
+        downUntil = clock.now() + downForMs;
         logger.warn({ why: summaryOf(error), source: name }, 'the verification source cannot be reached');
         return { kind: 'down' };
       }

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
 import { ApiError } from '../../platform/errors.ts';
+import type { SessionStore } from '../session/session-store.ts';
 import type { IdentityWalletSource } from './identity-wallet/source.ts';
 import type { VerificationSource } from './source.ts';
 
 interface Dependencies {
   sources: ReadonlyMap<string, VerificationSource>;
   wallets: ReadonlyMap<string, IdentityWalletSource>;
+  sessions: Pick<SessionStore, 'sourceUse'>;
   clock: { now(): number };
 }
 
@@ -28,7 +30,7 @@ function probe(mode: 'test' | 'live') {
 }
 
 /** What operators can know of the verification sources, without any session. */
-export function createSourceOverview({ sources, wallets, clock }: Dependencies) {
+export function createSourceOverview({ sources, wallets, sessions, clock }: Dependencies) {
   function certificatesOf(name: string): SourceView['certificates'] {
     return (wallets.get(name)?.certificates() ?? []).map(({ use, certificate }) => ({
       use,
@@ -41,27 +43,36 @@ export function createSourceOverview({ sources, wallets, clock }: Dependencies) 
   function view(
     { name, modes }: VerificationSource,
     fault = wallets.get(name)?.fault(clock.now()),
-  ): SourceView {
+  ): Omit<SourceView, 'lastDay'> {
     const kind = wallets.has(name) ? 'wallet' : name === 'sandbox' ? 'sandbox' : 'oidc';
     return { name, kind, modes: [...modes], fault: fault ?? null, certificates: certificatesOf(name) };
   }
 
-  const list = () => [...sources.values()].map((source) => view(source));
+  const all = () => [...sources.values()].map((source) => view(source));
+
+  async function list(): Promise<SourceView[]> {
+    const uses = await sessions.sourceUse(new Date(clock.now() - day));
+    return all().map((each) => ({
+      ...each,
+      lastDay: uses.get(each.name) ?? { authenticated: 0, failed: 0 },
+    }));
+  }
 
   /** As `list`, with a request to the provider. */
   async function check(name: string): Promise<SourceView> {
     const source = sources.get(name);
-    if (!source) throw new ApiError('not_found', { description: `No verification source ${name}` });
-    const found = view(source);
+    const found = (await list()).find((each) => each.name === name);
+    if (!source || !found) throw new ApiError('not_found', { description: `No verification source ${name}` });
     if (found.kind !== 'oidc') return found;
     const { kind } = await source.begin(...probe(source.modes[0] ?? 'test'));
-    return view(source, kind === 'down' ? 'the provider cannot be reached' : undefined);
+    const fault = kind === 'down' ? 'the provider cannot be reached' : undefined;
+    return { ...found, ...view(source, fault) };
   }
 
   return {
     /** All certificates, each with the source that depends on it. */
     certificates: () =>
-      list().flatMap(({ name, certificates }) => certificates.map((each) => ({ ...each, source: name }))),
+      all().flatMap(({ name, certificates }) => certificates.map((each) => ({ ...each, source: name }))),
     list,
     check,
   };

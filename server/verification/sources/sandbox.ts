@@ -84,6 +84,9 @@ export const sandboxSource = { name: 'sandbox', modes: ['test'] } as const satis
 export function createSandbox(): VerificationSource {
   return {
     ...sandboxSource,
+    method: { kind: 'people' },
+    supplies: () => true,
+    isDown: () => false,
 
     begin: async () => ({ kind: 'people', choices }),
 

@@ -1,7 +1,8 @@
 import type { BrowserContext } from '../browser/session-access.ts';
+import { remaining } from '../session/methods.ts';
 import { claimsAskedFor } from '../session/steps.ts';
 import type { Session } from '../session/transitions.ts';
-import type { SourceSession, VerificationSource } from './source.ts';
+import type { Method, SourceSession, VerificationSource } from './source.ts';
 
 export type SourceOf = (session: Session) => VerificationSource;
 
@@ -11,6 +12,27 @@ export function createSourceOf(sources: ReadonlyMap<string, VerificationSource>)
     const source = sources.get(session.source);
     if (!source) throw new Error(`session ${session._id} needs the verification source ${session.source}`);
     return source;
+  };
+}
+
+/** A method of a list. */
+export interface OfferedMethod {
+  name: string;
+  method: Method;
+  /** Whether it is out of order just now. */
+  isDown: boolean;
+}
+
+/** The methods that the user of a session may choose, in the order of the client; those that are out of order come last. */
+export type OfferedTo = (session: Session, now: number) => OfferedMethod[];
+
+export function createOfferedTo(sources: ReadonlyMap<string, VerificationSource>): OfferedTo {
+  return function offeredTo({ methods }, now) {
+    const offered = (methods ? remaining(methods) : []).flatMap((name) => {
+      const source = sources.get(name);
+      return source ? [{ name, method: source.method, isDown: source.isDown(now) }] : [];
+    });
+    return offered.sort((one, other) => Number(one.isDown) - Number(other.isDown));
   };
 }
 

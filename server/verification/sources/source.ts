@@ -63,10 +63,18 @@ export interface Failed {
   reason: Exclude<FailureReason, 'consent_declined'>;
 }
 
+/** How users meet a source in a list of methods. The sandbox is named in their language. */
+export type Method = { kind: 'people' } | { kind: 'provider' | 'wallet'; label: string };
+
 /** A verification source identifies the user and supplies claims. */
 export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
+  method: Method;
+  /** Whether it can answer some of these claims. */
+  supplies(claims: readonly ClaimName[]): boolean;
+  /** Whether it was out of order a moment ago, as far as this process knows. */
+  isDown(now: number): boolean;
   begin(session: SourceSession, attempt: AuthorizationRequest): Promise<Beginning>;
   /** For a source with a site of its own: judges what the browser brought back from there. */
   finish?(answer: URLSearchParams, attempt: AuthorizationRequest): Promise<Authenticated | Failed>;

@@ -25,9 +25,9 @@ const facts = (mode: Mode, source?: string): StartFacts => ({
   key: { status: 'active' },
   integrated: false,
   sources: new Map([
-    ['sandbox', { modes: ['test'] }],
-    ['bank', { modes: ['live'] }],
-    ['ministry', { modes: ['test', 'live'] }],
+    ['sandbox', { modes: ['test'], supplies: () => true }],
+    ['bank', { modes: ['live'], supplies: () => true }],
+    ['ministry', { modes: ['test', 'live'], supplies: () => true }],
   ]),
 });
 
@@ -38,7 +38,7 @@ describe('the source of a session', () => {
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
   ] as const)('of a %s client that names %s is %s', (mode, named, source) => {
-    expect(judgeStart(query, facts(mode, named))).toMatchObject({ admitted: true, source });
+    expect(judgeStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
   });
 
   it.each([

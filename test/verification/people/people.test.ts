@@ -82,7 +82,7 @@ describe('a returning user', () => {
     expect(session?.timeline.map(({ event, note }) => [event, note])).toEqual([
       ['started', undefined],
       ['consented', undefined],
-      ['authenticated', undefined],
+      ['authenticated', 'sandbox'],
       ['verified', 'claims were still fresh'],
       ['completed', undefined],
     ]);

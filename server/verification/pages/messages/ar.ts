@@ -91,6 +91,21 @@ export const ar: Messages = {
       unavailable: { title: 'غير متاح', text: '503، لا يمكن فحص حدود الإنفاق' },
     },
   },
+  methods: {
+    title: 'كيف تريد إثبات ذلك؟',
+    lead: (partner) => `اختر طريقة واحدة. يحصل ${partner} على الإجابات نفسها في كل الأحوال.`,
+    people: { title: 'أشخاص للتجربة', text: 'أشخاص وهميون للتجربة' },
+    provider: (source) => `تسجّل الدخول في موقع ${source}`,
+    wallet: (source) => `تحتاج إلى ${source} على هاتفك أو في هذا المتصفح`,
+    down: 'غير متاح الآن',
+    ended: {
+      abandoned: (source) => `لقد توقفت مع ${source}. لم تتم مشاركة أي شيء. اختر مرة أخرى، أو ألغِ.`,
+      document_rejected: (source) =>
+        `${source}: لم يُقبل ما تم تقديمه. لم تتم مشاركة أي شيء. اختر طريقة أخرى.`,
+      source_error: (source) => `لم يقدّم ${source} إجابة صالحة. لم تتم مشاركة أي شيء. اختر طريقة أخرى.`,
+    },
+    other: 'استخدام طريقة أخرى',
+  },
   provider: {
     title: (source) => `التحقق عبر ${source}`,
     lead: (source, partner) =>

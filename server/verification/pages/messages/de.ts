@@ -114,6 +114,23 @@ export const de: Messages = {
       unavailable: { title: 'Nicht verfügbar', text: '503, die Ausgabengrenzen sind nicht prüfbar' },
     },
   },
+  methods: {
+    title: 'Wie möchten Sie es nachweisen?',
+    lead: (partner) => `Wählen Sie eines. ${partner} erhält in jedem Fall dieselben Antworten.`,
+    people: { title: 'Testpersonen', text: 'Erfundene Personen zum Ausprobieren' },
+    provider: (source) => `Sie melden sich auf der Seite von ${source} an`,
+    wallet: (source) => `Sie brauchen ${source} auf dem Telefon oder in diesem Browser`,
+    down: 'Zurzeit nicht verfügbar',
+    ended: {
+      abandoned: (source) =>
+        `Sie haben ${source} abgebrochen. Nichts wurde weitergegeben. Wählen Sie noch einmal, oder brechen Sie ab.`,
+      document_rejected: (source) =>
+        `${source}: Der Nachweis konnte nicht angenommen werden. Nichts wurde weitergegeben. Wählen Sie einen anderen Weg.`,
+      source_error: (source) =>
+        `${source} hat nicht brauchbar geantwortet. Nichts wurde weitergegeben. Wählen Sie einen anderen Weg.`,
+    },
+    other: 'Anderen Weg wählen',
+  },
   provider: {
     title: (source) => `Nachweis über ${source}`,
     lead: (source, partner) =>

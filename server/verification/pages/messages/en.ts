@@ -99,6 +99,21 @@ export const en: Messages = {
       unavailable: { title: 'Unavailable', text: '503, spend caps cannot be checked' },
     },
   },
+  methods: {
+    title: 'How do you want to prove it?',
+    lead: (partner) => `Choose one. ${partner} gets the same answers whichever you choose.`,
+    people: { title: 'Test people', text: 'Made-up people, for trying out' },
+    provider: (source) => `You sign in on the site of ${source}`,
+    wallet: (source) => `You need ${source} on your phone or in this browser`,
+    down: 'Not available now',
+    ended: {
+      abandoned: (source) => `You stopped with ${source}. Nothing was shared. Choose again, or cancel.`,
+      document_rejected: (source) =>
+        `${source}: what was presented could not be accepted. Nothing was shared. Choose another way.`,
+      source_error: (source) => `${source} gave no usable answer. Nothing was shared. Choose another way.`,
+    },
+    other: 'Use another method',
+  },
   provider: {
     title: (source) => `Verify with ${source}`,
     lead: (source, partner) =>

@@ -108,6 +108,22 @@ export const es: Messages = {
       unavailable: { title: 'No disponible', text: '503, los límites de gasto no se pueden comprobar' },
     },
   },
+  methods: {
+    title: '¿Cómo quieres demostrarlo?',
+    lead: (partner) => `Elige una forma. ${partner} recibe las mismas respuestas en todos los casos.`,
+    people: { title: 'Personas de prueba', text: 'Personas inventadas, para probar' },
+    provider: (source) => `Inicias sesión en el sitio de ${source}`,
+    wallet: (source) => `Necesitas ${source} en tu teléfono o en este navegador`,
+    down: 'No disponible ahora',
+    ended: {
+      abandoned: (source) => `Has parado con ${source}. No se ha compartido nada. Elige otra vez, o cancela.`,
+      document_rejected: (source) =>
+        `${source}: lo presentado no se ha podido aceptar. No se ha compartido nada. Elige otra forma.`,
+      source_error: (source) =>
+        `${source} no ha dado una respuesta válida. No se ha compartido nada. Elige otra forma.`,
+    },
+    other: 'Usar otra forma',
+  },
   provider: {
     title: (source) => `Verifícate con ${source}`,
     lead: (source, partner) =>

@@ -111,6 +111,23 @@ export const fr: Messages = {
       unavailable: { title: 'Indisponible', text: '503, les plafonds ne peuvent être contrôlés' },
     },
   },
+  methods: {
+    title: 'Comment voulez-vous le justifier ?',
+    lead: (partner) => `Choisissez un moyen. ${partner} reçoit les mêmes réponses dans tous les cas.`,
+    people: { title: 'Personnes de test', text: 'Des personnes inventées, pour essayer' },
+    provider: (source) => `Vous vous connectez sur le site de ${source}`,
+    wallet: (source) => `Il vous faut ${source} sur votre téléphone ou dans ce navigateur`,
+    down: 'Indisponible pour le moment',
+    ended: {
+      abandoned: (source) =>
+        `Vous avez arrêté avec ${source}. Rien n’a été transmis. Choisissez à nouveau, ou annulez.`,
+      document_rejected: (source) =>
+        `${source} : ce qui a été présenté n’a pas pu être accepté. Rien n’a été transmis. Choisissez un autre moyen.`,
+      source_error: (source) =>
+        `${source} n’a pas donné de réponse utilisable. Rien n’a été transmis. Choisissez un autre moyen.`,
+    },
+    other: 'Choisir un autre moyen',
+  },
   provider: {
     title: (source) => `Vérification avec ${source}`,
     lead: (source, partner) =>

@@ -1,4 +1,5 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
+import type { MethodFailure } from '../../session/methods.ts';
 import type { PersonName } from '../../sources/sandbox.ts';
 import type { Choice } from '../../sources/source.ts';
 import type { Use } from '../purpose.ts';
@@ -76,6 +77,21 @@ export interface Messages {
     /** In the order of the page. */
     groups: Record<Choice['group'], Titled>;
     names: Record<PersonName, Titled>;
+  };
+  /** The list of methods; each has the name of its source. */
+  methods: {
+    title: string;
+    lead: AboutPartner;
+    /** What a method needs. */
+    people: Titled;
+    provider: (source: string) => string;
+    wallet: (source: string) => string;
+    /** Beside one that is out of order. */
+    down: string;
+    /** How the last one ended. */
+    ended: Record<MethodFailure, (source: string) => string>;
+    /** The button that leads back to the list. */
+    other: string;
   };
   provider: {
     title: (source: string) => string;

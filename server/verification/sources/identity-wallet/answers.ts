@@ -10,9 +10,10 @@ import type { Logger } from '../../../platform/telemetry/logging.ts';
 import { isTokenOf } from '../../browser/csrf.ts';
 import type { BrowserContext, SessionAccess } from '../../browser/session-access.ts';
 import type { Authentication } from '../../flow/authenticate.ts';
+import { isChoosing, methodFailed } from '../../session/methods.ts';
 import type { SessionStore } from '../../session/session-store.ts';
 import { claimsAskedFor, stepOf } from '../../session/steps.ts';
-import { failed, type Session, type Transition } from '../../session/transitions.ts';
+import type { Session, Transition } from '../../session/transitions.ts';
 import type { ClaimStore } from './claim-store.ts';
 import { type Pending, type Presented, pendingIn } from './pending.ts';
 import { authenticatedBy, type IdentityWalletSource, type Proof } from './source.ts';
@@ -66,11 +67,6 @@ const bindingOf = ({ browserHash, handoff }: Session, device: Device): string | 
 const isAt = ({ handoff }: Session, device: Device): boolean =>
   (device === 'phone') === (handoff?.state === 'claimed');
 
-const explained = (transition: Transition, note: string): Transition => ({
-  ...transition,
-  entry: { ...transition.entry, note },
-});
-
 /** What identity wallets send, and how the browser comes back after it. */
 export function createIdentityWalletAnswers(dependencies: Dependencies) {
   const { sources, sessions, claims, sessionAccess, authentication, clock, logger } = dependencies;
@@ -86,6 +82,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const binding = bindingOf(session, device);
     const isOpen =
       stepOf(session, clock.now()) === 'authenticate' &&
+      !isChoosing(session) &&
       isAt(session, device) &&
       pendingIn(session.carried).number === number;
     if (!isOpen || binding === undefined) return undefined;
@@ -102,9 +99,11 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     return open;
   }
 
-  function pendingAfter({ handle }: Open, outcome: Outcome, code: string): Pending {
-    const number = handle.number + 1;
-    const way = { device: handle.device, codeHash: sha256(code) };
+  const wayBack = ({ handle }: Open, code: string) => ({ device: handle.device, codeHash: sha256(code) });
+
+  function pendingAfter(open: Open, outcome: Outcome, code: string): Pending {
+    const number = open.handle.number + 1;
+    const way = wayBack(open, code);
     if (outcome.kind === 'error') {
       return { number, notice: outcome.error === 'access_denied' ? 'declined' : 'trouble', declined: way };
     }
@@ -113,15 +112,30 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     return { number, notice: 'answered', presented };
   }
 
+  /** Ends the method. The browser may still come back with its code: it sees the list of methods. */
+  function endOf(open: Open, how: Parameters<typeof methodFailed>[1], code: string): Transition {
+    const { session, handle } = open;
+    const end = methodFailed(session, how, now());
+    if (!end.set.methods) return end;
+    const wallet: Pending = { number: handle.number + 1, declined: wayBack(open, code) };
+    return { ...end, carried: { ...end.carried, wallet } };
+  }
+
   function transitionOf(open: Open, outcome: Outcome, code: string): Transition {
     const { session, handle } = open;
-    const at = now();
-    if (outcome.kind === 'error' && handle.number + 1 >= mostAnswers) {
-      return explained(failed(session, 'abandoned', at), `abandoned: ${mostAnswers} answers without a proof`);
+    if (outcome.kind === 'error') {
+      if (handle.number + 1 >= mostAnswers) {
+        const note = `${mostAnswers} answers without a proof`;
+        return endOf(open, { reason: 'abandoned', note, again: false }, code);
+      }
+      if (session.methods) {
+        const reason = outcome.error === 'access_denied' ? 'abandoned' : 'source_error';
+        return endOf(open, { reason, note: `wallet: ${outcome.error}`, again: true }, code);
+      }
     }
     const note = outcome.kind === 'error' ? `wallet: ${outcome.error}` : 'wallet: presented';
     const carried = { ...session.carried, wallet: pendingAfter(open, outcome, code) };
-    return { set: {}, carried, entry: { at, event: 'returned', note: `${session.source}, ${note}` } };
+    return { set: {}, carried, entry: { at: now(), event: 'returned', note: `${session.source}, ${note}` } };
   }
 
   async function judge(
@@ -158,7 +172,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const code = randomBytes(32).toString('base64url');
     const isRefused = outcome instanceof PresentationRefused;
     const transition = isRefused
-      ? explained(failed(session, outcome.reason, now()), `${outcome.reason}: ${outcome.message}`)
+      ? endOf(open, { reason: outcome.reason, note: outcome.message, again: false }, code)
       : transitionOf(open, outcome, code);
     return { moved: await authentication.move(session, transition), code, isRefused };
   }
@@ -227,6 +241,8 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
       const { presented, declined, number } = pendingIn(session.carried);
       const way = presented ?? declined;
       const isMine = way?.device === browser.device && sameText(way.codeHash, sha256(code));
+      // The user has chosen another method since.
+      if (!isMine && session.methods) return secret;
       if (!isMine) throw new ApiError('cross_site_request');
       if (!presented) return secret;
       const outcome = userOf(session, { presented, number });

@@ -80,9 +80,14 @@ export function createIdentityWalletSource(
   const authorities = (mode: Mode) => keyIdentifiersOf(anchorsFor(mode));
   const requests = createRequests({ settings, access, handles, authorities, baseUrl });
 
+  const fault = (now: number) => (own.trustAnchors === undefined ? undefined : trust.fault(now));
+
   return {
     name,
     modes,
+    method: { kind: 'wallet', label },
+    supplies: requests.suits,
+    isDown: (now) => fault(now) !== undefined,
     profile,
 
     async begin({ id, mode, carried, claims, language }, { device, binding }) {
@@ -130,7 +135,7 @@ export function createIdentityWalletSource(
       ...trust.anchors().map((certificate) => ({ use: 'trust anchor' as const, certificate })),
       ...(access?.certificates ?? []).map((certificate) => ({ use: 'access' as const, certificate })),
     ],
-    fault: (now) => (own.trustAnchors === undefined ? undefined : trust.fault(now)),
+    fault,
   };
 }
 

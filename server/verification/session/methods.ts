@@ -1,0 +1,128 @@
+import type { FailureReason } from '../../../contracts/verification.ts';
+import { nextRequest } from '../sources/identity-wallet/pending.ts';
+import { failed, type Session, spentAttempts, type Transition } from './transitions.ts';
+
+/** The verification sources of a session that has several. The user chooses one, which is then the session's `source`. */
+export interface Methods {
+  /** In the order of the client. */
+  names: string[];
+  /** Grows with each choice and each way back to the list: forms and answers of an earlier turn are out of date. */
+  turn: number;
+  /** Whether the user has chosen `source`; else the list is shown. */
+  chosen: boolean;
+  /** Those that cannot be chosen again in this session. */
+  failed: Ended[];
+  /** The method that led back to the list, for the list to say. */
+  last?: Ended;
+}
+
+export type MethodFailure = Exclude<FailureReason, 'consent_declined'>;
+
+interface Ended {
+  source: string;
+  reason: MethodFailure;
+}
+
+/** Choices and ways back, so that a script cannot make a session grow without end. */
+const mostTurns = 40;
+
+export const methodsOf = (names: readonly string[]): Methods => ({
+  names: [...names],
+  turn: 0,
+  chosen: false,
+  failed: [],
+});
+
+/** The methods that a user may still choose. */
+export const remaining = ({ names, failed }: Methods): string[] =>
+  names.filter((name) => !failed.some(({ source }) => source === name));
+
+/** Whether the user has to choose a method first. */
+export const isChoosing = ({ methods }: Pick<Session, 'methods'>): boolean =>
+  methods !== undefined && !methods.chosen;
+
+/** What stays of the state of sources when another one is used: requests that were answered are never open again. */
+function stateBetween(carried: Session['carried']): Transition['carried'] {
+  const spent = spentAttempts(carried);
+  const wallet = nextRequest(carried);
+  if (spent.length === 0 && !wallet) return null;
+  return { ...(spent.length > 0 ? { spent } : {}), ...(wallet ? { wallet } : {}) };
+}
+
+/** The user chooses a method of the list. */
+export function methodChosen({ carried }: Session, methods: Methods, source: string, at: Date): Transition {
+  const { last: _told, turn, ...rest } = methods;
+  return {
+    set: { source, methods: { ...rest, turn: turn + 1, chosen: true } },
+    carried: stateBetween(carried),
+    entry: { at, event: 'method_chosen', note: source },
+  };
+}
+
+/** The user wants another method. */
+export function methodLeft(session: Session, methods: Methods, at: Date): Transition {
+  const { last: _told, turn, ...rest } = methods;
+  if (turn >= mostTurns) return failed(session, methods.failed.at(-1)?.reason ?? 'abandoned', at);
+  return {
+    set: { methods: { ...rest, turn: turn + 1, chosen: false } },
+    carried: stateBetween(session.carried),
+    entry: { at, event: 'method_left', note: session.source },
+  };
+}
+
+interface HowItEnded {
+  reason: MethodFailure;
+  /** For operators, beside the reason. */
+  note?: string;
+  /** Whether the user may choose this method again. */
+  again: boolean;
+}
+
+/**
+ * The method of a session has failed before the user has authenticated: back to the list, where another method is left. Else the
+ * session fails.
+ */
+export function methodFailed(session: Session, { reason, note, again }: HowItEnded, at: Date): Transition {
+  const { methods, source, carried } = session;
+  const text = note === undefined ? reason : `${reason}: ${note}`;
+  const last = { source, reason };
+  const next = methods && {
+    ...methods,
+    turn: methods.turn + 1,
+    chosen: false,
+    failed: again ? methods.failed : [...methods.failed, last],
+    last,
+  };
+  if (!next || remaining(next).length === 0 || next.turn > mostTurns) {
+    const end = failed(session, reason, at);
+    return { ...end, entry: { ...end.entry, note: text } };
+  }
+  return {
+    set: { methods: next },
+    carried: stateBetween(carried),
+    entry: { at, event: 'method_failed', note: `${source}: ${text}` },
+  };
+}
+
+/** How a method ended: with the user, by a failure, or because the user wanted another one. */
+export type MethodOutcome = 'authenticated' | 'left' | FailureReason;
+
+/** How the method of a session ended by a transition; undefined where it goes on. */
+export function methodOutcome(
+  session: Session,
+  { set, entry, earlier }: Transition,
+): MethodOutcome | undefined {
+  switch (earlier?.event ?? entry.event) {
+    case 'authenticated':
+    case 'handoff_authenticated':
+      return 'authenticated';
+    case 'method_left':
+      return 'left';
+    case 'method_failed':
+      return set.methods?.last?.reason;
+    case 'failed':
+      return session.consentedAt && !session.authenticatedAt ? set.failure?.reason : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Collection } from 'mongodb';
+import type { Session } from './transitions.ts';
+
+/** How often a source has authenticated a user, and how often it has not. */
+export interface SourceUse {
+  authenticated: number;
+  failed: number;
+}
+
+/** The newest sessions that are counted: enough for a share. */
+const mostSessions = 20_000;
+const projection = {
+  source: 1,
+  consentedAt: 1,
+  authenticatedAt: 1,
+  failure: 1,
+  'methods.failed': 1,
+} as const;
+type Counted = Pick<Session, '_id' | 'source' | 'consentedAt' | 'authenticatedAt' | 'failure' | 'methods'>;
+
+/** How the methods of one session have ended so far. */
+function endsOf({ source, consentedAt, authenticatedAt, failure, methods }: Counted) {
+  const failed = (methods?.failed ?? []).map((one) => ({ source: one.source, end: 'failed' as const }));
+  if (authenticatedAt) return [...failed, { source, end: 'authenticated' as const }];
+  return failure && consentedAt ? [...failed, { source, end: 'failed' as const }] : failed;
+}
+
+/** How sessions since a time have ended, by source: of the newest 20,000. */
+export async function readSourceUse(
+  sessions: Collection<Session>,
+  since: Date,
+): Promise<Map<string, SourceUse>> {
+  const newest = sessions
+    .find<Counted>({ createdAt: { $gte: since } }, { projection })
+    .sort({ createdAt: -1, _id: -1 })
+    .limit(mostSessions);
+  const uses = new Map<string, SourceUse>();
+  for await (const session of newest) {
+    for (const { source, end } of endsOf(session)) {
+      const use = uses.get(source) ?? { authenticated: 0, failed: 0 };
+      use[end] += 1;
+      uses.set(source, use);
+    }
+  }
+  return uses;
+}
