@@ -68,11 +68,11 @@ export function createAuthentication({
       return move(session, methodFailed(session, { reason, again: reason === 'abandoned' }, now()));
     }
     const { rehearse, carry, answer } = outcome;
-    const atOnce = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
+    const isAtOnce = answer?.kind === 'verified' && !answer.duplicate && browser.device === 'computer';
     const { user, isNew } = await enrolling.findOrCreateUser(
       session,
       outcome,
-      atOnce ? answer.claims : undefined,
+      isAtOnce ? answer.claims : undefined,
     );
     const marked = rehearse ? { rehearse } : {};
     const { handoff, source } = session;

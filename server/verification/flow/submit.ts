@@ -11,6 +11,7 @@ import type { Outbox } from '../session/outbox.ts';
 import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
 import { consented, failed, type Session } from '../session/transitions.ts';
 import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
+import type { Authenticated, Failed } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
 
 export const decisions = [
@@ -57,6 +58,12 @@ interface Dependencies {
   outbox: Pick<Outbox, 'drain'>;
   keyring: Pick<Keyring, 'id'>;
   clock: { now(): number };
+}
+
+/** Of several methods, one whose failure is known with the authentication has failed before it: the user may choose another. */
+function atOnce({ methods }: Session, outcome: Authenticated | Failed): Authenticated | Failed {
+  const answer = outcome.kind === 'authenticated' ? outcome.answer : undefined;
+  return methods && answer?.kind === 'failed' ? answer : outcome;
 }
 
 /** Takes the forms of the hosted pages. */
@@ -126,7 +133,7 @@ export function createSubmit(dependencies: Dependencies) {
   ): Promise<Submitted> {
     const { authenticate: judge } = sourceOf(session);
     if (!judge) throw new ApiError('invalid_request', { description: 'This page takes no form' });
-    const outcome = await judge(sourceSession(session, browser.language), input);
+    const outcome = atOnce(session, await judge(sourceSession(session, browser.language), input));
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
     return rotated(await authenticate({ session, browser, renewed }, outcome), { browser, renewed, csrf });

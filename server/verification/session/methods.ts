@@ -1,5 +1,5 @@
 import type { FailureReason } from '../../../contracts/verification.ts';
-import { nextRequest } from '../sources/identity-wallet/pending.ts';
+import { closedRequests } from '../sources/identity-wallet/pending.ts';
 import { failed, type Session, spentAttempts, type Transition } from './transitions.ts';
 
 /** The verification sources of a session that has several. The user chooses one, which is then the session's `source`. */
@@ -41,13 +41,11 @@ export const remaining = ({ names, failed }: Methods): string[] =>
 export const isChoosing = ({ methods }: Pick<Session, 'methods'>): boolean =>
   methods !== undefined && !methods.chosen;
 
-/** What stays of the state of sources when another one is used: requests that were answered are never open again. */
-function stateBetween(carried: Session['carried']): Transition['carried'] {
-  const spent = spentAttempts(carried);
-  const wallet = nextRequest(carried);
-  if (spent.length === 0 && !wallet) return null;
-  return { ...(spent.length > 0 ? { spent } : {}), ...(wallet ? { wallet } : {}) };
-}
+/** What stays of the state of sources when another one is used: earlier requests are never open again. */
+const stateBetween = (carried: Session['carried']) => ({
+  spent: spentAttempts(carried),
+  wallet: closedRequests(carried),
+});
 
 /** The user chooses a method of the list. */
 export function methodChosen({ carried }: Session, methods: Methods, source: string, at: Date): Transition {

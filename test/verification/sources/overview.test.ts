@@ -30,13 +30,13 @@ function overviewAt(now: number) {
   });
   const wallets = new Map([[source.name, source]]);
   const sources = new Map([createSandbox(), source].map((each) => [each.name, each]));
-  return createSourceOverview({ sources, wallets, clock });
+  return createSourceOverview({ sources, wallets, sessions: { sourceUse: async () => new Map() }, clock });
 }
 
 describe('what operators know of sources', () => {
   it('names each with its certificates', async () => {
     const { list, check } = overviewAt(madeAt);
-    expect(list().map(({ name, kind, fault }) => ({ name, kind, fault }))).toEqual([
+    expect((await list()).map(({ name, kind, fault }) => ({ name, kind, fault }))).toEqual([
       { name: 'sandbox', kind: 'sandbox', fault: null },
       { name: 'age-app', kind: 'wallet', fault: null },
     ]);

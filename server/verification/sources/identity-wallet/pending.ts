@@ -27,10 +27,10 @@ export interface Pending {
   claimedUntil?: number | undefined;
 }
 
-/** The state from which the next request follows, after those of `carried`; undefined where there were none. */
-export function nextRequest(carried: Record<string, unknown> | undefined): Pending | undefined {
-  return carried?.['wallet'] ? { number: pendingIn(carried).number + 1 } : undefined;
-}
-
 export const pendingIn = (carried: Record<string, unknown> | undefined): Pending =>
   (carried?.['wallet'] as Pending | undefined) ?? { number: 0 };
+
+/** The state after all requests so far: none of them is open again. */
+export const closedRequests = (carried: Record<string, unknown> | undefined): Pending => ({
+  number: pendingIn(carried).number + 1,
+});

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { startTestServer, type TestServer } from '../harness/server.ts';
+import { openPages } from '../verification/sources/oidc-site.ts';
+
+let service: TestServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  service = await startTestServer();
+  partner = await createPartner(service, { client: { sources: ['sandbox', 'test-wallet-age'] } });
+});
+afterAll(() => service.stop());
+
+const offeredIn = (html: string) =>
+  [...html.matchAll(/name="method" value="([^"]*)"/g)].map(([, name = '']) => name);
+const walletIn = (html: string) =>
+  /href="([^"]*\/verify\/test-wallet\?[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+/** A browser at the page of the identity wallet, which its user has chosen. */
+async function atWallet() {
+  const pages = openPages(service);
+  const { page: list, sessionId } = await pages.start(partner, 'age_18_plus');
+  expect(offeredIn(list.html)).toEqual(['sandbox', 'test-wallet-age']);
+  const page = await pages.open(list.at, { ...list.fields, method: 'test-wallet-age' });
+  const wallet = await pages.open(walletIn(page.html));
+  return {
+    ...{ pages, page, sessionId },
+    act: (name: string) =>
+      pages.open(`${service.baseUrl}/verify/test-wallet`, { ...wallet.fields, act: name }),
+    last: async () => {
+      const { timeline } = await service.admin.sessions.show.query({ sessionId });
+      return timeline.map(({ event, note }) => (note === null ? event : `${event} ${note}`)).at(-1);
+    },
+  };
+}
+
+it('an identity wallet whose user says no leads back to the list, and may be chosen again', async () => {
+  const { act, last } = await atWallet();
+  const list = await act('refuse');
+  expect(list.html).toContain('You stopped with');
+  expect(offeredIn(list.html)).toEqual(['sandbox', 'test-wallet-age']);
+  expect(await last()).toBe('method_failed test-wallet-age: abandoned: wallet: access_denied');
+});
+
+it('a refused proof leads back to the list, which does not offer that wallet again', async () => {
+  const { pages, act, last } = await atWallet();
+  const list = await act('expired');
+  expect(list.html).toContain('could not be accepted');
+  expect(offeredIn(list.html)).toEqual(['sandbox']);
+  expect(await last()).toBe('method_failed test-wallet-age: document_rejected: attestation expired');
+  const people = await pages.open(list.at, { ...list.fields, method: 'sandbox' });
+  const end = await pages.open(people.at, { ...people.fields, person: 'adult' });
+  expect(end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) as string });
+});
+
+it('an answer to a request that was left moves nothing, also where the wallet is chosen again', async () => {
+  const { pages, page, act, last } = await atWallet();
+  const list = await pages.open(page.at, { ...page.fields, decision: 'other-method' });
+  expect(offeredIn(list.html)).toHaveLength(2);
+  await act('present');
+  expect(await last()).toBe('method_left test-wallet-age');
+  const again = await pages.open(list.at);
+  await pages.open(again.at, { ...again.fields, method: 'test-wallet-age' });
+  await act('present');
+  expect(await last()).toBe('method_chosen test-wallet-age');
+});
+
+it('a presentation by the browser itself, to a request that was left, moves nothing', async () => {
+  const { pages, page, last } = await atWallet();
+  const { csrf = '', token = '' } = page.fields;
+  await pages.open(page.at, { ...page.fields, decision: 'other-method' });
+  await pages.open(`${page.at}/wallet`, { csrf, token, data: '{"vp_token":{}}' });
+  expect(await last()).toBe('method_left test-wallet-age');
+});

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, openBrowser } from '../browser.ts';
+import { type Hosted, onboard, startHosted } from '../hosted.ts';
+import { startHostileProvider } from '../sources/hostile-provider.ts';
+
+let provider: Awaited<ReturnType<typeof startHostileProvider>>;
+let hosted: Hosted;
+let clientId: string;
+beforeAll(async () => {
+  provider = await startHostileProvider();
+  const bank = { label: 'The bank', issuer: provider.issuer, clientId: 'svc' };
+  const sources = [
+    { ...bank, name: 'bank', claims: { age_18_plus: { claim: 'adult' } } },
+    { ...bank, name: 'country-only', label: 'The registry', claims: { country: { claim: 'country' } } },
+    { ...bank, name: 'gone', label: 'The old bank', issuer: 'http://localhost:1' },
+    { ...bank, name: 'live-only', modes: ['live'] },
+  ];
+  hosted = await startHosted({ env: { SVC_OIDC_SOURCES: JSON.stringify(sources) } });
+  const names = ['bank', 'sandbox', 'test-wallet-age', 'country-only', 'live-only'];
+  ({ clientId } = await onboard(hosted, { sources: names.filter((name) => name !== 'live-only') }));
+});
+afterAll(async () => {
+  await hosted.close();
+  await provider.close();
+});
+
+const sessionOf = async (id: string) => (await hosted.stores.sessions.find(id)) ?? expect.fail('no session');
+const timelineOf = async (id: string) =>
+  (await sessionOf(id)).timeline.map(({ event, note }) => (note === undefined ? event : `${event} ${note}`));
+/** The methods of a list, in its order. */
+const offeredIn = (body: string) =>
+  [...body.matchAll(/name="method" value="([^"]*)"/g)].map(([, name = '']) => name);
+const linkIn = (body: string) =>
+  /<a class="button primary" href="([^"]*)"/.exec(body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+const throughProvider = async (link: string) =>
+  (await fetch(link, { redirect: 'manual' })).headers.get('location') ?? expect.fail('no redirect');
+
+/** Where a page or a redirect leads the browser away to. */
+const leftTo = ({ location, headers }: Answer) =>
+  location || (/^0; url=(.*)$/.exec(String(headers['refresh'] ?? ''))?.[1] ?? '');
+
+/** A browser that has consented. */
+async function atList(client = clientId, scope = 'age_18_plus') {
+  const browser = openBrowser(hosted);
+  await browser.start(client, { scope });
+  const sessionId = browser.sessionId();
+  await browser.press({ decision: 'accept' });
+  return { browser, sessionId };
+}
+
+describe('the list of methods', () => {
+  it('has those that can answer a claim, in the order of the client', async () => {
+    const { browser } = await atList();
+    expect(browser.page.body).toContain('How do you want to prove it?');
+    expect(offeredIn(browser.page.body)).toEqual(['bank', 'sandbox', 'test-wallet-age']);
+  });
+
+  it('is skipped where one method remains', async () => {
+    const { clientId: only } = await onboard(hosted, { sources: ['country-only', 'bank'] });
+    const { browser, sessionId } = await atList(only);
+    expect(offeredIn(browser.page.body)).toEqual([]);
+    expect(linkIn(browser.page.body)).toContain(provider.issuer);
+    expect(browser.page.body).not.toContain('Use another method');
+    expect(await sessionOf(sessionId)).toMatchObject({ source: 'bank' });
+    expect((await sessionOf(sessionId)).methods).toBeUndefined();
+  });
+
+  it('has a provider last that could not be reached', async () => {
+    const { clientId: two } = await onboard(hosted, { sources: ['gone', 'sandbox'] });
+    const { browser, sessionId } = await atList(two);
+    expect(offeredIn(browser.page.body)).toEqual(['gone', 'sandbox']);
+    await browser.press({ method: 'gone' });
+    expect(browser.page.body).toContain('The old bank gave no usable answer');
+    expect(offeredIn(browser.page.body)).toEqual(['sandbox', 'gone']);
+    expect(browser.page.body).toContain('Not available now');
+    await browser.press({ method: 'sandbox' });
+    await browser.press({ person: 'adult' });
+    expect(leftTo(browser.page)).toContain('code=');
+    expect(await timelineOf(sessionId)).toEqual([
+      'started',
+      'consented',
+      'method_chosen gone',
+      'method_chosen sandbox',
+      'authenticated sandbox',
+      'verified by the source',
+      'completed',
+    ]);
+  });
+
+  it('refuses a method that is not on it, and a form of another page', async () => {
+    const { browser, sessionId } = await atList();
+    for (const fields of [{ method: 'country-only' }, { method: '' }, { person: 'adult' }, {}]) {
+      const form = browser.form();
+      const answer = await browser.request(form.action, { ...form.fields, ...fields } as never);
+      expect(answer.status).toBe(400);
+      await browser.open(`/verify/session/${sessionId}`);
+    }
+    expect(await timelineOf(sessionId)).toEqual(['started', 'consented']);
+  });
+
+  it('is not there for a client with one source, which refuses the choice of another', async () => {
+    const { clientId: one } = await onboard(hosted);
+    const { browser, sessionId } = await atList(one);
+    expect(browser.page.body).toContain('Choose who to be');
+    const form = browser.form();
+    for (const fields of [{ method: 'bank' }, { decision: 'other-method' }])
+      expect((await browser.request(form.action, { ...form.fields, ...fields } as never)).status).toBe(400);
+    expect(await timelineOf(sessionId)).toEqual(['started', 'consented']);
+  });
+});
+
+describe('a method', () => {
+  it('that fails leads back to the list, and is not offered again', async () => {
+    const { browser, sessionId } = await atList();
+    await browser.press({ method: 'sandbox' });
+    await browser.press({ person: 'rejected' });
+    expect(browser.page.body).toContain('Test people: what was presented could not be accepted.');
+    expect(offeredIn(browser.page.body)).toEqual(['bank', 'test-wallet-age']);
+    expect((await timelineOf(sessionId)).at(-1)).toBe('method_failed sandbox: document_rejected');
+    expect(await sessionOf(sessionId)).toMatchObject({ status: 'pending' });
+    expect(await hosted.events({ session_id: sessionId })).toEqual([]);
+  });
+
+  it('that was the last one fails the session, with its reason', async () => {
+    const { clientId: two } = await onboard(hosted, { sources: ['sandbox', 'test-wallet-age'] });
+    const { browser, sessionId } = await atList(two);
+    const { expiresAt, methods } = await sessionOf(sessionId);
+    expect(expiresAt).toBeInstanceOf(Date);
+    // As if the wallet had failed for good.
+    await hosted.db.collection<{ _id: string }>('sessions').updateOne(
+      { _id: sessionId },
+      {
+        $set: {
+          methods: { ...methods, failed: [{ source: 'test-wallet-age', reason: 'document_rejected' }] },
+        },
+      },
+    );
+    await browser.open(`/verify/session/${sessionId}`);
+    expect(offeredIn(browser.page.body)).toEqual(['sandbox']);
+    await browser.press({ method: 'sandbox' });
+    await browser.press({ person: 'source-down' });
+    expect(leftTo(browser.page)).toContain('source_error');
+    expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'source_error' } });
+  });
+
+  it('that the user leaves can be chosen again, and takes no late answer', async () => {
+    const { browser, sessionId } = await atList();
+    await browser.press({ method: 'bank' });
+    expect(browser.page.body).toContain('Use another method');
+    const late = await throughProvider(linkIn(browser.page.body));
+    await browser.press({ decision: 'other-method' });
+    expect(offeredIn(browser.page.body)).toEqual(['bank', 'sandbox', 'test-wallet-age']);
+    const exchanges = provider.exchanges();
+    await browser.open(late);
+    expect(offeredIn(browser.page.body)).toHaveLength(3);
+    await browser.press({ method: 'bank' });
+    await browser.open(late);
+    expect(linkIn(browser.page.body)).toContain(provider.issuer);
+    await browser.press({ decision: 'other-method' });
+    await browser.press({ method: 'sandbox' });
+    await browser.open(late);
+    expect(provider.exchanges()).toBe(exchanges);
+    expect(await timelineOf(sessionId)).toEqual([
+      'started',
+      'consented',
+      'method_chosen bank',
+      'method_left bank',
+      'method_chosen bank',
+      'method_left bank',
+      'method_chosen sandbox',
+    ]);
+    expect(browser.page.body).toContain('Choose who to be');
+  });
+
+  it('that was left takes no form of an earlier tab', async () => {
+    const { browser, sessionId } = await atList();
+    await browser.press({ method: 'sandbox' });
+    const { action, fields } = browser.form();
+    await browser.press({ decision: 'other-method' });
+    await browser.press({ method: 'sandbox' });
+    const before = await timelineOf(sessionId);
+    await browser.request(action, { ...fields, person: 'adult' });
+    expect(await timelineOf(sessionId)).toEqual(before);
+    await browser.open(`/verify/session/${sessionId}`);
+    await browser.press({ person: 'adult' });
+    expect(leftTo(browser.page)).toContain('code=');
+  });
+
+  it('is final once the user has authenticated', async () => {
+    const { browser, sessionId } = await atList();
+    await browser.press({ method: 'sandbox' });
+    const { action, fields } = browser.form();
+    await browser.press({ person: 'adult' });
+    const ended = await timelineOf(sessionId);
+    for (const more of [{ decision: 'other-method' }, { method: 'bank' }] as const)
+      await browser.request(action, { ...fields, ...more } as never);
+    expect(await timelineOf(sessionId)).toEqual(ended);
+  });
+
+  it('is chosen once by two tabs at the same moment', async () => {
+    const { browser, sessionId } = await atList();
+    const { action, fields } = browser.form();
+    const answers = await Promise.all(
+      ['bank', 'sandbox', 'test-wallet-age'].map((method) => browser.request(action, { ...fields, method })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    const chosen = (await timelineOf(sessionId)).filter((entry) => entry.startsWith('method_chosen'));
+    expect(chosen).toHaveLength(1);
+  });
+
+  it('cannot be changed without end', async () => {
+    const { browser, sessionId } = await atList();
+    for (let turn = 0; turn < 30 && leftTo(browser.page) === ''; turn += 1) {
+      await browser.press({ method: 'sandbox' });
+      await browser.press({ decision: 'other-method' });
+    }
+    expect(leftTo(browser.page)).toContain('error=verification_failed');
+    const { timeline, failure } = await sessionOf(sessionId);
+    expect(failure?.reason).toBe('abandoned');
+    expect(timeline.length).toBeLessThan(50);
+  });
+
+  it('that the user cancels ends the session', async () => {
+    const { browser, sessionId } = await atList();
+    await browser.press({ method: 'bank' });
+    await browser.press({ decision: 'cancel' });
+    expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'abandoned' } });
+  });
+});
+
+it('operators see how methods ended: session, sources and metrics', async () => {
+  const { browser, sessionId } = await atList();
+  await browser.press({ method: 'sandbox' });
+  await browser.press({ person: 'rejected' });
+  await browser.press({ method: 'bank' });
+  await browser.press({ decision: 'cancel' });
+  const { timeline } = await hosted.admin.sessions.show.query({ sessionId });
+  expect(timeline.map(({ event }) => event)).toEqual([
+    'started',
+    'consented',
+    'method_chosen',
+    'method_failed',
+    'method_chosen',
+    'failed',
+  ]);
+  const sources = await hosted.admin.sources.list.query();
+  expect(sources.find(({ name }) => name === 'sandbox')?.lastDay.failed).toBeGreaterThan(0);
+  expect(sources.find(({ name }) => name === 'sandbox')?.lastDay.authenticated).toBeGreaterThan(0);
+  expect(sources.find(({ name }) => name === 'bank')?.lastDay.failed).toBeGreaterThan(0);
+});
