@@ -3,7 +3,7 @@ import { PNG } from 'pngjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { judge } from './appearance.ts';
-import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
+import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 
 const minute = 60_000;
@@ -98,6 +98,18 @@ describeInBrowser('the pages in a real browser', () => {
     await judge(page, `consent-${language}`, ['light', 'narrow']);
     await page.getByRole('button', { name: accept }).click();
     await judge(page, `people-${language}`, ['light', 'narrow']);
+    await close();
+  });
+
+  it.each(['en', 'de', 'fr', 'es', 'ar'])('the consent in %s fits on the screen of a phone', async (language) => {
+    const { page, close } = await newVisitor(browser, {
+      locale: language,
+      viewport: { width: 390, height: 844 },
+    });
+    await page.goto(shop.link({ scope }));
+    const decline = await page.locator('button[value="decline"]').boundingBox();
+    await keepScreenshot(page, `consent-phone-${language}`);
+    expect((decline?.y ?? 10_000) + (decline?.height ?? 0)).toBeLessThanOrEqual(844);
     await close();
   });
 

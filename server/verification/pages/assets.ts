@@ -22,7 +22,7 @@ function loadAsset(name: string, type: string, files: readonly string[]): Asset 
   return { name: name.replace('.', `.${hash}.`), type, content };
 }
 
-const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wallet', 'narrow'].map(
+const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wallet', 'narrow', 'consent'].map(
   (name) => `${name}.css`,
 );
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);

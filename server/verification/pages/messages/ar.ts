@@ -25,6 +25,7 @@ export const ar: Messages = {
     shared: (partner) => `ما سيعرفه ${partner}`,
     notShared: (partner) => `ما لن يعرفه ${partner}`,
     withheld: ['اسمك أو تاريخ ميلادك', 'عنوانك أو بريدك الإلكتروني أو رقم هاتفك', 'وثائقك أو صورك'],
+    exactly: 'ما الذي يُشارك تحديدًا، وما يلي ذلك',
     purpose: {
       title: 'الغرض من ذلك',
       own: (partner) => `يقول ${partner}:`,

@@ -29,6 +29,7 @@ export const de: Messages = {
       'Ihre Anschrift, E-Mail-Adresse oder Telefonnummer',
       'Ihre Ausweise oder Bilder von Ihnen',
     ],
+    exactly: 'Was genau, und wie es weitergeht',
     purpose: {
       title: 'Wozu das dient',
       own: (partner) => `${partner} sagt dazu:`,

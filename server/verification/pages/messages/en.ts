@@ -23,6 +23,7 @@ export const en: Messages = {
       'Your address, e-mail or phone number',
       'Your documents or pictures of you',
     ],
+    exactly: 'What exactly, and what happens next',
     purpose: {
       title: 'What it is for',
       own: (partner) => `${partner} says:`,

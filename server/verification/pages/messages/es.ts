@@ -29,6 +29,7 @@ export const es: Messages = {
       'Tu dirección, correo electrónico ni teléfono',
       'Tus documentos ni imágenes tuyas',
     ],
+    exactly: 'Qué exactamente, y qué sigue',
     purpose: {
       title: 'Para qué sirve',
       own: (partner) => `${partner} indica:`,

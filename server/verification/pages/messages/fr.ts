@@ -29,6 +29,7 @@ export const fr: Messages = {
       'Votre adresse, votre e-mail ni votre téléphone',
       'Vos documents ni des photos de vous',
     ],
+    exactly: 'Quoi exactement, et la suite',
     purpose: {
       title: 'À quoi cela sert',
       own: (partner) => `${partner} indique :`,

@@ -53,6 +53,8 @@ export interface Messages {
     notShared: AboutPartner;
     withheld: string[];
     /** `own` introduces the partner's words; `lead` and `uses` stand in for them, one sentence for each use. */
+    /** Opens what each answer says, and what comes next. */
+    exactly: string;
     purpose: { title: string; own: AboutPartner; lead: AboutPartner; uses: Record<Use, string> };
     keeping: {
       title: string;
