@@ -126,6 +126,10 @@ export function queryFor(settings: IdentityWalletSettings, claims: readonly Clai
   return profile === 'eu-age-verification' ? ageQuery(settings, claims) : personQuery(settings, claims);
 }
 
+/** Whether the credential of a source attests a claim: a proof of age has nothing but ages. */
+export const attests = ({ profile }: IdentityWalletSettings, claim: ClaimName): boolean =>
+  profile !== 'eu-age-verification' || !Number.isNaN(yearsOf(claim));
+
 const idOf = (path: ClaimPath) =>
   path
     .map((part) => part ?? 'each')

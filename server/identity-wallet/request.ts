@@ -7,7 +7,7 @@ import type { RelyingPartyAccess } from './access.ts';
 import { createAnnexC } from './annex-c.ts';
 import type { AskedSession, DigitalRequest } from './digital-request.ts';
 import type { Handle, Handles } from './handles.ts';
-import { type AuthorityKeys, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
+import { type AuthorityKeys, attests, issuerAlgorithmsOf, queryFor, toDcql } from './query.ts';
 import type { Handover } from './transcript.ts';
 
 interface Dependencies {
@@ -102,6 +102,8 @@ export function createRequests({ settings, access, handles, authorities, baseUrl
 
     /** Whether the credential supports any of these claims. */
     suits: (claims: readonly ClaimName[]) => queryFor(settings, claims).length > 0,
+    /** Those of the claims that the credential attests. */
+    answers: (claims: readonly ClaimName[]) => claims.filter((claim) => attests(settings, claim)),
 
     /** What opens the identity wallet: the whole request, or where the signed one is. */
     linkOf(handle: Handle, session: AskedSession): string {

@@ -36,7 +36,7 @@ import { createIdentityWallets } from './sources/identity-wallet/feature.ts';
 import { createOidcSource } from './sources/oidc.ts';
 import { createSourceOverview } from './sources/overview.ts';
 import { createSandbox } from './sources/sandbox.ts';
-import { createOfferedTo, createSourceOf } from './sources/session-source.ts';
+import { createAskedOf, createOfferedTo, createSourceOf } from './sources/session-source.ts';
 import type { VerificationStores } from './store.ts';
 import type { Charge } from './views.ts';
 
@@ -140,6 +140,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     sourceOf: createSourceOf(sources),
     hasSite: (name) => sources.get(name)?.finish !== undefined,
     offeredTo: createOfferedTo(sources),
+    askedOf: createAskedOf(sources),
     enrolling,
     verify: createVerify({
       findSnapshot,

@@ -15,7 +15,7 @@ const fits = 'document.documentElement.scrollWidth <= innerWidth';
 /** Bytes of the page and all that it loads, before any compression. */
 const weight = `['navigation', 'resource'].flatMap((type) => performance.getEntriesByType(type))
   .reduce((sum, { decodedBodySize }) => sum + decodedBodySize, 0)`;
-const lightest = 30_000;
+const lightest = 32_000;
 
 /** Judges a page wide and narrow, light and dark, keeping a picture of each. */
 export async function judge(

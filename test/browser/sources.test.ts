@@ -60,6 +60,31 @@ describeInBrowser('verification sources in a real browser', () => {
     expect(complaints.filter((text) => text.includes(service.baseUrl))).toEqual([]);
   });
 
+  it.each(['en', 'de', 'fr', 'es', 'ar'])(
+    'the list of methods in %s leads on, and back after a failure',
+    async (locale) => {
+      const { clientId: id } = shop.partner;
+      const sources = ['bank-id', 'test-wallet-age', 'away', 'sandbox'];
+      await service.admin.clients.update.mutate({ clientId: id, sources });
+      const { page, complaints, close } = await newVisitor(browser, { locale });
+      await page.goto(shop.link());
+      await page.locator('button[value="accept"]').click();
+      await judge(page, `methods-${locale}`);
+      await page.locator('button[value="away"]').click();
+      await judge(page, `methods-down-${locale}`, ['light', 'narrow']);
+      expect(await page.locator('button[name="method"]').last().getAttribute('value')).toBe('away');
+      await page.locator('button[value="sandbox"]').click();
+      await page.locator('button[value="rejected"]').click();
+      await judge(page, `methods-failed-${locale}`, ['dark', 'narrow-dark']);
+      await page.locator('button[value="test-wallet-age"]').click();
+      await page.locator('button[value="other-method"]').click();
+      await page.locator('button[value="bank-id"]').click();
+      await page.locator('button[value="other-method"]').waitFor();
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
+
   it('one whose forms may lead no further than to us leads the user home', async () => {
     await useSource('strict');
     const { page } = visitor;

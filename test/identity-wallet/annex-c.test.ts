@@ -34,7 +34,7 @@ interface UserInfo {
 }
 
 async function ask(source: string, scope = 'age_18_plus country', given?: TestPartner) {
-  const partner = given ?? (await createPartner(service, { client: { source, claims } }));
+  const partner = given ?? (await createPartner(service, { client: { sources: [source], claims } }));
   const asked = await askIdentityWallet(service, source, { scope, partner });
   return {
     ...asked,
@@ -154,7 +154,7 @@ describe('an answer by annex C', () => {
   });
 
   it('names the same person again by number and authority, and another one by another authority', async () => {
-    const partner = await createPartner(service, { client: { source: 'mdl-person', claims } });
+    const partner = await createPartner(service, { client: { sources: ['mdl-person'], claims } });
     async function subject(values: object): Promise<string> {
       const asked = await ask('mdl-person', 'age_18_plus', partner);
       const document = { ...licence, values: { ...licence.values, ...values } };

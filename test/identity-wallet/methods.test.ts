@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { newVisit, startUrl } from '../journey/pkce.ts';
 import { openPages } from '../verification/sources/oidc-site.ts';
 
 let service: TestServer;
@@ -71,4 +72,30 @@ it('a presentation by the browser itself, to a request that was left, moves noth
   await pages.open(page.at, { ...page.fields, decision: 'other-method' });
   await pages.open(`${page.at}/wallet`, { csrf, token, data: '{"vp_token":{}}' });
   expect(await last()).toBe('method_left test-wallet-age');
+});
+
+it('consent and wallet page promise what the wallet can answer, and name the personal number', async () => {
+  const claims = ['age_18_plus', 'country'] as const;
+  const { clientId } = await createPartner(service, {
+    client: { sources: ['test-wallet-age'], claims: [...claims] },
+  });
+  const of = async (source: string) => {
+    await service.admin.clients.update.mutate({ clientId, sources: [source] });
+    const pages = openPages(service);
+    const visit = { baseUrl: service.baseUrl, clientId, redirectUri };
+    const { codeChallenge, state } = newVisit();
+    const consent = await pages.open(startUrl({ ...visit, scope: claims.join(' '), state, codeChallenge }));
+    const wallet = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });
+    return { consent: consent.html, wallet: wallet.html };
+  };
+  const age = await of('test-wallet-age');
+  expect(age.consent).toMatch(/Your country\s*<span>\(if known from before\)/);
+  expect(age.consent).toContain('This verification cannot show it');
+  expect(age.consent).not.toContain('personal number');
+  expect(age.wallet).not.toContain('Your country');
+  const person = await of('test-wallet-pid');
+  expect(person.consent).not.toContain('if known from before');
+  expect(person.consent).toContain('personal number');
+  expect(person.wallet).toContain('Your country');
+  expect(person.wallet).toContain('only to recognise you, not kept, not shared');
 });

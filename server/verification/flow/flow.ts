@@ -10,6 +10,8 @@ import { isLive, type Step, stepOf } from '../session/steps.ts';
 import type { Handoff, Session } from '../session/transitions.ts';
 import type { AuthorizationRequests } from '../sources/authorization-request.ts';
 import {
+  type Asked,
+  type AskedOf,
   type OfferedMethod,
   type OfferedTo,
   type SourceOf,
@@ -29,8 +31,8 @@ interface EndedMethod {
 
 /** The page of the present step, or the redirect to the partner. */
 export type View =
-  | { kind: 'consent'; session: Session }
-  | { kind: 'begin'; session: Session; beginning: Beginning }
+  | { kind: 'consent'; session: Session; asked: Asked }
+  | { kind: 'begin'; session: Session; beginning: Beginning; asked: Asked }
   /** `last`: how the method ended that led back to this list. */
   | { kind: 'methods'; session: Session; offered: OfferedMethod[]; last: EndedMethod | undefined }
   /** Link and code for the phone; neither once they have run out. */
@@ -69,6 +71,7 @@ interface Dependencies {
   /** Whether users of a source leave for its own site. */
   hasSite: (name: string) => boolean;
   offeredTo: OfferedTo;
+  askedOf: AskedOf;
   enrolling: Pick<Enrolling, 'known'>;
   verify: Verify;
   completion: Completion;
@@ -88,6 +91,7 @@ export function createFlow(dependencies: Dependencies) {
     sourceOf,
     hasSite,
     offeredTo,
+    askedOf,
     verify,
     completion,
     outbox,
@@ -162,7 +166,7 @@ export function createFlow(dependencies: Dependencies) {
     if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
     switch (step) {
       case 'consent':
-        return { kind: 'consent', session };
+        return { kind: 'consent', session, asked: askedOf(session) };
       case 'authenticate':
         return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, browser);
       case 'confirm':
@@ -205,7 +209,7 @@ export function createFlow(dependencies: Dependencies) {
     const attempt = authorizationRequests.begin({ sessionId, device, secret, turn: methods?.turn });
     const beginning = await sourceOf(session).begin(sourceSession(session, language), attempt);
     if (beginning.kind === 'down' && methods) return choose(session, { source, reason: 'source_error' });
-    return { kind: 'begin', session, beginning };
+    return { kind: 'begin', session, beginning, asked: askedOf(session) };
   }
 
   const choose = (session: Session, last: Methods['last']): View => ({

@@ -32,7 +32,7 @@ export interface StartingPartner {
 
 interface StartingSource {
   modes: readonly Mode[];
-  supplies(claims: readonly ClaimName[]): boolean;
+  answers(claims: readonly ClaimName[]): readonly ClaimName[];
 }
 
 /** Everything that the verdict depends on besides the query; absent where it does not exist. */
@@ -91,7 +91,7 @@ function sourcesFor(
   const wanted = listed ?? (source === undefined ? standard : [source]);
   const serving = wanted.filter((name) => sources.get(name)?.modes.includes(mode));
   const claims = scope.filter(isClaimName);
-  const answering = serving.filter((name) => sources.get(name)?.supplies(claims));
+  const answering = serving.filter((name) => sources.get(name)?.answers(claims).length);
   return answering.length > 0 ? answering : serving.slice(0, 1);
 }
 

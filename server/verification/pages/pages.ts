@@ -52,6 +52,8 @@ interface Failure extends ProblemContext, Pick<PageContext, 'language' | 'choice
   requestId: string;
   /** Where trying again begins. */
   retryAt: string;
+  /** The site that the user came from, where there is no session. */
+  from: URL | undefined;
 }
 
 export interface Page extends PageContent {
@@ -146,7 +148,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
       };
     },
 
-    async error(error, { language, choiceAddress, requestId, retryAt, ...place }) {
+    async error(error, { language, choiceAddress, requestId, retryAt, from, ...place }) {
       const { name, outcome, ...rest } = problemOf(error, place);
       const { m, ...files } = common({ language, choiceAddress });
       // If the database cannot be reached, the page omits the partner's name.
@@ -161,7 +163,10 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         good: name === 'finished',
         outcome: typeof told === 'function' ? partner && told(partner.partner) : told,
         retryAt,
-        back: place.device === 'computer' && partner && `${partner.origin}/`,
+        ...(name === 'invalid' && from
+          ? { back: `${from.origin}/`, isolatedHost: isolated(from.host, m) }
+          : {}),
+        ...(place.device === 'computer' && partner ? { back: `${partner.origin}/` } : {}),
         requestId,
       });
     },

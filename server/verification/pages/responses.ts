@@ -66,6 +66,13 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     return segment === 'session' ? 'computer' : 'phone';
   }
 
+  /** The site whose link or form led here, as the browser names it; undefined for our own pages. */
+  function cameFrom({ headers }: FastifyRequest): URL | undefined {
+    const { referer = '' } = headers;
+    const from = URL.canParse(referer) ? new URL(referer) : undefined;
+    return from && /^https?:$/.test(from.protocol) && from.origin !== origin ? from : undefined;
+  }
+
   /** Session, device and cookie of the browser that sends this request. */
   function browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
     const secret = request.cookies[cookieNames[device](sessionId)];
@@ -128,6 +135,7 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
         retryAt: device && sessionId ? path({ device, sessionId }) : `${basePath}${request.url}`,
         device,
         session,
+        from: session ? undefined : cameFrom(request),
       });
       void reply.type('text/html; charset=utf-8').send(html);
     },

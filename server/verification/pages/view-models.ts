@@ -40,7 +40,7 @@ function sinceThen(then: Date, { language, now }: RequestContext): string {
 }
 
 function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestContext): ViewModel {
-  const { beginning, session } = view;
+  const { beginning, session, asked } = view;
   const verify = { step: 'verify', offersPhone: !onPhone, hasOthers: session.methods !== undefined };
   switch (beginning.kind) {
     case 'people':
@@ -52,7 +52,7 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestC
         source: beginning.label,
         url: beginning.url,
         sourceHost: new URL(beginning.url).host,
-        claims: claimsAskedFor(session),
+        claims: asked.answered,
       };
     case 'wallet':
       return {
@@ -64,7 +64,8 @@ function beginning(view: Extract<View, { kind: 'begin' }>, { onPhone }: RequestC
         digital: beginning.digital,
         notice: beginning.notice,
         testWallet: beginning.testWallet,
-        claims: claimsAskedFor(session),
+        claims: asked.answered,
+        number: asked.number,
         ...watching(view),
       };
     case 'down':
@@ -141,7 +142,8 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
   switch (view.kind) {
     case 'consent': {
       const claims = claimsAskedFor(view.session);
-      return { template: 'consent', step: 'consent', claims, uses: usesOf(claims) };
+      const { answered, number } = view.asked;
+      return { template: 'consent', step: 'consent', claims, answered, number, uses: usesOf(claims) };
     }
     case 'begin':
       return beginning(view, context);

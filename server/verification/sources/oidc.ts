@@ -114,7 +114,8 @@ export function createOidcSource(settings: OidcSettings, dependencies: Dependenc
     name,
     modes,
     method: { kind: 'provider', label },
-    supplies: (claims) => claims.some((claim) => settings.claims[claim] !== undefined),
+    answers: (claims) => claims.filter((claim) => settings.claims[claim] !== undefined),
+    asksNumber: false,
     isDown: (now) => now < downUntil,
 
     async begin({ language }, attempt) {

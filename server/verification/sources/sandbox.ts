@@ -85,7 +85,8 @@ export function createSandbox(): VerificationSource {
   return {
     ...sandboxSource,
     method: { kind: 'people' },
-    supplies: () => true,
+    answers: (claims) => [...claims],
+    asksNumber: false,
     isDown: () => false,
 
     begin: async () => ({ kind: 'people', choices }),

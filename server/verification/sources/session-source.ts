@@ -1,3 +1,4 @@
+import type { ClaimName } from '../../../contracts/claims.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import { remaining } from '../session/methods.ts';
 import { claimsAskedFor } from '../session/steps.ts';
@@ -33,6 +34,30 @@ export function createOfferedTo(sources: ReadonlyMap<string, VerificationSource>
       return source ? [{ name, method: source.method, isDown: source.isDown(now) }] : [];
     });
     return offered.sort((one, other) => Number(one.isDown) - Number(other.isDown));
+  };
+}
+
+/** What the sources of a session will be asked. */
+export interface Asked {
+  /** The requested claims that some of them can answer. */
+  answered: ClaimName[];
+  /** Whether one of them asks for a personal number. */
+  number: boolean;
+}
+
+export type AskedOf = (session: Session) => Asked;
+
+/** Of all methods that a session has left, or of its only source. */
+export function createAskedOf(sources: ReadonlyMap<string, VerificationSource>): AskedOf {
+  return function askedOf(session) {
+    const { source, methods } = session;
+    const names = methods && !methods.chosen ? remaining(methods) : [source];
+    const asked = names.flatMap((name) => sources.get(name) ?? []);
+    const claims = claimsAskedFor(session);
+    return {
+      answered: claims.filter((claim) => asked.some(({ answers }) => answers([claim]).length > 0)),
+      number: asked.some(({ asksNumber }) => asksNumber),
+    };
   };
 }
 

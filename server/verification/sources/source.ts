@@ -71,8 +71,10 @@ export interface VerificationSource {
   name: string;
   modes: readonly Mode[];
   method: Method;
-  /** Whether it can answer some of these claims. */
-  supplies(claims: readonly ClaimName[]): boolean;
+  /** Those of the claims that it can answer. */
+  answers(claims: readonly ClaimName[]): ClaimName[];
+  /** Whether it asks for a personal number, by which it recognises the user. */
+  asksNumber: boolean;
   /** Whether it was out of order a moment ago, as far as this process knows. */
   isDown(now: number): boolean;
   begin(session: SourceSession, attempt: AuthorizationRequest): Promise<Beginning>;

@@ -25,9 +25,9 @@ const facts = (mode: Mode, source?: string): StartFacts => ({
   key: { status: 'active' },
   integrated: false,
   sources: new Map([
-    ['sandbox', { modes: ['test'], supplies: () => true }],
-    ['bank', { modes: ['live'], supplies: () => true }],
-    ['ministry', { modes: ['test', 'live'], supplies: () => true }],
+    ['sandbox', { modes: ['test'], answers: (claims) => claims }],
+    ['bank', { modes: ['live'], answers: (claims) => claims }],
+    ['ministry', { modes: ['test', 'live'], answers: (claims) => claims }],
   ]),
 });
 

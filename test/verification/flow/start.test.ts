@@ -202,6 +202,17 @@ describe('the format of a 400', () => {
     expect(response.body).not.toContain('<script');
   });
 
+  it.each([
+    ['https://shop.example:8443/cart?id=7#pay', 'https://shop.example:8443/'],
+    ['javascript:alert(1)', undefined],
+    ['no address', undefined],
+    ['https://verify.example/verify/start', undefined],
+  ])('leads back to the site that the browser names as %s', async (referer, back) => {
+    const headers = { accept: 'text/html', referer };
+    const { body } = await hosted.send('/verify/start?state=1', { headers });
+    expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);
+  });
+
   it('a refusal is not remembered longer than its reason', async () => {
     const { clientId } = await onboard(hosted);
     await hosted.admin.clients.disable.mutate({ clientId });

@@ -29,6 +29,11 @@ export const de: Messages = {
       'Ihre Anschrift, E-Mail-Adresse oder Telefonnummer',
       'Ihre Ausweise oder Bilder von Ihnen',
     ],
+    ifKnown: 'falls von früher bekannt',
+    unanswered:
+      'Dieser Nachweis enthält das nicht: Es wird nur weitergegeben, wenn Sie es früher nachgewiesen haben',
+    number:
+      'Eventuell wird auch eine persönliche Nummer abgefragt: nur, um Sie wiederzuerkennen. Wir speichern sie nicht und geben sie nicht weiter.',
     exactly: 'Was genau, und wie es weitergeht',
     purpose: {
       title: 'Wozu das dient',
@@ -117,7 +122,7 @@ export const de: Messages = {
   },
   methods: {
     title: 'Wie möchten Sie es nachweisen?',
-    lead: (partner) => `Wählen Sie eines. ${partner} erhält in jedem Fall dieselben Antworten.`,
+    lead: 'Wählen Sie einen Weg. Geht es so nicht, können Sie einen anderen wählen.',
     people: { title: 'Testpersonen', text: 'Erfundene Personen zum Ausprobieren' },
     provider: (source) => `Sie melden sich auf der Seite von ${source} an`,
     wallet: (source) => `Sie brauchen ${source} auf dem Telefon oder in diesem Browser`,

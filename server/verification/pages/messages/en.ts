@@ -23,6 +23,9 @@ export const en: Messages = {
       'Your address, e-mail or phone number',
       'Your documents or pictures of you',
     ],
+    ifKnown: 'if known from before',
+    unanswered: 'This verification cannot show it: it is shared only if you proved it before',
+    number: 'You may be asked for a personal number as well: only to recognise you, not kept, not shared.',
     exactly: 'What exactly, and what happens next',
     purpose: {
       title: 'What it is for',
@@ -102,7 +105,7 @@ export const en: Messages = {
   },
   methods: {
     title: 'How do you want to prove it?',
-    lead: (partner) => `Choose one. ${partner} gets the same answers whichever you choose.`,
+    lead: 'Choose one. If it does not work, you can choose another one.',
     people: { title: 'Test people', text: 'Made-up people, for trying out' },
     provider: (source) => `You sign in on the site of ${source}`,
     wallet: (source) => `You need ${source} on your phone or in this browser`,

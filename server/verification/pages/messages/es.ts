@@ -29,6 +29,10 @@ export const es: Messages = {
       'Tu dirección, correo electrónico ni teléfono',
       'Tus documentos ni imágenes tuyas',
     ],
+    ifKnown: 'si ya se sabe',
+    unanswered: 'Esta verificación no lo muestra: solo se comparte si lo demostraste antes',
+    number:
+      'Puede que también se pida un número personal: solo para reconocerte, no se guarda ni se comparte.',
     exactly: 'Qué exactamente, y qué sigue',
     purpose: {
       title: 'Para qué sirve',
@@ -111,7 +115,7 @@ export const es: Messages = {
   },
   methods: {
     title: '¿Cómo quieres demostrarlo?',
-    lead: (partner) => `Elige una forma. ${partner} recibe las mismas respuestas en todos los casos.`,
+    lead: 'Elige una forma. Si no funciona, puedes elegir otra.',
     people: { title: 'Personas de prueba', text: 'Personas inventadas, para probar' },
     provider: (source) => `Inicias sesión en el sitio de ${source}`,
     wallet: (source) => `Necesitas ${source} en tu teléfono o en este navegador`,

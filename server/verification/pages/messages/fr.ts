@@ -29,6 +29,11 @@ export const fr: Messages = {
       'Votre adresse, votre e-mail ni votre téléphone',
       'Vos documents ni des photos de vous',
     ],
+    ifKnown: 'si déjà connu',
+    unanswered:
+      'Cette vérification ne le montre pas : ce n’est transmis que si vous l’avez justifié auparavant',
+    number:
+      'Un numéro personnel peut aussi vous être demandé : seulement pour vous reconnaître, ni conservé, ni transmis.',
     exactly: 'Quoi exactement, et la suite',
     purpose: {
       title: 'À quoi cela sert',
@@ -114,7 +119,7 @@ export const fr: Messages = {
   },
   methods: {
     title: 'Comment voulez-vous le justifier ?',
-    lead: (partner) => `Choisissez un moyen. ${partner} reçoit les mêmes réponses dans tous les cas.`,
+    lead: 'Choisissez un moyen. Si cela ne marche pas, vous pouvez en choisir un autre.',
     people: { title: 'Personnes de test', text: 'Des personnes inventées, pour essayer' },
     provider: (source) => `Vous vous connectez sur le site de ${source}`,
     wallet: (source) => `Il vous faut ${source} sur votre téléphone ou dans ce navigateur`,

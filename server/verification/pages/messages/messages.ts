@@ -53,6 +53,11 @@ export interface Messages {
     notShared: AboutPartner;
     withheld: string[];
     /** `own` introduces the partner's words; `lead` and `uses` stand in for them, one sentence for each use. */
+    /** Beside a claim that no source of the session can answer, short and long. */
+    ifKnown: string;
+    unanswered: string;
+    /** Where a source asks for a number of the user. */
+    number: string;
     /** Opens what each answer says, and what comes next. */
     exactly: string;
     purpose: { title: string; own: AboutPartner; lead: AboutPartner; uses: Record<Use, string> };
@@ -83,7 +88,7 @@ export interface Messages {
   /** The list of methods; each has the name of its source. */
   methods: {
     title: string;
-    lead: AboutPartner;
+    lead: string;
     /** What a method needs. */
     people: Titled;
     provider: (source: string) => string;

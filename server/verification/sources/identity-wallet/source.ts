@@ -86,7 +86,8 @@ export function createIdentityWalletSource(
     name,
     modes,
     method: { kind: 'wallet', label },
-    supplies: requests.suits,
+    answers: requests.answers,
+    asksNumber: settings.stableIdentifier,
     isDown: (now) => fault(now) !== undefined,
     profile,
 
