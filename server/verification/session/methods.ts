@@ -110,17 +110,10 @@ export function methodOutcome(
   session: Session,
   { set, entry, earlier }: Transition,
 ): MethodOutcome | undefined {
-  switch (earlier?.event ?? entry.event) {
-    case 'authenticated':
-    case 'handoff_authenticated':
-      return 'authenticated';
-    case 'method_left':
-      return 'left';
-    case 'method_failed':
-      return set.methods?.last?.reason;
-    case 'failed':
-      return session.consentedAt && !session.authenticatedAt ? set.failure?.reason : undefined;
-    default:
-      return undefined;
-  }
+  const { event } = earlier ?? entry;
+  if (event === 'authenticated' || event === 'handoff_authenticated') return 'authenticated';
+  if (event === 'method_left') return 'left';
+  if (event === 'method_failed') return set.methods?.last?.reason;
+  const isUnfinished = session.consentedAt !== undefined && session.authenticatedAt === undefined;
+  return event === 'failed' && isUnfinished ? set.failure?.reason : undefined;
 }
