@@ -29,6 +29,7 @@ import { gracePeriodMs as forgottenWithin } from '../../server/verification/peop
 import { longestLifetime, notYetLifetimeMs } from '../../server/verification/people/freshness.ts';
 import { keepFinished, keepUnfinished } from '../../server/verification/session/session-store.ts';
 import { claimMs } from '../../server/verification/sources/identity-wallet/claim-store.ts';
+import { successSpanMs } from '../../server/verification/sources/overview.ts';
 import { warningRetentionMs } from '../../server/warnings/warning.ts';
 import { keptMs } from '../../server/webhooks/bulk/bulk-jobs.ts';
 import { answerRetentionMs } from '../../server/webhooks/delivery/delivery.ts';
@@ -147,6 +148,7 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ['an exchange begins a step', defaultPace.beginWithin, ['After TIME, or when the client has disconnected']],
   ['an exchange is answered', defaultPace.answerWithin, ['answers 503 after at most TIME']],
   ['a clock may be off', largestOffset, ['clock differs by more than TIME', 'clock is more than TIME off']],
+  ['the success of a source is counted', successSpanMs],
   ['a client is cached', clientCacheMs, ['old secret ends within TIME', 'becomes invalid within TIME']],
   [
     'metadata and keys are cached',

@@ -12,6 +12,8 @@ interface Dependencies {
   clock: { now(): number };
 }
 
+/** Milliseconds of the success that is shown. */
+export const successSpanMs = 86_400_000;
 const day = 86_400_000;
 
 /** A session without a user: it only asks whether a provider can be reached. */
@@ -51,7 +53,7 @@ export function createSourceOverview({ sources, wallets, sessions, clock }: Depe
   const all = () => [...sources.values()].map((source) => view(source));
 
   async function list(): Promise<SourceView[]> {
-    const uses = await sessions.sourceUse(new Date(clock.now() - day));
+    const uses = await sessions.sourceUse(new Date(clock.now() - successSpanMs));
     return all().map((each) => ({
       ...each,
       lastDay: uses.get(each.name) ?? { authenticated: 0, failed: 0 },
