@@ -30,6 +30,10 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
       helpGroup: 'GLOBAL',
     }),
     profile: Flags.string({ description: 'profile of `svcadmin login` to use', helpGroup: 'GLOBAL' }),
+    ca: Flags.file({
+      description: 'file with a certificate authority to trust as well (SVCADMIN_CA)',
+      helpGroup: 'GLOBAL',
+    }),
   };
 
   protected flags!: FlagsOf<T>;
@@ -58,6 +62,10 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
     return (this.flags as { url?: string }).url;
   }
 
+  protected get caFlag(): string | undefined {
+    return (this.flags as { ca?: string }).ca;
+  }
+
   protected get profileFlag(): string | undefined {
     return (this.flags as { profile?: string }).profile;
   }
@@ -65,7 +73,7 @@ export abstract class AdminCommand<T extends typeof Command> extends Command {
   /** Address of the server and token of the operator. @throws CommandError without a token */
   protected get connection(): Connection {
     this.#connection ??= connect({
-      flags: { url: this.serverFlag, profile: this.profileFlag },
+      flags: { url: this.serverFlag, profile: this.profileFlag, ca: this.caFlag },
       env: process.env,
       configDir: this.config.configDir,
       cwd: process.cwd(),

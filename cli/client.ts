@@ -1,6 +1,7 @@
 import { createTRPCClient, httpLink, type TRPCClient } from '@trpc/client';
 import { environmentHeader, tokenExpiryHeader } from '../contracts/environment-header.ts';
 import type { AdminRouter } from '../server/wiring/admin-router.ts';
+import { fetchTrusting } from './certificates.ts';
 import type { Connection } from './connection.ts';
 import type { ShowWaiting } from './output/waiting.ts';
 
@@ -19,9 +20,10 @@ interface Watch {
 
 /** The admin API as this operator. One request per call, so that a request id names one change. */
 export function createAdminApi(
-  { url, token }: Pick<Connection, 'url' | 'token'>,
+  { url, token, ca }: Pick<Connection, 'url' | 'token' | 'ca'>,
   { learn = () => undefined, tokenExpires = () => undefined, showWaiting = (work) => work }: Watch = {},
 ): AdminApi {
+  const send = fetchTrusting(ca);
   return createTRPCClient<AdminRouter>({
     links: [
       httpLink({
@@ -29,7 +31,7 @@ export function createAdminApi(
         headers: { authorization: `Bearer ${token}` },
         fetch: async (input, init) => {
           const signal = AbortSignal.timeout(timeoutMs);
-          const asked = fetch(input, { ...(init as RequestInit), redirect: 'error', signal });
+          const asked = send(input, { ...(init as RequestInit), redirect: 'error', signal });
           const response = await showWaiting(asked);
           const environment = response.headers.get(environmentHeader);
           if (environment !== null) learn(environment);

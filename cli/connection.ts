@@ -9,13 +9,15 @@ export interface Connection {
   token: string;
   urlFrom: string;
   tokenFrom: string;
+  /** A file with a certificate authority of the server's own. */
+  ca?: string | undefined;
   profileName?: string;
   /** True for a profile of a production server. */
   live: boolean;
 }
 
 interface Sources {
-  flags: { url?: string | undefined; profile?: string | undefined };
+  flags: { url?: string | undefined; profile?: string | undefined; ca?: string | undefined };
   env: Readonly<Record<string, string | undefined>>;
   configDir: string;
   cwd: string;
@@ -119,6 +121,7 @@ export function connect(sources: Sources): Connection {
     urlFrom,
     tokenFrom,
     ...(usesProfile && { profileName: name }),
+    ca: sources.flags.ca ?? (env['SVCADMIN_CA'] || (profile?.url === url ? profile.ca : undefined)),
     live: usesProfile && profile.environment === 'production',
   };
 }

@@ -109,7 +109,7 @@ const isUntrusted = (error: unknown): boolean =>
 
 function unreachableHint(error: unknown): string {
   if (isUntrusted(error))
-    return 'The certificate is of an authority that this machine does not trust: set NODE_EXTRA_CA_CERTS to the file of its certificate (PEM).';
+    return 'The certificate is of an authority that this machine does not trust: give the file of its certificate (PEM) by --ca, or set NODE_EXTRA_CA_CERTS to the file.';
   return 'Is it running? Give another address with --url or SVCADMIN_URL; `svcadmin doctor` looks closer.';
 }
 

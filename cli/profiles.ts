@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 export interface Profile {
   url: string;
   token: string;
+  /** A file with a certificate authority of the server's own. */
+  ca?: string;
   /** Environment of the server when signing in; `production` makes every use of the profile a LIVE one. */
   environment: string;
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../base-command.ts';
 import { createAdminApi } from '../client.ts';
@@ -8,9 +9,9 @@ import { readProfiles, writeProfiles } from '../profiles.ts';
 import { readStdin, typeHidden } from '../secret-input.ts';
 
 /** @throws CommandError exit 7 where no admin API answers there, so that no token is typed for nothing */
-async function requireAdminApi(url: string): Promise<void> {
+async function requireAdminApi(url: string, ca: string | undefined): Promise<void> {
   try {
-    await createAdminApi({ url, token: '' }).operators.whoami.query();
+    await createAdminApi({ url, token: '', ca }).operators.whoami.query();
   } catch (error) {
     const { data } = error as { data?: { error?: unknown } };
     if (data?.error !== 'operator_unknown') throw error;
@@ -59,15 +60,16 @@ export default class Login extends AdminCommand<typeof Login> {
         'The token cannot be asked for here, without a terminal: pipe it in with --token-stdin',
       );
     this.#connectionSource = { url, urlFrom, tokenFrom: fromStdin ? 'stdin' : 'what was typed' };
-    await requireAdminApi(url);
+    const ca = this.caFlag ?? (process.env['SVCADMIN_CA'] || kept.profiles[name]?.ca);
+    await requireAdminApi(url, ca);
     const token = (fromStdin ? await readStdin() : await typeHidden(`Operator token for ${url}`)).trim();
     if (!token) throw usageError('No token was given');
-    const api = createAdminApi({ url, token });
+    const api = createAdminApi({ url, token, ca });
     const [identity, { environment }] = await Promise.all([api.operators.whoami.query(), api.status.query()]);
     this.learnEnvironment(environment);
     writeProfiles(configDir, {
       current: name,
-      profiles: { ...kept.profiles, [name]: { url, token, environment } },
+      profiles: { ...kept.profiles, [name]: { url, token, environment, ...(ca ? { ca: resolve(ca) } : {}) } },
     });
     return this.one({ profile: name, url, environment, ...identity });
   }

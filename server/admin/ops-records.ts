@@ -216,6 +216,8 @@ async function wallet(api: OpsApi, id: string): Promise<RecordPage> {
     facts: [
       ['Partner', to('partner', partnerId)],
       ['Balance', text(dollars(found.balance))],
+      ['Days left', text(found.daysLeft ?? '–')],
+      ['Spent a day', text(dollars(found.spentPerDay))],
       ['Entries', text(found.entries)],
       ['This minute', text(`${used.minute} of ${perMinute}`)],
       ['This hour', text(`${used.hour} of ${perHour}`)],

@@ -1,9 +1,11 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { request as forward } from 'node:http';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../cli/connection.ts';
 import { createReceiver, listen } from '../harness/receiver.ts';
+import { adminToken, startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { certificate, certificateKey } from '../webhooks/certificate.ts';
 import { commandLine } from './svcadmin.ts';
@@ -162,5 +164,37 @@ it('a certificate of an unknown authority leads to NODE_EXTRA_CA_CERTS', async (
   const { run } = await commandLine(`https://localhost:${port}`, 'svc_op_none');
   const { code, stderr } = await run(['whoami']);
   expect(code).toBe(7);
-  expect(stderr).toContain('set NODE_EXTRA_CA_CERTS to the file');
+  expect(stderr).toContain('by --ca, or set NODE_EXTRA_CA_CERTS to the file');
+});
+
+describe('--ca', () => {
+  it('trusts an authority of the server’s own, and login keeps it with the profile', async () => {
+    const server = await startTestServer();
+    onTestFinished(server.stop);
+    const proxy = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
+      const { method = 'GET', url = '', headers } = request;
+      const onward = forward(`${server.adminUrl}${url}`, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    });
+    const url = `https://127.0.0.1:${await listen(proxy)}`;
+    const ca = join(temporaryFolder('ca'), 'ca.pem');
+    await writeFile(ca, certificate);
+    const { run } = await commandLine(url, adminToken);
+    expect((await run(['whoami'])).code).toBe(7);
+    expect(await run(['whoami', '--ca', ca])).toMatchObject({ code: 0 });
+    const login = ['login', '--url', url, '--profile', 'own', '--token-stdin', '--ca', ca];
+    expect((await run(login, { input: adminToken })).code).toBe(0);
+    expect(await run(['whoami', '--profile', 'own'])).toMatchObject({ code: 0 });
+  });
+
+  it('is refused with a file that cannot be read, or holds no certificate', async () => {
+    const { run } = await commandLine('https://localhost:9', 'svc_op_none');
+    const empty = join(temporaryFolder('ca'), 'empty.pem');
+    await writeFile(empty, 'nothing');
+    expect((await run(['whoami', '--ca', empty])).stderr).toContain('holds no certificate');
+    expect((await run(['whoami', '--ca', `${empty}.none`])).code).toBe(2);
+  });
 });

@@ -35,6 +35,6 @@ async function consequence(api: AdminApi, entry: Entry): Promise<string> {
   const { id, kind, amount, partnerId, mode, givenBackBy, refundable } = entry;
   if (givenBackBy) return `Nothing moves: ${id} was given back before, by ${givenBackBy}.`;
   if (!refundable) return `Nothing moves: ${id} is of kind ${kind}, not a charge that cost money.`;
-  const { balance } = await api.wallets.show.query({ partnerId, mode });
-  return `The ${mode} wallet of ${partnerId} goes ${formatCents(balance)} → ${formatCents(balance - amount)} USD.`;
+  const { balance, daysLeft } = await api.wallets.show.query({ partnerId, mode });
+  return `The ${mode} wallet of ${partnerId} goes ${formatCents(balance)} → ${formatCents(balance - amount)} USD.${daysLeft === null ? '' : ` Before it, ${daysLeft} days are left.`}`;
 }

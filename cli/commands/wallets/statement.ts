@@ -40,8 +40,17 @@ export default class WalletsStatement extends AdminCommand<typeof WalletsStateme
         ['reason', 'reference', 'seq', 'id'],
       );
       this.log(`Closing  ${formatCents(closing)} ${currency}`);
+      await this.logDaysLeft();
     }
     return statement;
+  }
+
+  /** As of now, whatever period the statement is of. */
+  private async logDaysLeft(): Promise<void> {
+    const wallet = { partnerId: this.args.partner, mode: this.flags.mode };
+    const { balance, daysLeft, currency } = await (await this.api()).wallets.show.query(wallet);
+    const days = daysLeft === null ? 'nothing is spent' : `${daysLeft} days left`;
+    this.log(`Now      ${formatCents(balance)} ${currency}, ${days}`);
   }
 
   private async sign(api: AdminApi): Promise<{ jws: string }> {
