@@ -20,9 +20,10 @@ It calls the admin listener. It looks for the server in this order:
 It takes the token from \`SVCADMIN_TOKEN\`, the profile, or the data directory.
 The data directory is \`SVC_DATA_DIR\`, or the nearest \`.svc\` from the working directory up.
 
-Where the certificate of the admin API is of an authority of your own, name its file in the environment:
-\`NODE_EXTRA_CA_CERTS=/etc/ssl/own-ca.pem svcadmin status\`.
-Node.js reads it at start; it is trusted beside the usual authorities.
+Where the certificate of the admin API is of an authority of your own, name its file (PEM):
+\`svcadmin login --url https://admin.example --ca /etc/ssl/own-ca.pem\` keeps it with the profile.
+\`SVCADMIN_CA\` and \`NODE_EXTRA_CA_CERTS\` name it in the environment.
+It is trusted beside the usual authorities.
 A \`.svc\` that another user owns, or that others can write, is ignored with a warning.
 An address from a \`.svc\` gets the token of that \`.svc\` and no other.
 
