@@ -151,7 +151,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   'wallets refund': ['wallets.entry', 'wallets.refund', 'wallets.show'],
   'wallets repair': ['wallets.repair'],
   'wallets show': ['wallets.show'],
-  'wallets statement': ['wallets.signedStatement', 'wallets.statement'],
+  'wallets statement': ['wallets.show', 'wallets.signedStatement', 'wallets.statement'],
   'warnings list': ['warnings.count', 'warnings.list'],
   'warnings set': ['warnings.set'],
   'warnings show': ['warnings.settings'],
