@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
 import { encode } from 'cborg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ClaimName, claimRegistry } from '../../contracts/claims.ts';
+import { buildCertificate, toPem } from '../../server/identity-wallet/test-wallet/certificate-builder.ts';
 import { accessCertificate, createTestIssuer } from '../../server/identity-wallet/test-wallet/issuer.ts';
 import { createPartner, exchangeCode, type TestPartner } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
@@ -20,6 +21,31 @@ const sources = [
   { name: 'pid', label: 'PID', profile: 'eudi-pid', trustAnchors, access },
   { name: 'pid-jwt', label: 'PID', profile: 'eudi-pid', trustAnchors, access, formats: ['dc+sd-jwt'] },
 ];
+
+/** An authority whose signer is on P-384. */
+const [rootKey, wideKey] = ['P-256', 'P-384'].map(
+  (namedCurve) => generateKeyPairSync('ec', { namedCurve }).privateKey,
+) as [KeyObject, KeyObject];
+const rootOf384 = { subject: { country: 'EU', name: 'Authority' }, key: rootKey };
+const validity = { notBefore: Date.now() - 30 * 86_400_000, notAfter: Date.now() + 30 * 86_400_000 };
+const wide = {
+  key: wideKey,
+  certificates: [
+    buildCertificate({
+      subject: { country: 'EU', name: 'Signer' },
+      key: wideKey,
+      issuer: rootOf384,
+      purposes: ['1.0.18013.5.1.2'],
+      ...validity,
+    }),
+  ],
+};
+const anchorOf384 = toPem(buildCertificate({ ...rootOf384, ...validity, isAuthority: true }));
+sources.push(
+  { name: 'age-384', label: 'Age app', profile: 'eu-age-verification', trustAnchors: anchorOf384 },
+  { name: 'mdl-384', label: 'Licence', profile: 'mdl', trustAnchors: anchorOf384, access },
+);
+
 let service: TestServer;
 beforeAll(async () => {
   service = await startTestServer({ env: { SVC_IDENTITY_WALLET_SOURCES: JSON.stringify(sources) } });
@@ -27,6 +53,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const claims = Object.keys(claimRegistry) as ClaimName[];
+const pidType = 'eu.europa.ec.eudi.pid.1';
 const iso = { protocol: 'org-iso-mdoc' };
 interface UserInfo {
   sub: string;
@@ -65,6 +92,9 @@ describe('the request by ISO/IEC TS 18013-7, annex C', () => {
 
   it.each([
     ['age', 'age_18_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_18']]],
+    // Without its alternative, age_over_18.
+    ['age', 'age_21_plus', 'eu.europa.ec.av.1', [['eu.europa.ec.av.1', 'age_over_21']]],
+    ['pid', 'age_18_plus', 'eu.europa.ec.eudi.pid.1', [['eu.europa.ec.eudi.pid.1', 'age_over_18']]],
     ['mdl', 'age_21_plus', 'org.iso.18013.5.1.mDL', [['org.iso.18013.5.1', 'age_over_21']]],
     ['mdl', 'identity_verified', 'org.iso.18013.5.1.mDL', [['org.iso.18013.5.1', 'issuing_country']]],
     [
@@ -125,6 +155,7 @@ describe('an answer by annex C', () => {
     ['age', proofOfAge, 'age_18_plus', { age_18_plus: true }],
     ['mdl', licence, 'age_18_plus country', { age_18_plus: true, country: 'EU' }],
     ['mdl', licence, 'age_21_plus', { age_21_plus: true }],
+    ['pid', { ...licence, docType: pidType, namespace: pidType }, 'age_18_plus', { age_18_plus: true }],
     ['mdl', licence, 'identity_verified assurance_level', { identity_verified: true, assurance_level: 3 }],
     [
       'photo',
@@ -139,6 +170,17 @@ describe('an answer by annex C', () => {
     const shown = await asked.show();
     expect(shown).toMatchObject({ status: 'complete', failure: null });
     expect((await asked.read(end.returned?.['code'])).claims).toEqual(claims);
+  });
+
+  it('may be of an issuer on P-384, but not with a proof of age', async () => {
+    const document = { ...proofOfAge, values: { age_over_18: true } };
+    const [signed, other] = [await ask('mdl-384', 'age_18_plus'), await ask('age-384', 'age_18_plus')];
+    const given = { origin: origin(), signer: wide };
+    expect((await signed.answer(await presentByAnnexC(signed.data, given))).returned).toHaveProperty('code');
+    await other.answer(await presentByAnnexC(other.data, { ...given, document }));
+    expect((await other.show()).timeline.at(-1)?.note).toBe(
+      'document_rejected: issuer signature wrong: the algorithm is not ES256',
+    );
   });
 
   it('may attest the nearest age instead of the one that was asked for', async () => {

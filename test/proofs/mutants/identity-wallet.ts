@@ -82,6 +82,33 @@ export const wallet = [
     ['demand(status === 0,', 'demand(status !== 1 && status !== 2,'],
     ['[kind, uri, ...', '[uri, ...'],
   ]),
+  ...inFile(`${folder}/transcript.ts`, tests('annex-c'), [
+    ['digest([handover.encryptionInfo, handover.origin])', 'digest([handover.encryptionInfo])'],
+  ]),
+  ...inFile(`${folder}/device-request.ts`, tests('annex-c'), [
+    [
+      "arrayOf(encode('ReaderAuthentication'), transcript, embed(items))",
+      "arrayOf(encode('ReaderAuthentication'), embed(items))",
+    ],
+  ]),
+  ...inFile(`${folder}/annex-c.ts`, tests('annex-c'), [
+    ["throw error instanceof ApiError ? error : unreadable('it cannot be decrypted');", 'throw error;'],
+    ['(query.options[0] ?? [])', '[...new Set(query.options.flat())]'],
+  ]),
+  ...inFile(`${folder}/nearest-age.ts`, tests('annex-c'), [
+    ['value === true ? given >= years', 'value === true ? given <= years'],
+    ['isAsked(path) || !standIns.includes(path[1])', 'isAsked(path)'],
+  ]),
+  ...inFile(`${folder}/presentation.ts`, tests('annex-c'), [
+    ['issuingAuthority === undefined ? state :', 'state ? state :'],
+  ]),
+  ...inFile(`${folder}/vical.ts`, tests('vical'), [
+    ['purposes: [vicalSigner],', 'purposes: undefined,'],
+    ["usage: 'commits',", "usage: 'signs',"],
+    ['if (!docTypes.includes(docType)) return undefined;', 'void docTypes;'],
+    ["demand(dateOf(content.get('date'), 'date') <= expected.now, 'attestation not yet valid');", ''],
+    ["checkSign1(sign1, { ...check, refusal: 'issuer signature wrong' });", 'void check;'],
+  ]),
   ...inFile(`${folder}/query.ts`, tests('haip'), [['isMdoc ? { intent_to_retain: true } : {}', '{}']]),
   ...inFile(`${folder}/trust.ts`, tests('haip'), [
     ['found.length === authorities.length ? [...new Set(found)] : []', 'found'],
