@@ -148,7 +148,11 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ['an exchange begins a step', defaultPace.beginWithin, ['After TIME, or when the client has disconnected']],
   ['an exchange is answered', defaultPace.answerWithin, ['answers 503 after at most TIME']],
   ['a clock may be off', largestOffset, ['clock differs by more than TIME', 'clock is more than TIME off']],
-  ['the success of a source is counted', successSpanMs],
+  [
+    'the success of a source is counted',
+    successSpanMs,
+    ['their success in the last TIME', 'each source in the last TIME'],
+  ],
   ['a client is cached', clientCacheMs, ['old secret ends within TIME', 'becomes invalid within TIME']],
   [
     'metadata and keys are cached',
