@@ -1,5 +1,23 @@
 import tseslint from 'typescript-eslint';
 
+/** A title that begins with one of these is no sentence: it has neither a subject nor a verb in front. */
+const openings =
+  'for|of|that|when|whose|without|with|in|what|as|so|after|where|from|by|to|who|on|before|at|also|while|not|no|nor|and|or|but|than|until|between|beside|behind|under|over|per|if|else|because|it|its|they|their|we|both|which|how|into|against|during|within|across|through|this|these|those|only|even|then';
+
+/** `it('…')`, `it.skipIf(x)('…')`, `it.each(rows)('…')`, `it.skipIf(x).each(rows)('…')`: the paths to the first name of the call. */
+const calls = ['callee', 'callee.object', 'callee.callee.object', 'callee.callee.object.callee.object'];
+
+/** The title as a text, or as the beginning of a template. */
+const titles = ['arguments.0.value', 'arguments.0.quasis.0.value.raw'];
+
+const unclearTitles = calls.flatMap((call) =>
+  titles.map((title) => ({
+    selector: `CallExpression[${call}.name=/^(it|test)$/][${title}=/^(${openings})\\b/i]`,
+    message:
+      "Write the title as a sentence. Where the describe is the subject, begin with a verb ('accepts a token …'); else with a noun.",
+  })),
+);
+
 export default tseslint.config({
   files: ['**/*.ts'],
   languageOptions: {
@@ -9,6 +27,7 @@ export default tseslint.config({
   linterOptions: { reportUnusedDisableDirectives: 'error' },
   plugins: { '@typescript-eslint': tseslint.plugin },
   rules: {
+    'no-restricted-syntax': ['error', ...unclearTitles],
     '@typescript-eslint/no-floating-promises': 'error',
     '@typescript-eslint/no-misused-promises': 'error',
     '@typescript-eslint/await-thenable': 'error',

@@ -82,8 +82,8 @@ const calls: Record<string, (admin: TestServer['admin']) => Promise<unknown>> = 
 /** Of one session or one user there are few rows, which no index has in the order of time. */
 const few = ['requests list --session', 'users find'];
 
-describe('a search never goes through a collection', () => {
-  it.each(Object.keys(calls))('%s', async (name) => {
+describe('a search', () => {
+  it.each(Object.keys(calls))('uses an index: %s', async (name) => {
     const reads = await readsOf(() => calls[name]?.(server.admin) ?? Promise.resolve());
     expect(reads.length).toBeGreaterThan(0);
     for (const read of reads) {

@@ -210,7 +210,7 @@ it('support reads its own reads in the audit log, and ops those of all', async (
   expect(JSON.stringify(all)).not.toContain(known.sub);
 });
 
-it('what cannot be noted in the audit log is not shown', async () => {
+it('a read that cannot be noted in the audit log shows nothing', async () => {
   const caller = server.services.admin.router.createCaller({
     operator: { id: 'opr_x', name: 'X', role: 'support' },
     requestId: 'req_x',

@@ -43,7 +43,7 @@ describe('a request that names a known caller', () => {
     });
   });
 
-  it('by an API key or an access token alone', async () => {
+  it('is stored when it names the caller by an API key or an access token alone', async () => {
     const queried = await fetch(sessionUrl('ses_unknown'), { headers: bearer(partner.apiKey) });
     const claims = Buffer.from(JSON.stringify({ client_id: partner.clientId })).toString('base64url');
     const read = await fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers: bearer(`eyJ.${claims}.x`) });
@@ -68,7 +68,7 @@ it('a request without a known caller leaves no row', async () => {
 });
 
 describe('secrets', () => {
-  it('in the place of names are masked before they are stored', async () => {
+  it('are masked in the place of names before they are stored', async () => {
     const path = await fetch(sessionUrl(partner.apiKey), { headers: bearer(partner.apiKey) });
     const { pathname } = new URL((await visitedSession()).url);
     const swapped = await fetch(`${server.baseUrl}${pathname}`, {

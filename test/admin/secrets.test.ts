@@ -65,7 +65,7 @@ describe('a leaked secret', () => {
     expect(JSON.stringify(found)).not.toContain(secret);
   });
 
-  it.each(kinds)('of another installation, or not whole, is found nowhere: %s', async (kind) => {
+  it.each(kinds)('is found nowhere when it is of another installation, or not whole: %s', async (kind) => {
     for (const secret of [randomSecret(kind), secrets[kind].secret.slice(0, -1)])
       expect(await refusal(find(kind, secret))).toBe('not_found');
     for (const other of kinds.filter((each) => each !== kind && !/Key$/.test(each)))
@@ -88,7 +88,7 @@ describe('a leaked secret', () => {
     );
   });
 
-  it('of the first operator is that of the configuration', async () => {
+  it('is that of the configuration for the first operator', async () => {
     expect(await find('operatorToken', adminToken)).toMatchObject({
       id: 'opr_first',
       active: true,

@@ -35,7 +35,7 @@ describe('a grant', () => {
     expect(reports.flatMap(({ findings }) => findings)).toEqual([]);
   });
 
-  it('whose token was revoked before its person was erased is never missing for an audit', async () => {
+  it('is never missing for an audit when its token was revoked before its person was erased', async () => {
     const partner = await createPartner(server);
     const { partnerId, clientId, clientSecret } = partner;
     const code = await visit(server, partner);

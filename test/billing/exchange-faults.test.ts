@@ -39,7 +39,7 @@ describe('a database that breaks once during an exchange', () => {
 });
 
 describe('a database that stays broken for longer than a caller waits', () => {
-  it('before the page: 503, nothing is debited, and the code is good afterwards', async () => {
+  it('answers 503 before the page: nothing is debited, and the code is good afterwards', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
     expect(await server.exchange(partner, visit)).toMatchObject(unavailable);
@@ -49,7 +49,7 @@ describe('a database that stays broken for longer than a caller waits', () => {
     await expectChargedOnce();
   });
 
-  it('after the page: the fence finds that it stands, and the caller gets the token', async () => {
+  it('loses no charge after the page: the fence finds that it stands, and the caller gets the token', async () => {
     await newVisit();
     server.at('insert', { after: lostConnection });
     const { status, access_token: token } = await server.exchange(partner, visit);

@@ -66,7 +66,7 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     await judge(phone, 'phone-done');
   });
 
-  it('without scripts as well', async () => {
+  it('a hand-off works without scripts as well', async () => {
     const { computer, phone, code } = await open(false);
     await phone.getByLabel('Code on that screen').fill(code);
     await phone.getByRole('button', { name: 'Continue' }).click();

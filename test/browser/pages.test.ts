@@ -84,14 +84,16 @@ describeInBrowser('the pages in a real browser', () => {
     expect(visitor.complaints).toEqual([]);
   }
 
-  it.each(Object.entries(pages))('%s', async (name, open) => look(name, open));
+  it.each(Object.entries(pages))('the page %s has no fault of access', async (name, open) =>
+    look(name, open),
+  );
 
   it.each([
     ['de', 'Erlauben und weiter'],
     ['fr', 'Autoriser et continuer'],
     ['es', 'Permitir y continuar'],
     ['ar', 'السماح والمتابعة'],
-  ])('in %s by Accept-Language, page after page', async (language, accept) => {
+  ])('every page is in %s where Accept-Language asks for it', async (language, accept) => {
     const { page, close } = await newVisitor(browser, { locale: language });
     await page.goto(shop.link({ scope }));
     expect(await page.locator('html').getAttribute('lang')).toBe(language);

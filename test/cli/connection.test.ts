@@ -105,7 +105,7 @@ describe('the data directory of a local server', () => {
     expect(warnings).toEqual([expect.stringMatching(/is ignored: others can write/)]);
   });
 
-  it('that is ignored does not hide one further up', async () => {
+  it('does not hide one further up when it is ignored', async () => {
     const root = temporaryFolder('cli');
     await putLocalServer(root);
     await mkdir(join(root, 'project'));
@@ -124,7 +124,7 @@ describe('the data directory of a local server', () => {
     expect(connection).toThrow('No operator token');
   });
 
-  it('that is ignored is not mentioned where it does not matter', async () => {
+  it('is not mentioned where it is ignored and does not matter', async () => {
     const root = temporaryFolder('cli');
     await chmod(await putLocalServer(root), 0o777);
     const env = { SVCADMIN_URL: 'https://admin.example', SVCADMIN_TOKEN: 'mine' };

@@ -30,7 +30,7 @@ it('shard keys are as declared, or differ', () => {
   ]);
 });
 
-it('what may not be read is said, and is no fault', () => {
+it('a check that may not be read is reported, and is no fault', () => {
   const found = judgeShards({ sharded: true, differences: [], unread: ['shard keys', 'shards of meta'] });
   expect(found.map(({ ok }) => ok)).toEqual([true, true]);
   expect(found.at(-1)).toMatchObject({

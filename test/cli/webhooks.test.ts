@@ -112,7 +112,7 @@ describe('events and deliveries', () => {
     return { id, jobId: (await jobOf())?.id ?? '' };
   }
 
-  it('that fail have a job that wakes them, and can be cancelled', async () => {
+  it('have a job that wakes them when they fail, and can be cancelled', async () => {
     const { id, jobId } = await waitingForJob();
     for (const job of await svcadmin.json<JobView[]>('jobs', 'list')) JobView.parse(job);
     const shown = JobDetail.parse(await svcadmin.json('jobs', 'show', jobId));

@@ -15,7 +15,7 @@ const bruno = 'docs/collections/bruno';
 const fileOf = (index: number) => `${bruno}/${String(index + 1).padStart(2, '0')}.bru`;
 
 describe('the collections', () => {
-  it('for Postman and Bruno are made from the OpenAPI document', async () => {
+  it('are made from the OpenAPI document for Postman and Bruno', async () => {
     mkdirSync(new URL(`../../${bruno}/environments`, import.meta.url), { recursive: true });
     await expectGenerated(postman, renderPostman(requests));
     const meta = { version: '1', name: 'SVC Gateway 0.8.0', type: 'collection' };

@@ -325,7 +325,7 @@ const everywhere = [
 const contents = new Map(everywhere.map((path) => [path, readPage(path)]));
 
 describe('a time in the docs', () => {
-  it.each(limits)('that %s is that of the code: %i ms', (_, ms, phrases) => {
+  it.each(limits)('is that of the code: %s, %i ms', (_, ms, phrases) => {
     expect(ms).toBeGreaterThan(0);
     for (const phrase of phrases) {
       const found = [...contents].flatMap(([path, page]) =>

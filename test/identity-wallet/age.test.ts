@@ -23,7 +23,7 @@ describe('a proof of age that @owf/mdoc presents', () => {
     expect(proven).toEqual({ claims: { age_18_plus: true }, person: undefined });
   });
 
-  it('of 21 proves 16 as well; not being 18 means not being 21', async () => {
+  it('proves 16 as well when it proves 21; not being 18 means not being 21', async () => {
     const claims = ['age_16_plus', 'age_21_plus'] as const;
     const all = ['age_over_16', 'age_over_21'];
     expect(await check(await ageToken({ elements: all }), expectation(ageSettings, claims))).toMatchObject({
@@ -36,7 +36,7 @@ describe('a proof of age that @owf/mdoc presents', () => {
     });
   });
 
-  it('that does not tell an age leaves it null', async () => {
+  it('leaves an age null that it does not tell', async () => {
     const token = await ageToken({ elements: ['age_over_18'] });
     expect((await check(token, expectation(ageSettings, ['age_21_plus']))).claims).toEqual({
       age_21_plus: null,
@@ -44,13 +44,13 @@ describe('a proof of age that @owf/mdoc presents', () => {
   });
 });
 
-describe('a proof of age is refused', () => {
+describe('the check of a proof of age', () => {
   it.each([
     ['expired', 'attestation expired'],
     ['not-yet-valid', 'attestation not yet valid'],
     ['unknown-issuer', 'unknown issuer'],
     ['revoked', 'attestation revoked'],
-  ] as const)('when it is %s', async (flaw, refusal) => {
+  ] as const)('refuses one that is %s', async (flaw, refusal) => {
     const token = await ageToken({ order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
@@ -60,22 +60,22 @@ describe('a proof of age is refused', () => {
     ['client', { clientId: 'redirect_uri:https://other.test/answer' }],
     ['response URI', { responseUri: 'https://verify.test/other' }],
     ['encryption key', { thumbprint: new Uint8Array(32) }],
-  ])('when the device signed over another %s', async (_what, change) => {
+  ])('refuses one whose device signed over another %s', async (_what, change) => {
     const token = await ageToken({ made: { ...context, ...change } });
     expect(await refusalOf(check(token, asked))).toBe('holder proof wrong');
   });
 
-  it('when it shows more than was asked for', async () => {
+  it('refuses one that shows more than was asked for', async () => {
     const token = await ageToken({ elements: ['age_over_18', 'age_over_65'] });
     expect(await refusalOf(check(token, asked))).toBe('more than was asked for');
   });
 
-  it('when it shows less than was asked for', async () => {
+  it('refuses one that shows less than was asked for', async () => {
     const token = await ageToken({ elements: ['age_over_16'] });
     expect(await refusalOf(check(token, asked))).toBe('less than was asked for');
   });
 
-  it('when it is of another type', async () => {
+  it('refuses one of another type', async () => {
     const person = issuer.personMdoc(adult, 'org.iso.18013.5.1.mDL');
     const presentation = await presentMdoc({
       issuerSigned: person,
@@ -87,7 +87,7 @@ describe('a proof of age is refused', () => {
     expect(await refusalOf(check({ proof_of_age: [presentation] }, asked))).toBe('wrong type');
   });
 
-  it('when two are sent, or another than was asked for', async () => {
+  it('refuses two, or another than was asked for', async () => {
     const token = await ageToken();
     const [one] = token.proof_of_age;
     expect(await refusalOf(check({ proof_of_age: [one, one] }, asked))).toBe('malformed');
@@ -96,14 +96,14 @@ describe('a proof of age is refused', () => {
     expect(await refusalOf(check({}, asked))).toBe('less than was asked for');
   });
 
-  it('when the signer may not sign documents', async () => {
+  it('refuses one whose signer may not sign documents', async () => {
     const strict = { ...ageSettings, documentSignerUsages: ['1.3.130.2.0.0.1.2'] };
     expect(await refusalOf(check(await ageToken(), expectation(strict, ['age_18_plus'])))).toBe(
       'issuer certificate unusable',
     );
   });
 
-  it('when the ages contradict each other', async () => {
+  it('refuses one whose ages contradict each other', async () => {
     const day = 86_400_000;
     const issuerSigned = issueMdoc({
       docType: 'eu.europa.ec.av.1',
@@ -125,7 +125,7 @@ describe('a proof of age is refused', () => {
     expect(await refusalOf(check({ proof_of_age: [presentation] }, both))).toBe('malformed');
   });
 
-  it('without any trust anchor', async () => {
+  it('refuses every one without a trust anchor', async () => {
     expect(await refusalOf(check(await ageToken(), { ...asked, anchors: [] }))).toBe('unknown issuer');
     expect(anchors).toHaveLength(1);
   });

@@ -106,7 +106,7 @@ describe('a request whose answer is being judged', () => {
 });
 
 describe('an answer of another wallet', () => {
-  it('that cannot be read does not keep the right one out', async () => {
+  it('does not keep the right one out when it cannot be read', async () => {
     const { asked, link, pages } = await ask();
     const { response_uri: uri } = await asked();
     const all = await Promise.all([
@@ -120,7 +120,7 @@ describe('an answer of another wallet', () => {
     expect((await pages.open(right?.back ?? '')).returned).toHaveProperty('code');
   });
 
-  it('that says no uses up this request, and the page asks with another one', async () => {
+  it('uses up this request when it says no, and the page asks with another one', async () => {
     const { asked, link, page, pages } = await ask();
     const { response_uri: uri } = await asked();
     await postFields(uri, { error: 'access_denied' });

@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 const ask = (source: string) => askIdentityWallet(service, source);
 
 describe('the request for the Digital Credentials API', () => {
-  it('of the age verification profile is not signed, and has no address to answer to', async () => {
+  it('is not signed for the age verification profile, and has no address to answer to', async () => {
     const { request } = await ask('age');
     expect(request.protocol).toBe('openid4vp-v1-unsigned');
     expect(request.data).toMatchObject({ response_type: 'vp_token', response_mode: 'dc_api' });
@@ -25,7 +25,7 @@ describe('the request for the Digital Credentials API', () => {
       expect(request.data).not.toHaveProperty(absent);
   });
 
-  it('of a PID is signed for our origin, and its answer is encrypted', async () => {
+  it('is signed for our origin when it asks for a PID, and its answer is encrypted', async () => {
     const { request } = await ask('pid-sd-jwt');
     expect(request.protocol).toBe('openid4vp-v1-signed');
     expect(Object.keys(request.data)).toEqual(['request']);
@@ -75,7 +75,7 @@ describe.each(names)('an answer by the Digital Credentials API to %s', (source) 
     expect((await other.show()).failure).toBeNull();
   });
 
-  it('with an error leaves the session open, with a way on', async () => {
+  it('leaves the session open when it is an error, with a way on', async () => {
     const { post } = await ask(source);
     const page = await post({ error: 'access_denied' });
     expect(page.returned).toBeUndefined();

@@ -100,7 +100,7 @@ describe('a digest of an element', () => {
   });
 });
 
-describe('a device response is refused', () => {
+describe('a device response', () => {
   it.each([
     ['of another version', { response: { version: '2.0' } }, 'malformed'],
     ['with an error', { response: { status: 10 } }, 'malformed'],
@@ -113,7 +113,7 @@ describe('a device response is refused', () => {
       'more than was asked for',
     ],
     ['with a security object of another version', { mso: { version: '2.0' } }, 'malformed'],
-  ])('%s', async (_what, parts, refusal) => {
+  ])('is refused %s', async (_what, parts, refusal) => {
     expect(await refused(parts)).toBe(refusal);
   });
 });

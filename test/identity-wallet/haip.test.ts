@@ -149,7 +149,7 @@ describe('the trusted authorities of a query', () => {
 });
 
 describe('the certificates of a signed request', () => {
-  it.each(signed)('of %s hold none that is self-signed', async (source) => {
+  it.each(signed)('include none that is self-signed, for %s', async (source) => {
     const { request, link } = await askIdentityWallet(service, source);
     const requestUri = new URL(link).searchParams.get('request_uri') ?? '';
     for (const jwt of [request.data.request ?? '', await (await fetch(requestUri)).text()]) {
@@ -180,7 +180,7 @@ describe('the certificates of a signed request', () => {
     expect(certificates.map(({ x509 }) => x509.subject)).toEqual(['CN=own', 'CN=middle']);
   });
 
-  it('of the test wallet are of an authority of their own', () => {
+  it('are of an authority of their own for the test wallet', () => {
     const [own, ...more] = parsePem(accessCertificate(new Uint8Array(32), now).certificates);
     expect(more).toEqual([]);
     expect(own?.x509.issuer).toContain('SVC test access authority');

@@ -34,7 +34,7 @@ describe('a PID that @sd-jwt presents', () => {
     expect(await check(token, asked)).toEqual({ claims: { age_18_plus: false }, person: undefined });
   });
 
-  it('without any claim proves an identity where no more is asked for', async () => {
+  it('proves an identity without any claim where no more is asked for', async () => {
     const settings = { ...personSettings, stableIdentifier: false };
     const token = await personToken({ paths: [] });
     expect((await check(token, expectation(settings, ['identity_verified']))).claims).toEqual({
@@ -73,18 +73,18 @@ it('a PID is accepted while the proof of its holder is valid', async () => {
   expect(proven.claims).toEqual({ age_18_plus: true });
 });
 
-describe('a PID is refused', () => {
+describe('the check of a PID', () => {
   it.each([
     ['expired', 'attestation expired'],
     ['not-yet-valid', 'attestation not yet valid'],
     ['unknown-issuer', 'unknown issuer'],
     ['revoked', 'attestation revoked'],
-  ] as const)('when it is %s', async (flaw, refusal) => {
+  ] as const)('refuses one that is %s', async (flaw, refusal) => {
     const token = await personToken({ paths: [ages], order: { ...adult, flaw } });
     expect(await refusalOf(check(token, asked))).toBe(refusal);
   });
 
-  it('when its proof is for another nonce, audience or time', async () => {
+  it('refuses one whose proof is for another nonce, audience or time', async () => {
     const made = (change: Partial<typeof context> | { nonce: string } | { clientId: string }) =>
       personToken({ paths: [ages], made: { ...context, ...change } });
     expect(await refusalOf(check(await made({ nonce: 'another' }), asked))).toBe('wrong nonce');
@@ -99,13 +99,13 @@ describe('a PID is refused', () => {
     ['expired', { exp: -1 }],
     ['ends just now', { exp: 0 }],
     ['is not valid yet', { nbf: 1 }],
-  ])('when its proof %s', async (_what, ends) => {
+  ])('refuses one whose proof %s', async (_what, ends) => {
     const said = Object.fromEntries(Object.entries(ends).map(([name, later]) => [name, now / 1000 + later]));
     expect(await refusalOf(check(await provenAnew(said), asked))).toBe('holder proof wrong');
     expect(await refusalOf(check(await provenAnew({ exp: 'soon' }), asked))).toBe('malformed');
   });
 
-  it('when it shows more or less than was asked for, or is of another type', async () => {
+  it('refuses one that shows more or less than was asked for, or is of another type', async () => {
     const more = await personToken({ paths: [ages, ['family_name']] });
     expect(await refusalOf(check(more, asked))).toBe('more than was asked for');
     const moreAges = await personToken({ paths: [ages, ['age_equal_or_over', '21']] });
@@ -118,7 +118,7 @@ describe('a PID is refused', () => {
     expect(await refusalOf(check(other, asked))).toBe('wrong type');
   });
 
-  it('without key binding, with a disclosure of its own, or one twice', async () => {
+  it('refuses one without key binding, with a disclosure of its own, or one twice', async () => {
     const [whole] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const parts = whole?.split('~') ?? [];
     const [issued = '', first = ''] = parts;
@@ -132,7 +132,7 @@ describe('a PID is refused', () => {
     expect(await refused([issued, binding].join('~'))).toBe('holder proof wrong');
   });
 
-  it('when its algorithm is none, or its key is in the header', async () => {
+  it('refuses one whose algorithm is none, or whose key is in the header', async () => {
     const [whole = ''] = (await personToken({ paths: [ages] })).pid_sd_jwt;
     const [issued = '', ...rest] = whole.split('~');
     const [header = '', payload = ''] = issued.split('.');

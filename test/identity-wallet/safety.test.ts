@@ -103,13 +103,13 @@ describe('people', () => {
     return service.admin.sessions.show.query({ sessionId });
   }
 
-  it('without a number are new each time', async () => {
+  it('are new each time when they have no number', async () => {
     const [first, second] = [await verify(age), await verify(age)];
     expect(first.sub).not.toBe(second.sub);
     expect([first.returning, second.returning]).toEqual([false, false]);
   });
 
-  it('with a number are known again', async () => {
+  it('are known again when they have a number', async () => {
     const [first, second] = [await verify(person), await verify(person)];
     expect(first.sub).toBe(second.sub);
     expect([first.returning, second.returning]).toEqual([false, true]);

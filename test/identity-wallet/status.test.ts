@@ -33,7 +33,7 @@ describe('a status list', () => {
   it.each([
     ['JWT', () => jwtList()],
     ['CWT', async () => cwtList()],
-  ])('as a %s tells valid, revoked and suspended apart', async (_format, fetch) => {
+  ])('tells valid, revoked and suspended apart as a %s', async (_format, fetch) => {
     await expect(byIndex(fetch, 0)).resolves.toBeUndefined();
     await expect(byIndex(fetch, 3)).resolves.toBeUndefined();
     await expect(byIndex(fetch, 1)).rejects.toThrow('attestation revoked');
@@ -83,7 +83,7 @@ describe('a status list', () => {
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
     ['is an identifier list', async () => identifierList()],
     ['has a list of identifiers too', async () => cwtList({ claims: { 65530: { identifiers: {} } } })],
-  ])('that %s makes an attestation not count', async (_what, fetch) => {
+  ])('makes an attestation not count when it %s', async (_what, fetch) => {
     expect(await refusalOf(byIndex(fetch))).toBe('status unknown');
   });
 });
@@ -120,7 +120,7 @@ describe('an identifier list (ISO/IEC 18013-5, 12.3.6.4)', () => {
     ['names texts', async () => identifierList({ claims: { 65530: { identifiers: { '450': {} } } } })],
     ['is a status list', () => jwtList()],
     ['is no token', async () => ({ type: 'text/html', body: Buffer.from('<html>') })],
-  ])('that %s makes an attestation not count', async (_what, fetch) => {
+  ])('makes an attestation not count when it %s', async (_what, fetch) => {
     expect(await refusalOf(byIdentifier(fetch))).toBe('status unknown');
   });
 });

@@ -97,7 +97,7 @@ describe('one person of one source at two partners', () => {
 describe('one Idempotency-Key', () => {
   const claims = ['country'];
 
-  it('at two API keys is two requests', async () => {
+  it('is two requests at two API keys', async () => {
     const [one, other] = [await createBankPartner(server), await createBankPartner(server)];
     const [atOne, atOther] = [await exchanged(one), await exchanged(other, 'teen')];
     const first = await resolve(one.apiKey, 'same', { enrollment_id: await enrollmentOf(one), claims });
@@ -107,7 +107,7 @@ describe('one Idempotency-Key', () => {
     expect([await balance(one), await balance(other)]).toEqual([9_900, 9_900]);
   });
 
-  it('for two enrollments of one key is a conflict, and never the claims of the other person', async () => {
+  it('is a conflict for two enrollments of one key, and never the claims of the other person', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const adult = await enrollmentOf(partner);
@@ -122,7 +122,7 @@ describe('one Idempotency-Key', () => {
     expect(own).toMatchObject({ status: 200, body: { sub } });
   });
 
-  it('of another key of the same partner finds no enrollment', async () => {
+  it('finds no enrollment with another key of the same partner', async () => {
     const partner = await createBankPartner(server);
     await exchanged(partner);
     const { partnerId } = partner;

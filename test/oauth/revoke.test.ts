@@ -51,7 +51,7 @@ describe('200, with an empty body', () => {
     expect(await Promise.all([one, two, three].map(statusOf))).toEqual([401, 401, 401]);
   });
 
-  it('also for an unknown, malformed, expired or already revoked token (RFC 7009 2.2)', async () => {
+  it('answers an unknown, malformed, expired or already revoked token too (RFC 7009 2.2)', async () => {
     const token = await newToken();
     await oauth.revoke(partner, token);
     for (const each of [token, 'x', 'eyJ.eyJ.eyJ', partner.apiKey]) {
@@ -65,7 +65,7 @@ describe('200, with an empty body', () => {
     expect(await revocations.countDocuments()).toBe(before);
   });
 
-  it("for another client's token, which lives on", async () => {
+  it('answers for the token of another client, which lives on', async () => {
     const other = await oauth.partner();
     const token = await newToken(other);
     expect(await oauth.revoke(partner, token)).toMatchObject(done);
@@ -107,7 +107,7 @@ describe('400 invalid_request', () => {
   });
   const names = ['token', 'client_id', 'client_secret'] as const;
 
-  it.each(names)('for a missing, empty or repeated %s', async (name) => {
+  it.each(names)('answers a missing, empty or repeated %s', async (name) => {
     const { [name]: _missing, ...others } = fields();
     expect(await answerOf(post(url, others))).toMatchObject(refused(`${name} is required`));
     expect(await answerOf(post(url, { ...fields(), [name]: '' }))).toMatchObject(
@@ -121,7 +121,7 @@ describe('400 invalid_request', () => {
     );
   });
 
-  it.each(['refresh_token', 'id_token', ' '])('for the token_type_hint "%s"', async (hint) => {
+  it.each(['refresh_token', 'id_token', ' '])('answers the token_type_hint "%s"', async (hint) => {
     const token = await newToken();
     expect(await oauth.revoke(partner, token, { token_type_hint: hint })).toMatchObject(
       refused(expect.stringMatching(/^token_type_hint/)),
@@ -129,7 +129,7 @@ describe('400 invalid_request', () => {
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('for malformed JSON, another content type, and too large a body', async () => {
+  it('answers malformed JSON, another content type, and too large a body', async () => {
     const json = { 'content-type': 'application/json' };
     expect(await oauth.send('revoke', { headers: json, body: '{' })).toMatchObject(refused(/JSON/));
     const plain = { 'content-type': 'text/plain' };
@@ -141,7 +141,7 @@ describe('400 invalid_request', () => {
     );
   });
 
-  it('for credentials in both places', async () => {
+  it('answers credentials in both places', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await oauth.send('revoke', { headers, body: new URLSearchParams(fields()) })).toMatchObject(
       refused(expect.stringMatching(/not in both/)),
@@ -150,14 +150,14 @@ describe('400 invalid_request', () => {
 });
 
 describe('401 invalid_client', () => {
-  it('for wrong credentials: the token lives on', async () => {
+  it('answers wrong credentials: the token lives on', async () => {
     const token = await newToken();
     const answer = await oauth.revoke(partner, token, { client_secret: 'svc_secret_wrong' });
     expect(answer).toMatchObject({ status: 401, error: 'invalid_client' });
     expect(await statusOf(token)).toBe(200);
   });
 
-  it('with WWW-Authenticate: Basic where Basic was sent', async () => {
+  it('has WWW-Authenticate: Basic where Basic was sent', async () => {
     const headers = basic(partner.clientId, 'svc_secret_wrong');
     const answer = await oauth.send('revoke', { headers, body: new URLSearchParams({ token: 'x' }) });
     expect(answer.status).toBe(401);
@@ -166,7 +166,7 @@ describe('401 invalid_client', () => {
 });
 
 describe('403 client_inactive', () => {
-  it('for a suspended partner, a disabled client, a revoked key', async () => {
+  it('answers a suspended partner, a disabled client, a revoked key', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId, keyId } = other;
@@ -222,7 +222,7 @@ describe('429 rate_limited', () => {
 });
 
 describe('405', () => {
-  it.each(['GET', 'PUT', 'DELETE'])('for %s', async (method) => {
+  it.each(['GET', 'PUT', 'DELETE'])('answers %s', async (method) => {
     const answer = await answerOf(fetch(url, { method }));
     expect(answer).toMatchObject({ status: 405, error: 'invalid_request' });
     expect(answer.headers.get('allow')).toBe('POST');

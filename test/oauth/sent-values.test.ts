@@ -120,7 +120,7 @@ describe('a refused call of a shop in test mode', () => {
     );
   });
 
-  it('in live mode and for an unknown integration has the text of the table alone', async () => {
+  it('has the text of the table alone in live mode and for an unknown integration', async () => {
     const funded = await createShop(server, {
       mode: 'live',
       client: { redirectUris: ['https://wine.example/cb'] },

@@ -17,7 +17,7 @@ const inactive = { status: 403, error: 'client_inactive' };
 describe('401 invalid_client', () => {
   const refused = { status: 401, error: 'invalid_client' };
 
-  it('for a wrong secret, a wrong checksum, an unknown client, and credentials that do not belong together', async () => {
+  it('answers a wrong secret, a wrong checksum, an unknown client, and credentials that do not belong together', async () => {
     const other = await oauth.partner();
     const { clientId, clientSecret } = partner;
     const attempts = [
@@ -55,7 +55,7 @@ describe('401 invalid_client', () => {
     }
   });
 
-  it('for the secret before a rotation, at once or after the time that was given', async () => {
+  it('answers the secret before a rotation, at once or after the time that was given', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;
@@ -75,7 +75,7 @@ describe('401 invalid_client', () => {
 });
 
 describe('403 client_inactive', () => {
-  it('for a partner that was never activated', async () => {
+  it('answers a partner that was never activated', async () => {
     const { admin } = oauth.server;
     const { id: partnerId } = await admin.partners.create.mutate({ name: 'Pending' });
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
@@ -89,7 +89,7 @@ describe('403 client_inactive', () => {
     expect(await oauth.exchange({ ...partner, clientId, clientSecret }, unknownCode)).toMatchObject(inactive);
   });
 
-  it('for a suspended partner, whose code is good again when it is not', async () => {
+  it('answers a suspended partner, whose code is good again when it is not', async () => {
     const { admin } = oauth.server;
     const { partnerId } = partner;
     const visit = await oauth.visit(partner);
@@ -100,7 +100,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(partner, visit)).status).toBe(200);
   });
 
-  it('for a disabled client', async () => {
+  it('answers a disabled client', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const visit = await oauth.visit(partner);
@@ -110,7 +110,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(partner, visit)).status).toBe(200);
   });
 
-  it('for a client of a revoked key, until it is moved to another', async () => {
+  it('answers a client of a revoked key, until it is moved to another', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId } = other;
@@ -124,7 +124,7 @@ describe('403 client_inactive', () => {
     expect((await oauth.exchange(other, visit)).status).toBe(200);
   });
 
-  it('not for a client whose key was rotated', async () => {
+  it('does not answer a client whose key was rotated', async () => {
     const visit = await oauth.visit(partner);
     await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
     expect((await oauth.exchange(partner, visit)).status).toBe(200);
@@ -132,14 +132,14 @@ describe('403 client_inactive', () => {
 });
 
 describe('403 access_denied', () => {
-  it('for a duplicate identity, and nothing is debited', async () => {
+  it('answers a duplicate identity, and nothing is debited', async () => {
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, await oauth.visit(partner, 'duplicate'));
     expect(answer).toMatchObject({ status: 403, error: 'access_denied' });
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
-  it('for an enrollment that support has blocked; unblocked, the same code is good', async () => {
+  it('answers an enrollment that support has blocked; unblocked, the same code is good', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const visit = await oauth.visit(other);

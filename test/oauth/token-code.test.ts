@@ -195,7 +195,7 @@ describe('400 invalid_redirect_uri', () => {
     ['another case', redirectUri.replace('callback', 'Callback')],
     ['a query', `${redirectUri}?x=1`],
     ['an encoded character', redirectUri.replace('callback', '%63allback')],
-  ])('for %s, after which the code is still good', async (_, uri) => {
+  ])('answers %s, after which the code is still good', async (_, uri) => {
     const visit = await oauth.visit(partner);
     const before = await oauth.wallet(partner);
     const answer = await oauth.exchange(partner, visit, { redirect_uri: uri });

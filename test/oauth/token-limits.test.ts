@@ -34,7 +34,7 @@ async function expectUsable(partner: TestPartner, visit: Visit): Promise<void> {
 }
 
 describe('402 payment_required', () => {
-  it('for an empty wallet: no token, no debit; funded, the same code is good', async () => {
+  it('answers an empty wallet: no token, no debit; funded, the same code is good', async () => {
     const partner = await oauth.partner({ funds: 0 });
     const visit = await oauth.visit(partner);
     expect(await oauth.exchange(partner, visit)).toMatchObject({ status: 402, error: 'payment_required' });
@@ -45,7 +45,7 @@ describe('402 payment_required', () => {
     await expectUsable(partner, visit);
   });
 
-  it('for a balance of one cent too little, and not for one that is just enough', async () => {
+  it('answers a balance of one cent too little, and not one that is just enough', async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -57,7 +57,7 @@ describe('402 payment_required', () => {
     expect((await oauth.wallet(partner)).balance).toBe(0);
   });
 
-  it("by the partner's own price; the wallet of the other mode does not help", async () => {
+  it('follows the price of the partner; the wallet of the other mode does not help', async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
@@ -76,7 +76,7 @@ describe('429 rate_limited: the token endpoint', () => {
     error_description: 'Token endpoint rate limit exceeded',
   };
 
-  it('after 30 requests a minute of one client, for the rest of the minute', async () => {
+  it('answers after 30 requests a minute of one client, for the rest of the minute', async () => {
     const partner = await oauth.partner();
     const visit = await oauth.visit(partner);
     for (let n = 0; n < 30; n += 1) {
@@ -221,7 +221,7 @@ describe('429 rate_limited: spend limits', () => {
 });
 
 describe('503 service_unavailable', () => {
-  it('while this process cannot trust its clock; afterwards the same code is good', async () => {
+  it('answers while this process cannot trust its clock; afterwards the same code is good', async () => {
     const partner = await oauth.partner();
     const visit = await oauth.visit(partner);
     oauth.trust(false);

@@ -27,10 +27,10 @@ const without = (body: URLSearchParams, ...names: string[]) => {
 const send = (body: URLSearchParams, headers: Record<string, string> = {}) =>
   oauth.send('token', { body, headers });
 
-describe('grant_type is judged before anything else', () => {
+describe('an unknown grant_type', () => {
   const unsupported = { status: 400, error: 'unsupported_grant_type' };
 
-  it('for a request that holds nothing else, as a form and as JSON', async () => {
+  it('is refused first in a request that holds nothing else, as a form and as JSON', async () => {
     expect(await send(new URLSearchParams({ grant_type: 'client_credentials' }))).toMatchObject(unsupported);
     const headers = { 'content-type': 'application/json' };
     const body = JSON.stringify({ grant_type: 'refresh_token' });
@@ -41,18 +41,18 @@ describe('grant_type is judged before anything else', () => {
     ['an unreadable Authorization header', { authorization: 'Basic !!!' }],
     ['a Basic header with a wrong secret', basic('cli_unknown', 'wrong')],
     ['another scheme', { authorization: 'Bearer svc_test_x' }],
-  ])('for %s', async (_, headers) => {
+  ])('is refused first beside %s', async (_, headers) => {
     expect(await send(new URLSearchParams({ grant_type: 'password' }), headers)).toMatchObject(unsupported);
   });
 
-  it('for credentials in both places, a repeated parameter, and a long value', async () => {
+  it('is refused first beside credentials in both places, a repeated parameter, and a long value', async () => {
     const body = form({ grant_type: 'x'.repeat(3_000) });
     body.append('code', 'again');
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await send(body, headers)).toMatchObject(unsupported);
   });
 
-  it('but a missing, empty or repeated one is a malformed request', async () => {
+  it('differs from a missing, empty or repeated one, which is a malformed request', async () => {
     const missing = malformed('grant_type is required');
     expect(await send(new URLSearchParams())).toMatchObject(missing);
     expect(await send(new URLSearchParams({ grant_type: '' }))).toMatchObject(missing);
@@ -61,11 +61,11 @@ describe('grant_type is judged before anything else', () => {
   });
 });
 
-describe('the body is judged before the credentials', () => {
+describe('the body', () => {
   it.each([
     ['unreadable', { authorization: 'Basic !!!' }],
     ['of another scheme', { authorization: 'Bearer svc_test_x' }],
-  ])('where the Authorization header is %s', async (_, headers) => {
+  ])('is checked before the credentials where the Authorization header is %s', async (_, headers) => {
     const body = without(form(), 'client_id', 'client_secret', 'code_verifier');
     expect(await send(body, headers)).toMatchObject(malformed('code_verifier is required'));
     body.set('code_verifier', unknownCode.codeVerifier);
@@ -102,13 +102,13 @@ describe('an Authorization header beside credentials in the body', () => {
   });
 });
 
-describe('a parameter without a value counts as absent (RFC 6749 3.2)', () => {
-  it('so that empty credentials in the body leave those of the header alone', async () => {
+describe('a parameter without a value (RFC 6749 3.2)', () => {
+  it('counts as absent: empty credentials in the body leave those of the header alone', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     expect(await send(form({ client_id: '', client_secret: '' }), headers)).toMatchObject(understood);
   });
 
-  it('so that an empty token_type_hint is no hint', async () => {
+  it('counts as absent: an empty token_type_hint is no hint', async () => {
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const fields = { token: 'unknown', token_type_hint: '', client_id, client_secret };
     expect((await oauth.send('revoke', { body: new URLSearchParams(fields) })).status).toBe(200);
@@ -117,19 +117,19 @@ describe('a parameter without a value counts as absent (RFC 6749 3.2)', () => {
   });
 });
 
-describe('a JSON member that is null counts as absent', () => {
+describe('a JSON member that is null', () => {
   const json = (fields: Record<string, unknown>, headers: Record<string, string> = {}) => ({
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(fields),
   });
 
-  it('so that a token_type_hint of null is no hint', async () => {
+  it('counts as absent: a token_type_hint of null is no hint', async () => {
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const fields = { token: 'unknown', token_type_hint: null, client_id, client_secret };
     expect((await oauth.send('revoke', json(fields))).status).toBe(200);
   });
 
-  it('so that credentials of null leave those of the header alone', async () => {
+  it('counts as absent: credentials of null leave those of the header alone', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const nothing = { client_id: null, client_secret: null };
     const fields = { ...tokenForm(partner, unknownCode), ...nothing };
@@ -137,7 +137,7 @@ describe('a JSON member that is null counts as absent', () => {
     expect((await oauth.send('revoke', json({ token: 'unknown', ...nothing }, headers))).status).toBe(200);
   });
 
-  it('so that a required one is named as missing', async () => {
+  it('counts as absent: a required one is named as missing', async () => {
     for (const name of Object.keys(tokenForm(partner, unknownCode))) {
       const fields = { ...tokenForm(partner, unknownCode), [name]: null };
       expect(await oauth.send('token', json(fields))).toMatchObject(malformed(`${name} is required`));

@@ -118,28 +118,28 @@ describe('400 invalid_request', () => {
     error_description: description,
   });
 
-  it.each(fieldNames)('for a missing %s', async (name) => {
+  it.each(fieldNames)('answers a missing %s', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: undefined });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames)('for a repeated %s', async (name) => {
+  it.each(fieldNames)('answers a repeated %s', async (name) => {
     const body = new URLSearchParams(form());
     body.append(name, body.get(name) ?? '');
     expect(await oauth.send('token', { body })).toMatchObject(refused(`${name} must be given once`));
   });
 
-  it.each(fieldNames)('for an empty %s, which counts as missing', async (name) => {
+  it.each(fieldNames)('answers an empty %s, which counts as missing', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: '' });
     expect(answer).toMatchObject(refused(`${name} is required`));
   });
 
-  it.each(fieldNames.slice(1))('for an oversized %s', async (name) => {
+  it.each(fieldNames.slice(1))('answers an oversized %s', async (name) => {
     const answer = await oauth.exchange(partner, unknownCode, { [name]: 'x'.repeat(3_000) });
     expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
   });
 
-  it.each([7, true, null, ['a'], { a: 1 }])('for a JSON value that is not text: %j', async (value) => {
+  it.each([7, true, null, ['a'], { a: 1 }])('answers a JSON value that is not text: %j', async (value) => {
     for (const name of fieldNames) {
       const answer = await answerOf(post(url, { ...form(), [name]: value }, 'json'));
       expect(answer).toMatchObject(refused(expect.stringMatching(new RegExp(`^${name}`))));
@@ -150,13 +150,13 @@ describe('400 invalid_request', () => {
     ['too short', 'v'.repeat(42)],
     ['too long', 'v'.repeat(129)],
     ['of other characters', `${'v'.repeat(42)}!`],
-  ])('for a code_verifier that is %s (RFC 7636 4.1)', async (_, verifier) => {
+  ])('answers a code_verifier that is %s (RFC 7636 4.1)', async (_, verifier) => {
     const answer = await oauth.exchange(partner, unknownCode, { code_verifier: verifier });
     expect(answer).toMatchObject(refused('code_verifier must be 43 to 128 unreserved characters'));
   });
 
   it.each(['text/plain', 'application/xml', 'multipart/form-data; boundary=b', 'nonsense'])(
-    'for the content type %s',
+    'answers the content type %s',
     async (type) => {
       const body = new URLSearchParams(form()).toString();
       expect(await oauth.send('token', { headers: { 'content-type': type }, body })).toMatchObject(
@@ -172,23 +172,23 @@ describe('400 invalid_request', () => {
     ['a list', '[]', 'The request body must be a form or a JSON object'],
     ['text', '"code"', 'The request body must be a form or a JSON object'],
     ['null', 'null', 'The request body must be a form or a JSON object'],
-  ])('for JSON that is %s', async (_, body, description) => {
+  ])('answers JSON that is %s', async (_, body, description) => {
     const headers = { 'content-type': 'application/json' };
     expect(await oauth.send('token', { headers, body })).toMatchObject(refused(description));
   });
 
-  it('for no body at all', async () => {
+  it('answers a request without a body', async () => {
     expect(await oauth.send('token', {})).toMatchObject(
       refused('The request body must be a form or a JSON object'),
     );
   });
 
-  it.each(['form', 'json'] as const)('for a %s of more than 64 KiB', async (as) => {
+  it.each(['form', 'json'] as const)('answers a %s of more than 64 KiB', async (as) => {
     const answer = await answerOf(post(url, { ...form(), padding: 'x'.repeat(65_536) }, as));
     expect(answer).toMatchObject(refused('The request body is larger than 64 KiB'));
   });
 
-  it('for credentials in both places, even where they agree', async () => {
+  it('answers credentials in both places, even where they agree', async () => {
     const headers = basic(partner.clientId, partner.clientSecret);
     const both = refused(expect.stringMatching(/not in both/));
     expect(await oauth.send('token', { headers, body: new URLSearchParams(form()) })).toMatchObject(both);
@@ -197,7 +197,7 @@ describe('400 invalid_request', () => {
     expect(await oauth.send('token', { headers, body: other })).toMatchObject(both);
   });
 
-  it('for parameters in the query (RFC 6749 3.2)', async () => {
+  it('answers parameters in the query (RFC 6749 3.2)', async () => {
     const query = new URLSearchParams(form()).toString();
     const answer = await answerOf(fetch(`${url}?${query}`, { method: 'POST', body: new URLSearchParams() }));
     expect(answer).toMatchObject(refused('grant_type is required'));
@@ -206,7 +206,7 @@ describe('400 invalid_request', () => {
 
 describe('400 unsupported_grant_type', () => {
   it.each(['client_credentials', 'refresh_token', 'AUTHORIZATION_CODE', 'authorization_code ', ' '])(
-    'for the grant type "%s"',
+    'answers the grant type "%s"',
     async (grantType) => {
       const answer = await oauth.exchange(partner, unknownCode, { grant_type: grantType });
       expect(answer).toMatchObject({ status: 400, error: 'unsupported_grant_type' });

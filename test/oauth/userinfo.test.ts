@@ -112,7 +112,7 @@ describe('sub', () => {
   });
 });
 
-describe('401 invalid_token names the mistake, in the body and in the challenge (RFC 6750 3)', () => {
+describe('401 invalid_token', () => {
   const [noHeader, noForm, unknown] = [
     'No Authorization header: send Authorization: Bearer {access token}',
     'The Authorization header is not of the form Bearer {access token}',
@@ -133,7 +133,7 @@ describe('401 invalid_token names the mistake, in the body and in the challenge 
     ['an empty header', { authorization: '' }, noHeader],
     ['another scheme', { authorization: 'Basic eDp5' }, noForm],
     ['a token without a scheme', { authorization: 'eyJ.eyJ.eyJ' }, noForm],
-  ])('for %s, with a challenge that names no error', async (_, headers, description) => {
+  ])('answers %s, with a challenge that names no error', async (_, headers, description) => {
     const answer = await oauth.userinfo(headers as Record<string, string>);
     expect(answer).toMatchObject(refused(description));
     expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
@@ -147,11 +147,14 @@ describe('401 invalid_token names the mistake, in the body and in the challenge 
     ['an empty signature', 'Bearer eyJ.eyJ.', unknown],
     ['dots', 'Bearer ..', unknown],
     ['8 KB', `Bearer ${'x'.repeat(8_000)}`, unknown],
-  ])('for %s', async (_, authorization, description) => {
-    await expectRefusal(authorization, description);
-  });
+  ])(
+    'names the mistake of %s, in the body and in the challenge (RFC 6750 3)',
+    async (_, authorization, description) => {
+      await expectRefusal(authorization, description);
+    },
+  );
 
-  it('for a credential of another kind', async () => {
+  it('names the kind of another credential', async () => {
     const not = 'not an access token (eyJ...)';
     const { apiKey, clientSecret, clientId } = partner;
     await expectRefusal(`Bearer ${apiKey}`, `The bearer token is an API key (svc_test_...), ${not}`);
@@ -162,12 +165,12 @@ describe('401 invalid_token names the mistake, in the body and in the challenge 
     await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
-  it('for a good token in the query or in a form: only the header is read', async () => {
+  it('answers a good token in the query or in a form: only the header is read', async () => {
     const token = await newToken();
     expect(await oauth.userinfo({}, `?access_token=${token}`)).toMatchObject(refused(noHeader));
   });
 
-  it('from the moment that the token expires, with that moment', async () => {
+  it('answers a token from the moment that it expires, and names that moment', async () => {
     const token = await newToken();
     const at = new Date(oauth.clock.now() + 3_600_000).toISOString();
     oauth.clock.advance(3_599_999);
@@ -176,7 +179,7 @@ describe('401 invalid_token names the mistake, in the body and in the challenge 
     await expectRefusal(`Bearer ${token}`, `The access token expired at ${at}`);
   });
 
-  it('for a revoked token, at once, with the time of its first revocation', async () => {
+  it('answers a revoked token at once, and names the time of its first revocation', async () => {
     const token = await newToken();
     await claimsOf(token);
     const at = new Date(oauth.clock.now()).toISOString();
@@ -186,7 +189,7 @@ describe('401 invalid_token names the mistake, in the body and in the challenge 
     await expectRefusal(`Bearer ${token}`, `The access token was revoked at ${at}`);
   });
 
-  it('for a token that another installation has signed, however it looks', async () => {
+  it('answers a token that another installation has signed, however it looks', async () => {
     const [head, , signature] = (await newToken()).split('.');
     const payload = { jti: `txn_${'a'.repeat(22)}`, client_id: partner.clientId, exp: 1 };
     const forged = Buffer.from(JSON.stringify(payload)).toString('base64url');
@@ -195,7 +198,7 @@ describe('401 invalid_token names the mistake, in the body and in the challenge 
 });
 
 describe('405', () => {
-  it('for POST, which RFC 6750 would allow and the interface does not', async () => {
+  it('answers POST, which RFC 6750 would allow and the interface does not', async () => {
     const token = await newToken();
     const url = `${oauth.server.baseUrl}/api/oauth/userinfo`;
     const body = new URLSearchParams({ access_token: token });
@@ -206,7 +209,7 @@ describe('405', () => {
 });
 
 describe('429 rate_limited', () => {
-  it('after 120 requests a minute of one client, whichever token they carry', async () => {
+  it('answers after 120 requests a minute of one client, whichever token they carry', async () => {
     const other = await oauth.partner();
     const tokens = [await newToken('adult', undefined, other), await newToken('teen', undefined, other)];
     const answers = await Promise.all(

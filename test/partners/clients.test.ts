@@ -60,7 +60,7 @@ describe('a client', () => {
     expect(await server.admin.clients.list.query({ partnerId })).toHaveLength(1);
   });
 
-  it('of a storefront is refused without a claim that can be true, made or changed', async () => {
+  it('is refused for a storefront without a claim that can be true, made or changed', async () => {
     const { partnerId, keyId } = await onboard();
     const redirectUris = ['https://shop.example/callback'];
     const wanted = { partnerId, keyId, name: 'Shop', redirectUris, kind: 'storefront' as const };

@@ -75,12 +75,12 @@ describe('a logo', () => {
     expect(remakeLogo(file)).toEqual(remakeLogo(plain));
   });
 
-  it.each([64, 264, 1024])('of %d × it, all noise, weighs no more than the bound', (side) => {
+  it.each([64, 264, 1024])('weighs no more than the bound as %d × it, all noise', (side) => {
     expect(remakeLogo(png(side, Math.min(side, 512), noise)).length).toBeLessThanOrEqual(largestLogo);
   });
 });
 
-describe('a file is refused', () => {
+describe('a file for a logo', () => {
   const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
   const gif = Buffer.from('GIF89a'.padEnd(64, '\0'));
   const jpeg = Buffer.from('ffd8ffe0', 'hex');
@@ -97,11 +97,11 @@ describe('a file is refused', () => {
     ['that is interlaced', forged({ interlace: 1 }), 'interlaced'],
     ['of many scans', Buffer.concat([jpeg, Buffer.from('ffda'.repeat(41), 'hex')]), 'too many scans'],
     ['that is half a JPEG', jpeg, 'could not be read'],
-  ])('%s', (_what, file, because) => {
+  ])('is refused when it is one %s', (_what, file, because) => {
     expect(() => remakeLogo(file)).toThrow(because);
   });
 
-  it('whose pixels unpack to more than its header says, without unpacking them', () => {
+  it('is refused when its pixels unpack to more than its header says, without unpacking them', () => {
     const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024));
     const chunk = Buffer.alloc(bomb.length + 12);
     chunk.writeUInt32BE(bomb.length, 0);

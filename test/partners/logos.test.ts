@@ -82,7 +82,7 @@ describe('the logo of a partner', () => {
     expect((await fetch(addressOf(logo))).status).toBe(200);
   });
 
-  it('of one partner stays when another removes the same picture', async () => {
+  it('stays when another partner removes the same picture', async () => {
     const other = await createPartner(service);
     const [mine, theirs] = await Promise.all([set(file(40)), set(file(40), other.partnerId)]);
     await service.admin.partners.removeLogo.mutate({ partnerId: other.partnerId });

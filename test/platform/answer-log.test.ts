@@ -123,7 +123,7 @@ describe('a failure with 5xx', () => {
     expect(text).toContain('answer-log.test');
   });
 
-  it('of the database, met beside a request, has no stack either', () => {
+  it('has no stack when it is of the database and met beside a request', () => {
     failures.logger.warn({ err: new MongoNetworkError('closed') }, 'a sweep failed');
     expect(failures.lines.at(-1)).toMatchObject({
       err: { type: 'MongoNetworkError', message: 'MongoNetworkError: closed' },
@@ -174,7 +174,7 @@ describe('a traceparent header', () => {
     await expect.poll(attempt).toMatchObject({ partner: partner.partnerId, verdict: 'delivered' });
   });
 
-  it('of the start of a session is sent with the events of the session', async () => {
+  it('is sent with the events of the session that it started', async () => {
     const receiver = await createReceiver();
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
     const { state, codeChallenge } = newVisit();

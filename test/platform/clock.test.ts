@@ -49,7 +49,7 @@ describe('the clock that decides money', () => {
     [-2_000, true],
     [2_001, false],
     [-2_001, false],
-  ])('on a machine that is %i ms off: trusted %s', async (off, trusted) => {
+  ])('is trusted on a machine that is %i ms off: %s', async (off, trusted) => {
     const { clock } = machine({ off });
     await clock.measure();
     expect(clock.trusted()).toBe(trusted);

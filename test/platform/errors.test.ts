@@ -93,11 +93,11 @@ describe('an ApiError', () => {
     expect(JSON.stringify([oauthBody(error), generalBody(error)])).not.toContain('secret');
   });
 
-  it('of a code without an OAuth name is a known name in the OAuth format', () => {
+  it('has a known name in the OAuth format where its code has no OAuth name', () => {
     expect(oauthBody(new ApiError('route_not_found')).error).toBe('invalid_request');
   });
 
-  it('for a database that is away asks for five seconds', () => {
+  it('asks for five seconds when the database is away', () => {
     expect([unavailable().status, unavailable().headers]).toEqual([503, { 'retry-after': '5' }]);
   });
 });

@@ -70,7 +70,7 @@ describe('every answer', () => {
 });
 
 describe('errors', () => {
-  it('404 for a path that is not there, 405 with Allow for a method that is not', async () => {
+  it('are 404 for a path that is not there, and 405 with Allow for a method that is not', async () => {
     expect(await call('/nowhere?x=1')).toMatchObject({ status: 404, body: failure('No such path') });
     const wrong = await call('/things/7', { method: 'DELETE' });
     expect(wrong).toMatchObject({ status: 405, body: failure('Method not allowed') });
@@ -79,22 +79,22 @@ describe('errors', () => {
       expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('404 for a path that cannot be decoded', async () => {
+  it('are 404 for a path that cannot be decoded', async () => {
     expect(await call('/%ZZ')).toMatchObject({ status: 404, body: failure('No such path') });
   });
 
-  it('leaves an identifier of any length to its endpoint', async () => {
+  it('do not come from an identifier of any length: its endpoint gets it', async () => {
     const response = await fetch(`${url}/things/${'x'.repeat(8_000)}`);
     expect([response.status, await response.text()]).toEqual([200, 'a thing']);
   });
 
-  it('500 for an unexpected error, without its text', async () => {
+  it('are 500 where they are unexpected, and keep their text inside', async () => {
     for (const path of ['/unknown-error', '/thrown-text', '/wrong-answer']) {
       expect(await call(path)).toMatchObject({ status: 500, body: failure('Internal server error') });
     }
   });
 
-  it('what an ApiError says, with its headers', async () => {
+  it('are what an ApiError says, with its headers', async () => {
     const { status, headers, body } = await call('/refused');
     expect([status, headers.get('retry-after'), body]).toEqual([429, '7', failure('Rate limit exceeded')]);
   });
@@ -108,7 +108,7 @@ describe('errors', () => {
     ['another word', { name: 'x', kind: 'small' }, 'kind must be big'],
     ['a short list', { name: 'x', parts: ['a'] }, 'parts must have at least 2 items'],
     ['anything else', { name: 'x', size: 'l' }, /^size: /],
-  ])('400 for %s, naming it', async (_, fields, text) => {
+  ])('are 400 for %s, naming it', async (_, fields, text) => {
     const init = {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -128,7 +128,7 @@ describe('errors', () => {
       JSON.stringify({ name: 'x'.repeat(65_536) }),
       'The request body is larger than 64 KiB',
     ],
-  ])('400 for a body of %s that cannot be read', async (type, body, text) => {
+  ])('are 400 for a body of %s that cannot be read', async (type, body, text) => {
     const init = { method: 'POST', headers: { 'content-type': type }, body };
     expect(await call('/things', init)).toMatchObject({
       status: 400,
@@ -183,7 +183,7 @@ describe('the address of a caller', () => {
     [2, '192.0.2.2'],
     ['127.0.0.0/8', '192.0.2.3'],
     [true, '192.0.2.1'],
-  ])('behind proxies, of which %s are trusted', async (trustProxy, address) => {
+  ])('is read behind proxies, of which %s are trusted', async (trustProxy, address) => {
     const behind = createHttpServer({ logger: createLogger('silent'), trustProxy });
     behind.get('/', async ({ ip }) => ip);
     const headers = { 'x-forwarded-for': '192.0.2.1, 192.0.2.2, 192.0.2.3' };

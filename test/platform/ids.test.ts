@@ -91,7 +91,7 @@ describe('secrets', () => {
     }
   });
 
-  it('for webhooks: what follows whsec_ is base64, a multiple of four, of at least 256 bits', () => {
+  it('are valid base64 after whsec_ for webhooks, a multiple of four, of at least 256 bits', () => {
     const body = randomSecret('webhookSecret').slice('whsec_'.length);
     expect(body.length % 4).toBe(0);
     const bytes = Buffer.from(body, 'base64');
@@ -113,7 +113,7 @@ describe('comparison', () => {
     expect(sameText('é', 'e')).toBe(false);
   });
 
-  it('of hashes is by SHA-256 in base64url', () => {
+  it('compares hashes by SHA-256 in base64url', () => {
     expect(sha256('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
   });
 });

@@ -74,7 +74,7 @@ const get = (...lines: string[]) => `${['GET / HTTP/1.1', ...lines].join('\r\n')
 const post = (...lines: string[]) => `${['POST / HTTP/1.1', 'Host: a', ...lines].join('\r\n')}\r\n\r\n`;
 const manyHeaders = Array.from({ length: 2_100 }, () => 'a:');
 
-describe('malformed HTTP gets one answer in the general format, and its connection ends', () => {
+describe('malformed HTTP', () => {
   it.each([
     ['what is no request', 400, 'nonsense\r\n\r\n'],
     ['another protocol', 400, '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -102,19 +102,22 @@ describe('malformed HTTP gets one answer in the general format, and its connecti
     ['more headers than Node.js shows us', 431, get('Host: a', ...manyHeaders, 'Host: b')],
     ['more than 1,000 headers', 431, get('Host: a', ...manyHeaders.slice(0, 1_000))],
     ['a long path', 431, get('Host: a').replace('/', `/${'x'.repeat(17_000)}`)],
-  ])('for %s: %i', async (_, status, text) => {
-    const { received, error } = await send(text);
-    expectRefusal(received, status);
-    expect(error).toBeUndefined();
-  });
+  ])(
+    'gets one answer in the general format, and its connection ends, for %s: %i',
+    async (_, status, text) => {
+      const { received, error } = await send(text);
+      expectRefusal(received, status);
+      expect(error).toBeUndefined();
+    },
+  );
 
-  it('also where its sender goes on sending', async () => {
+  it('gets one answer also where its sender goes on sending', async () => {
     const { received, error } = await send(`nonsense\r\n\r\n${'x'.repeat(1_000_000)}`);
     expectRefusal(received, 400);
     expect(error).toBeUndefined();
   });
 
-  it('in the time that it is given: 408', async () => {
+  it('gets its answer in the time that it is given: 408', async () => {
     const arrival = { headers: 200, request: 400, check: 50 };
     const hurried = createHttpServer({ logger: createLogger('silent'), trustProxy: false, arrival });
     hurried.post('/', async () => 'fine');
@@ -127,7 +130,7 @@ describe('malformed HTTP gets one answer in the general format, and its connecti
     await hurried.close();
   });
 
-  it('on every path and listener of the service', async () => {
+  it('gets one answer on every path and listener of the service', async () => {
     const server = await startTestServer({ env: { SVC_HEALTH_PORT: '0' } });
     const ports = [server.publicUrl, server.adminUrl].map((url) => Number(new URL(url).port));
     for (const at of ports) {
@@ -159,14 +162,14 @@ describe('requests before a malformed one on the same connection', () => {
   });
 });
 
-describe('what only looks malformed is answered', () => {
+describe('a request that only looks malformed', () => {
   it.each([
     ['a request of HTTP/1.0 without a Host line', 'GET / HTTP/1.0\r\n\r\n'],
     ['a request of 1,000 headers', get('Host: a', 'Connection: close', ...manyHeaders.slice(0, 998))],
     ['an empty Host line', get('Host:', 'Connection: close')],
     ['a Host that is an address of IPv6 with a port', get('Host: [::1]:8080', 'Connection: close')],
     ['an expectation that is not known', get('Host: a', 'Expect: the-best', 'Connection: close')],
-  ])('%s', async (_, text) => {
+  ])('is answered: %s', async (_, text) => {
     const { received } = await send(text);
     expect(received).toMatch(/^HTTP\/1.1 200 OK\r\n/);
     expect(received).toMatch(/\r\n\r\nfine$/);

@@ -105,7 +105,7 @@ describe('a ledger page that the database refuses', () => {
     },
   );
 
-  it('that comes after a lost reply says nothing about the first insert: the charge stands', async () => {
+  it('says nothing about the first insert when it comes after a lost reply: the charge stands', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
     const visited = await visit(server, partner);
@@ -124,74 +124,82 @@ describe('a ledger page that the database refuses', () => {
 describe('a database that refuses every write', () => {
   const refused: Refusal = { code: 13, codeName: 'Unauthorized', by: 'command' };
 
-  it.each(ways)('by %s: every endpoint that writes answers 503 with Retry-After', async (by) => {
-    const visited = await visit(server, partner);
-    const granted = await (await exchangeCode(server, partner, await visit(server, partner))).json();
-    const { access_token: token } = granted as { access_token: string };
-    const shop = await createShop(server);
-    const body = JSON.stringify(fields(await codeFor(server, shop)));
-    const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
-    proxy.refuse({ ...refused, by });
+  it.each(ways)(
+    'makes every endpoint that writes answer 503 with Retry-After, when it refuses by %s',
+    async (by) => {
+      const visited = await visit(server, partner);
+      const granted = await (await exchangeCode(server, partner, await visit(server, partner))).json();
+      const { access_token: token } = granted as { access_token: string };
+      const shop = await createShop(server);
+      const body = JSON.stringify(fields(await codeFor(server, shop)));
+      const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
+      proxy.refuse({ ...refused, by });
 
-    const { client_id, client_secret } = tokenForm(partner, visited);
-    const start = new URL('/verify/start', server.baseUrl);
-    start.search = new URLSearchParams({
-      client_id: partner.clientId,
-      redirect_uri: 'http://localhost:9999/callback',
-      state: 's'.repeat(16),
-      scope: 'country',
-      code_challenge: 'c'.repeat(43),
-      code_challenge_method: 'S256',
-    }).toString();
-    const resolve = () =>
-      fetch(`${server.baseUrl}/api/checkbox/resolve`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${partner.apiKey}`,
-          'idempotency-key': 'one',
-          'content-type': 'application/json',
-        },
-        body: JSON.stringify({ enrollment_id: enrollment?.id, claims: ['age_18_plus'] }),
+      const { client_id, client_secret } = tokenForm(partner, visited);
+      const start = new URL('/verify/start', server.baseUrl);
+      start.search = new URLSearchParams({
+        client_id: partner.clientId,
+        redirect_uri: 'http://localhost:9999/callback',
+        state: 's'.repeat(16),
+        scope: 'country',
+        code_challenge: 'c'.repeat(43),
+        code_challenge_method: 'S256',
+      }).toString();
+      const resolve = () =>
+        fetch(`${server.baseUrl}/api/checkbox/resolve`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${partner.apiKey}`,
+            'idempotency-key': 'one',
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify({ enrollment_id: enrollment?.id, claims: ['age_18_plus'] }),
+        });
+      const headers = { authorization: `Bearer ${token}` };
+      const answers = await Promise.all([
+        exchangeCode(server, partner, visited),
+        fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers }),
+        post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret }),
+        fetch(start, { redirect: 'manual' }),
+        call(server, body, sign(shop, body, Date.now())),
+        resolve(),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
+      expect(answers.map((answer) => answer.headers.get('retry-after'))).toEqual(answers.map(() => '5'));
+      expect(await refusal(server.admin.partners.create.mutate({ name: 'Late' }))).toBe(
+        'service_unavailable',
+      );
+      expect((await fetch(`${server.baseUrl}/.well-known/jwks.json`)).status).toBe(200);
+
+      proxy.refuse();
+      expect((await exchange(visited)).status).toBe(200);
+    },
+  );
+
+  it.each(ways)(
+    'makes the process not ready and say why, until writes are taken again, when it refuses by %s',
+    async (by) => {
+      const ready = async () => {
+        const response = await fetch(`${server.baseUrl}/readyz`);
+        return { status: response.status, body: await response.json() };
+      };
+      await expect
+        .poll(ready, { timeout: within(10_000) })
+        .toEqual({ status: 200, body: { ready: true, reasons: [] } });
+      proxy.refuse({ ...refused, by });
+      await expect.poll(ready, { timeout: within(10_000) }).toEqual({
+        status: 503,
+        body: { ready: false, reasons: ['the database takes no writes: Unauthorized (13)'] },
       });
-    const headers = { authorization: `Bearer ${token}` };
-    const answers = await Promise.all([
-      exchangeCode(server, partner, visited),
-      fetch(`${server.baseUrl}/api/oauth/userinfo`, { headers }),
-      post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret }),
-      fetch(start, { redirect: 'manual' }),
-      call(server, body, sign(shop, body, Date.now())),
-      resolve(),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503));
-    expect(answers.map((answer) => answer.headers.get('retry-after'))).toEqual(answers.map(() => '5'));
-    expect(await refusal(server.admin.partners.create.mutate({ name: 'Late' }))).toBe('service_unavailable');
-    expect((await fetch(`${server.baseUrl}/.well-known/jwks.json`)).status).toBe(200);
-
-    proxy.refuse();
-    expect((await exchange(visited)).status).toBe(200);
-  });
-
-  it.each(ways)('by %s: the process is not ready and says why, until writes are taken again', async (by) => {
-    const ready = async () => {
-      const response = await fetch(`${server.baseUrl}/readyz`);
-      return { status: response.status, body: await response.json() };
-    };
-    await expect
-      .poll(ready, { timeout: within(10_000) })
-      .toEqual({ status: 200, body: { ready: true, reasons: [] } });
-    proxy.refuse({ ...refused, by });
-    await expect.poll(ready, { timeout: within(10_000) }).toEqual({
-      status: 503,
-      body: { ready: false, reasons: ['the database takes no writes: Unauthorized (13)'] },
-    });
-    expect((await fetch(`${server.baseUrl}/healthz`)).status).toBe(200);
-    const headers = { authorization: `Bearer ${adminToken}` };
-    const metrics = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
-    expect(metrics).toMatch(/^svc_ready\{reason="writes"\} 0$/m);
-    expect(metrics).toMatch(/^svc_ready\{reason="database"\} 1$/m);
-    proxy.refuse();
-    await expect
-      .poll(ready, { timeout: within(10_000) })
-      .toEqual({ status: 200, body: { ready: true, reasons: [] } });
-  });
+      expect((await fetch(`${server.baseUrl}/healthz`)).status).toBe(200);
+      const headers = { authorization: `Bearer ${adminToken}` };
+      const metrics = await (await fetch(`${server.adminUrl}/metrics`, { headers })).text();
+      expect(metrics).toMatch(/^svc_ready\{reason="writes"\} 0$/m);
+      expect(metrics).toMatch(/^svc_ready\{reason="database"\} 1$/m);
+      proxy.refuse();
+      await expect
+        .poll(ready, { timeout: within(10_000) })
+        .toEqual({ status: 200, body: { ready: true, reasons: [] } });
+    },
+  );
 });

@@ -25,7 +25,7 @@ describe('a header that is too long', () => {
     expect(String(kept).length).toBeLessThanOrEqual(512);
   });
 
-  it('of cookies loses those of other applications, wherever ours stand', () => {
+  it('loses the cookies of other applications, wherever ours stand', () => {
     const others = Array.from({ length: 200 }, (_, n) => `other${n}=${'x'.repeat(50)}`).join('; ');
     const { cookie } = bounded({ cookie: `${others}; svc_ses_1=secret; more=1; svc_language=de` });
     expect(cookie).toBe(' svc_ses_1=secret; svc_language=de');

@@ -5,11 +5,11 @@ import { renderPython } from './python-types.ts';
 import { renderTypeScript } from './typescript-types.ts';
 
 describe('the types of the client libraries', () => {
-  it('of TypeScript are those of the contract', () =>
+  it('are those of the contract in TypeScript', () =>
     expectGenerated('sdk/typescript/src/contract.ts', renderTypeScript()));
 
-  it('of Python are those of the contract', () =>
+  it('are those of the contract in Python', () =>
     expectGenerated('sdk/python/svc_gateway/contract.py', renderPython()));
 
-  it('of PHP are those of the contract', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
+  it('are those of the contract in PHP', () => expectGenerated('sdk/php/src/Contract.php', renderPhp()));
 });

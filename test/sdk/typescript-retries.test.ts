@@ -35,8 +35,8 @@ const failure = (error: unknown) => error as SvcError;
 describe('calls of the TypeScript SDK, by interface 7.6', () => {
   it.each([
     ['a 500 is repeated after 1 s and 2 s', [json(500), json(500), info()], [1000, 2000]],
-    ['so is a call without an answer', [lost, lost, info()], [1000, 2000]],
-    ['so is a 502 of a proxy', [new Response('<html>', { status: 502 }), info()], [1000]],
+    ['a call without an answer is repeated after 1 s and 2 s', [lost, lost, info()], [1000, 2000]],
+    ['a 502 of a proxy is repeated after 1 s', [new Response('<html>', { status: 502 }), info()], [1000]],
     ['a 503 is repeated after its Retry-After', [json(503, { 'retry-after': '5' }), info()], [5000]],
     ['a 503 without one is repeated as a 500', [json(503), info()], [1000]],
   ] as const)('%s', async (_title, replies, waits) => {

@@ -72,7 +72,7 @@ describe('verifyWebhook of the TypeScript SDK', () => {
     [-301, 'timestamp_out_of_tolerance'],
     [301, 'timestamp_out_of_tolerance'],
     [Number.NaN, 'timestamp_out_of_tolerance'],
-  ])('with a clock that is %d s off it answers %s', async (off, code) => {
+  ])('answers a clock that is %d s off with %s', async (off, code) => {
     const now = () => at + off * 1000;
     expect(await codeOf(verifyWebhook({ body, headers: headersOf() }, { secret, now }))).toBe(code);
     expect(

@@ -91,18 +91,21 @@ describe('200', () => {
 });
 
 describe('400', () => {
-  it.each(['code', 'redirect_uri', 'shop_domain', 'customer_id'])('without %s', async (name) => {
-    const { [name]: _left, ...rest } = fields('svc_code_x');
-    await expectRefusal(await send(rest), 400, new RegExp(name));
-  });
+  it.each(['code', 'redirect_uri', 'shop_domain', 'customer_id'])(
+    'answers a request without %s',
+    async (name) => {
+      const { [name]: _left, ...rest } = fields('svc_code_x');
+      await expectRefusal(await send(rest), 400, new RegExp(name));
+    },
+  );
 
-  it('for another redirect_uri, and the code stays usable', async () => {
+  it('answers another redirect_uri, and the code stays usable', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { redirect_uri: 'http://localhost:9999/callback/' })), 400);
     expect((await send(fields(code))).status).toBe(200);
   });
 
-  it('for a body that is no JSON, or not called so', async () => {
+  it('answers a body that is no JSON, or not called so', async () => {
     const headers = sign(shop, '{', clock.now());
     await expectRefusal(await call(server, '{', headers), 400, /JSON/);
     await expectRefusal(
@@ -116,7 +119,7 @@ describe('400', () => {
 describe('the texts', () => {
   const elsewhere = /form\b|urlencoded|token|client_secret|credential/i;
 
-  it('of a 400 speak of JSON and fields, not of forms and tokens', async () => {
+  it('speak of JSON and fields in a 400, not of forms and tokens', async () => {
     const bodies: [body: string, text: RegExp][] = [
       ['[]', /^The request body must be a JSON object$/],
       ['null', /^The request body must be a JSON object$/],
@@ -135,7 +138,7 @@ describe('the texts', () => {
     await expectRefusal(answer, 400, /^The request body is larger than 64 KiB$/);
   });
 
-  it('of a 402 name what the shop did not get', async () => {
+  it('name what the shop did not get in a 402', async () => {
     const poor = await createShop(server, { funds: 0 });
     const answers = [
       await send(fields(await codeFor(server, poor)), poor),
@@ -149,13 +152,16 @@ describe('the texts', () => {
 });
 
 describe('401', () => {
-  it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])('without %s', async (name) => {
-    const raw = JSON.stringify(fields('svc_code_x'));
-    const headers = { ...sign(shop, raw, clock.now()), [name]: undefined };
-    await expectRefusal(await call(server, raw, headers), 401, new RegExp(name));
-  });
+  it.each(['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])(
+    'answers a request without %s',
+    async (name) => {
+      const raw = JSON.stringify(fields('svc_code_x'));
+      const headers = { ...sign(shop, raw, clock.now()), [name]: undefined };
+      await expectRefusal(await call(server, raw, headers), 401, new RegExp(name));
+    },
+  );
 
-  it('where the signature is not that of these very bytes', async () => {
+  it('answers a signature that is not that of these very bytes', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const headers = sign(shop, raw, clock.now());
     await expectRefusal(await call(server, `${raw} `, headers), 401, /^Invalid signature/);
@@ -167,14 +173,14 @@ describe('401', () => {
     await expectRefusal(await call(server, raw, later), 401, /^Invalid signature/);
   });
 
-  it('more than 300 seconds off, either way, and not at 300', async () => {
+  it('answers a timestamp more than 300 seconds off, either way, and not at 300', async () => {
     const raw = JSON.stringify(fields('svc_code_x'));
     const at = (seconds: number) => call(server, raw, sign(shop, raw, clock.now() + seconds * 1000));
     for (const seconds of [-301, 301]) await expectRefusal(await at(seconds), 401, /Timestamp/);
     for (const seconds of [-300, 300]) await expectRefusal(await at(seconds), 404);
   });
 
-  it('with the secret before a rotation', async () => {
+  it('answers the secret before a rotation', async () => {
     const own = await createShop(server);
     const { integrationSecret } = await server.admin.integrations.rotateSecret.mutate({
       integrationId: own.integrationId,
@@ -183,7 +189,7 @@ describe('401', () => {
     await expectRefusal(await send(fields('svc_code_x'), { ...own, integrationSecret }), 404);
   });
 
-  it('for an inactive partner, client, key or integration', async () => {
+  it('answers an inactive partner, client, key or integration', async () => {
     const inactive = /not active/;
     const one = await createShop(server);
     await server.admin.partners.suspend.mutate({ partnerId: one.partnerId });
@@ -234,12 +240,12 @@ describe('what another process changed a moment ago', () => {
 });
 
 describe('404', () => {
-  it('for a shop that the integration does not list', async () => {
+  it('answers a shop that the integration does not list', async () => {
     const code = await codeFor(server, shop);
     await expectRefusal(await send(fields(code, { shop_domain: 'other.example' })), 404, /Shop/);
   });
 
-  it('for any other use of a used code: another body, another integration of the same client', async () => {
+  it('answers any other use of a used code: another body, another integration of the same client', async () => {
     const body = fields(await codeFor(server, shop));
     expect((await send(body)).status).toBe(200);
     await expectRefusal(await send({ ...body, customer_id: 'another' }), 404, /code/);
@@ -251,7 +257,7 @@ describe('404', () => {
     await expectRefusal(await send(body, { ...shop, integrationId: id, integrationSecret }), 404, /code/);
   });
 
-  it('for a code that has expired, also where it was used before', async () => {
+  it('answers a code that has expired, also where it was used before', async () => {
     const [used, unused] = [fields(await codeFor(server, shop)), fields(await codeFor(server, shop))];
     expect((await send(used)).status).toBe(200);
     clock.advance(10 * 60_000);
@@ -259,7 +265,7 @@ describe('404', () => {
     await expectRefusal(await send(unused), 404, /code/);
   });
 
-  it('for codes of other clients and of OAuth clients; the token endpoint refuses codes of this one', async () => {
+  it('answers codes of other clients and of OAuth clients; the token endpoint refuses codes of this one', async () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);
@@ -273,7 +279,7 @@ describe('404', () => {
 });
 
 describe('422', () => {
-  it('where no claim is positive: not billed, the code not used up', async () => {
+  it('answers where no claim is positive: not billed, the code not used up', async () => {
     const before = await balance();
     const body = fields(await codeFor(server, shop, 'teen', 'age_18_plus age_21_plus'));
     await expectRefusal(await send(body), 422, /no positive claim/);
@@ -281,7 +287,7 @@ describe('422', () => {
     expect(await balance()).toBe(before);
   });
 
-  it('where the enrollment is blocked, until it is unblocked', async () => {
+  it('answers where the enrollment is blocked, until it is unblocked', async () => {
     const own = await createShop(server);
     const body = fields(await codeFor(server, own, 'duplicate'));
     await expectRefusal(await send(body, own), 422, /blocked/);

@@ -105,7 +105,7 @@ describe('from "this is my computer" on', () => {
     expect(await sessionOf(sessionId)).toMatchObject({ returning: false });
   });
 
-  it('who said no before is not a returning user', async () => {
+  it('a user who said no before is not a returning user', async () => {
     const first = await atQuestion();
     await first.phone.press({ decision: 'deny' });
     const { sessionId } = await verifyAs(hosted, own.clientId, 'adult');
@@ -121,7 +121,7 @@ describe('consent', () => {
     expect(await consents()).toEqual([[]]);
   });
 
-  it('to more claims counts from the session that completes with them', async () => {
+  it('counts for more claims from the session that completes with them', async () => {
     const adult = openBrowser(hosted);
     await adult.start(own.clientId, { scope: 'age_18_plus' });
     await adult.press({ decision: 'accept' });
@@ -136,7 +136,7 @@ describe('consent', () => {
     expect(await consents()).toEqual([['age_18_plus', 'country']]);
   });
 
-  it('that a crash cut off is written by the next look or by the sweep', async () => {
+  it('is written by the next look or by the sweep when a crash cut it off', async () => {
     const { browser, sessionId, answer } = await verifyAs(hosted, own.clientId, 'adult');
     const sessions = hosted.db.collection<{ _id: string }>('sessions');
     const isSettled = () => expect.poll(() => sessionOf(sessionId)).not.toHaveProperty('enrollmentDueAt');

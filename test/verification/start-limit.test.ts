@@ -26,7 +26,7 @@ async function statuses(clientId: string, addresses: readonly string[]): Promise
 const sessions = () => hosted.db.collection('sessions');
 
 describe('429 for too many starts', () => {
-  it('in the formats of the 400, with Retry-After, and stores nothing', async () => {
+  it('is in the formats of the 400, with Retry-After, and stores nothing', async () => {
     const { clientId } = await onboard(hosted);
     expect(await statuses(clientId, Array(3).fill('192.0.2.1'))).toEqual([302, 302, 302]);
 
@@ -45,7 +45,7 @@ describe('429 for too many starts', () => {
     expect(await sessions().countDocuments({ clientId })).toBe(3);
   });
 
-  it('for each client and address by itself, until the minute is over', async () => {
+  it('counts each client and address by itself, until the minute is over', async () => {
     const { clientId } = await onboard(hosted);
     const another = await onboard(hosted);
     expect(await statuses(clientId, Array(4).fill('192.0.2.7'))).toEqual([302, 302, 302, 429]);
@@ -55,14 +55,14 @@ describe('429 for too many starts', () => {
     expect(await statuses(clientId, ['192.0.2.7'])).toEqual([302]);
   });
 
-  it('for all addresses of one IPv6 /64', async () => {
+  it('counts all addresses of one IPv6 /64 together', async () => {
     const { clientId } = await onboard(hosted);
     const one = ['2001:db8::1', '2001:db8::2', '2001:db8::ffff:1', '2001:db8:0:0:9::1'];
     expect(await statuses(clientId, one)).toEqual([302, 302, 302, 429]);
     expect(await statuses(clientId, ['2001:db8:0:1::1'])).toEqual([302]);
   });
 
-  it('never for a start that is a 400', async () => {
+  it('is not for a start that is a 400', async () => {
     const { clientId } = await onboard(hosted);
     const url = `/verify/start?${startQuery(clientId, { redirect_uri: 'https://elsewhere.example/' })}`;
     for (let n = 0; n < 5; n += 1) expect((await hosted.send(url)).status).toBe(400);

@@ -266,9 +266,9 @@ async function untouched(): Promise<Busy> {
   return busy;
 }
 
-describe('wallets audit names the first bad page and what is wrong with it', () => {
+describe('wallets audit of a chain with a fault', () => {
   for (const [name, { page, problem, plant }] of Object.entries(corruptions)) {
-    it(`for ${name}`, async () => {
+    it(`names ${name}`, async () => {
       const partner = await untouched();
       await plant(partner);
       const found = await findings(partner);
@@ -278,7 +278,7 @@ describe('wallets audit names the first bad page and what is wrong with it', () 
     });
   }
 
-  it('for a history that was written again from the beginning, after an audit had seen it', async () => {
+  it('names a history that was written again from the beginning, after an audit had seen it', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await forge(partner, 1, (page) => ({ ...page, attempt: 'another' }));
@@ -289,7 +289,7 @@ describe('wallets audit names the first bad page and what is wrong with it', () 
     expect((await findings(partner, { sinceCheckpoint: true }))[0]?.problem).toContain('is not the one');
   });
 
-  it('for a last page that was removed, after an audit had seen it', async () => {
+  it('names a last page that was removed, after an audit had seen it', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await pages().deleteOne({ _id: partner.pages[5]?._id ?? '' });
@@ -299,7 +299,7 @@ describe('wallets audit names the first bad page and what is wrong with it', () 
     });
   });
 
-  it('for a checkpoint that was moved', async () => {
+  it('names a checkpoint that was moved', async () => {
     const partner = await untouched();
     expect(await findings(partner)).toEqual([]);
     await checkpoints().updateOne(

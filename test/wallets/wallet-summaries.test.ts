@@ -61,7 +61,7 @@ it('are made for more wallets than one group has, in one sweep', async () => {
   expect(await balances()).toHaveLength(230);
 });
 
-it('of a written wallet are read again by a flush alone', async () => {
+it('the summary of a written wallet is read again by a flush alone', async () => {
   const { process, move, balances } = await ledgerOf([a, b]);
   const summaries = process();
   await summaries.sweep.sweep();
@@ -85,7 +85,7 @@ it('are never replaced by an older look of another process', async () => {
   expect(await use.heads([a])).toMatchObject([{ balance: 500 }]);
 });
 
-it('that are newer than a restored ledger are mended', async () => {
+it('a summary that is newer than a restored ledger is mended', async () => {
   const { process, collection, balances } = await ledgerOf([a]);
   const { sweep } = process();
   await sweep.sweep();
@@ -94,7 +94,7 @@ it('that are newer than a restored ledger are mended', async () => {
   expect(await balances()).toEqual([0]);
 });
 
-it('after a failure are read again with the next flush', async () => {
+it('summaries are read again with the next flush after a failure', async () => {
   const { process, store, move, balances } = await ledgerOf([a]);
   const { put } = store;
   const summaries = process();

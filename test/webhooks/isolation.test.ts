@@ -53,7 +53,7 @@ describe('endpoints that hang', () => {
     clearInterval(timer);
   });
 
-  it('and retries of more endpoints than the pool has room for at once: none waits for another wake', async () => {
+  it('are retried in one wake where the pool has no room for all at once', async () => {
     const { wrap } = hanging(() => false);
     const system = await createSystem({ wrap });
     const at = new Date(Date.now() - 5_000);
@@ -177,7 +177,7 @@ describe('first attempts and retries of one endpoint', () => {
     expect((await candidates.take(room)).more).toBe(true);
   });
 
-  it('both reach a receiver that recovers', async () => {
+  it('reach a receiver that recovers', async () => {
     let down = true;
     const receiver = await createReceiver((_count, _request, response) =>
       response.writeHead(down ? 500 : 200).end(),

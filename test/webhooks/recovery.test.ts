@@ -86,7 +86,7 @@ describe('after a crash', () => {
     expect(recorded.attempts).toMatchObject([{ error: 'interrupted' }, { status: 204 }]);
   });
 
-  it('between event and delivery, publishing again completes it', async () => {
+  it('a repeated publication makes the delivery that an event lacks', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ wrap: failing('insert') });
     const event = draft(system.key(receiver.url));
@@ -97,7 +97,7 @@ describe('after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('before a dispatcher was woken, the sweep wakes it', async () => {
+  it('the sweep wakes a dispatcher that was not woken', async () => {
     const receiver = await createReceiver();
     const publisher = await createSystem({ worker: false });
     await publisher.publish([draft(publisher.key(receiver.url))]);
@@ -113,7 +113,7 @@ describe('after a crash', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('that took the jobs with it, the sweep schedules retries again', async () => {
+  it('the sweep schedules retries again where the jobs are lost', async () => {
     const receiver = await down(1);
     const system = await createSystem({ retryDelays: [1_000, 1_000] });
     await system.publish([draft(system.key(receiver.url))]);

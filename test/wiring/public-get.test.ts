@@ -186,7 +186,7 @@ describe('an answer', () => {
     expect((await get(at(port), accept)).body.toString()).toBe('list');
   });
 
-  it('that is refused ends the connection: its rest is not read', async () => {
+  it('ends the connection when it is refused: its rest is not read', async () => {
     let written = 0;
     let closed: () => void = () => undefined;
     const ended = new Promise<void>((done) => {
@@ -204,7 +204,7 @@ describe('an answer', () => {
     expect(written).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('that breaks off while it comes fast ends only this call', async () => {
+  it('ends only this call when it breaks off while it comes fast', async () => {
     const many = createPublicGet({ route, ca: certificate, largestBody: 64 * 1024 * 1024 });
     const port = await answering(head('Content-Length: 33554432\r\n'), (socket) => {
       socket.write('x'.repeat(1024 * 1024), () => socket.destroy());

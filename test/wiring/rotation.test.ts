@@ -140,7 +140,7 @@ describe('a webhook secret', () => {
     expect(JSON.stringify(log)).not.toContain('whsec_');
   });
 
-  it('that was prepared is dropped by a later one, by a rotation and by another URL', async () => {
+  it('is dropped, once prepared, by a later one, by a rotation and by another URL', async () => {
     const { keyId } = await listening();
     const { webhooks } = other.admin;
     const prepare = async () => (await webhooks.prepareSecret.mutate({ keyId })).signingSecret.slice(-4);

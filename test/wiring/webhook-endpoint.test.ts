@@ -159,11 +159,11 @@ describe('a process that froze', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('retention', () => {
   const purgeDates = async (name: string, filter: Record<string, unknown>) =>
     (await server.db.collection(name).find(filter).toArray()).map(({ purgeAt }) => purgeAt.getTime());
 
-  it('an event and its delivery 30 days; sent again, the event for as long as its last delivery', async () => {
+  it('keeps an event and its delivery for 30 days, and a resent event for as long as its last delivery', async () => {
     const partner = await listening((response) => response.writeHead(204).end());
     const at = clock.now();
     const id = await trigger(partner);

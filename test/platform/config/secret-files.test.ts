@@ -58,13 +58,13 @@ describe('a secret in a file', () => {
     });
   });
 
-  it('beside the variable itself is refused', () => {
+  it('is refused beside the variable itself', () => {
     expect(faultsOf({ SVC_MASTER_KEY: key, SVC_MASTER_KEY_FILE: fileWith(key) })).toEqual([
       'SVC_MASTER_KEY_FILE: SVC_MASTER_KEY is set too; set one of them',
     ]);
   });
 
-  it('that cannot be used is named once, without what it holds', () => {
+  it('is named once when it cannot be used, without what it holds', () => {
     expect(
       faultsOf({
         ...production,

@@ -82,11 +82,11 @@ describe('SVC_CLAIM_FRESHNESS', () => {
   it.each([
     ['30d', { default: 30 * day }],
     ['365d, country=30d,age_18_plus=12h', { default: 365 * day, country: 30 * day, age_18_plus: day / 2 }],
-  ])('%s', (text, lifetimes) => {
+  ])('takes %s', (text, lifetimes) => {
     expect(readConfig({ SVC_CLAIM_FRESHNESS: text }).claimLifetimes).toEqual(lifetimes);
   });
 
-  it.each(['30', 'country', 'shoe_size=30d', 'country=30 days', 'a=b=c'])('%s is refused', (text) => {
+  it.each(['30', 'country', 'shoe_size=30d', 'country=30 days', 'a=b=c'])('refuses %s', (text) => {
     expect(faultOf([], { SVC_CLAIM_FRESHNESS: text })).toMatch(/^SVC_CLAIM_FRESHNESS: /);
   });
 });

@@ -53,7 +53,7 @@ it('one process at a time works on it; the lease of one that died ends', async (
   expect(await documents.countDocuments({ times: 1 })).toBe(count);
 });
 
-it('what an older build writes behind it is found when it is worked on again', async () => {
+it('a document that an older build writes behind it is found when it is worked on again', async () => {
   const { documents, migrator } = await people();
   await migrator().work([migration]);
   await documents.insertOne({ _id: '00000-late', name: 'LATE' });

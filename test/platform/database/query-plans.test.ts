@@ -24,7 +24,7 @@ const ownCommands = () =>
 const isFew =
   /^find (jobs|processes)|"(eventId|sub|userId|sessionId|requestId|use)":|"nextAttemptAt":\{"\$(gte|lte)"/;
 
-it('no request, webhook or sweep reads a whole collection', async () => {
+it('every request, webhook and sweep avoids reading a whole collection', async () => {
   const { admin, baseUrl } = server;
   const partner = await createPartner(server);
   const { keyId, apiKey, partnerId } = partner;
@@ -76,7 +76,7 @@ it('no request, webhook or sweep reads a whole collection', async () => {
   expect(scans).toEqual([]);
 });
 
-it('no query of an operator, a scrape or the page of ops reads or sorts a whole collection', async () => {
+it('every query of an operator, a scrape or the page of ops avoids reading or sorting a whole collection', async () => {
   const { admin, adminUrl, db } = server;
   const headers = { authorization: `Bearer ${adminToken}` };
   const [enrollment] = await db.collection('enrollments').find().toArray();

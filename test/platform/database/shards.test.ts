@@ -132,7 +132,7 @@ it('unique rules of sharded collections begin with the shard key', () => {
   }
 });
 
-it('what differs in a cluster is named', async () => {
+it('the check names what differs in a cluster', async () => {
   const { db } = await freshDatabase();
   const { db: config } = await freshDatabase();
   const collections = config.collection<{ _id: string; key: Document; unsplittable?: boolean }>(
@@ -168,23 +168,29 @@ function refusing(code: number): Db {
   return { collection } as unknown as Db;
 }
 
-it.each([13, 115, 8000])('what may not be read is named, and fails nothing: error %i', async (code) => {
-  const { db } = await freshDatabase();
-  const cluster = { router: Promise.resolve(true), config: refusing(code) };
-  const count = async (_db: Db, collection: string) => (collection === 'partners' ? 2 : 1);
-  expect(await reportShards(db, { ...cluster, count })).toEqual({
-    sharded: true,
-    differences: [{ collection: 'partners', expected: null, found: 'on 2 shards' }],
-    unread: ['shard keys'],
-  });
-  const blind = await reportShards(db, { ...cluster, count: () => countShards(refusing(code), 'any') });
-  expect(blind.differences).toEqual([]);
-  expect(blind.unread).toEqual(['shard keys', ...Object.keys(unsharded).map((name) => `shards of ${name}`)]);
-  const broken = reportShards(db, { ...cluster, config: refusing(1) });
-  await expect(broken).rejects.toThrow('not for you');
-});
+it.each([13, 115, 8000])(
+  'the check names what it may not read, and fails nothing: error %i',
+  async (code) => {
+    const { db } = await freshDatabase();
+    const cluster = { router: Promise.resolve(true), config: refusing(code) };
+    const count = async (_db: Db, collection: string) => (collection === 'partners' ? 2 : 1);
+    expect(await reportShards(db, { ...cluster, count })).toEqual({
+      sharded: true,
+      differences: [{ collection: 'partners', expected: null, found: 'on 2 shards' }],
+      unread: ['shard keys'],
+    });
+    const blind = await reportShards(db, { ...cluster, count: () => countShards(refusing(code), 'any') });
+    expect(blind.differences).toEqual([]);
+    expect(blind.unread).toEqual([
+      'shard keys',
+      ...Object.keys(unsharded).map((name) => `shards of ${name}`),
+    ]);
+    const broken = reportShards(db, { ...cluster, config: refusing(1) });
+    await expect(broken).rejects.toThrow('not for you');
+  },
+);
 
-it('no request of the journey goes to a shard that it need not go to', {
+it('the requests of the journey go to no shard that they need not go to', {
   timeout: within(120_000),
 }, async () => {
   const events: CommandStartedEvent[] = [];

@@ -33,12 +33,12 @@ describe('a group insert', () => {
     expect(await stored()).toEqual(['a', 'c', 'old']);
   });
 
-  it('whose command was lost is sent again', async () => {
+  it('is sent again when its command was lost', async () => {
     losses.push('command');
     expect(await insertEach(items, [item('a'), item('old')])).toEqual(['inserted', 'exists']);
   });
 
-  it('whose reply was lost doubles nothing, and fails nothing', async () => {
+  it('doubles nothing and fails nothing when its reply was lost', async () => {
     losses.push('reply');
     expect(await insertEach(items, [item('a'), item('b')])).toEqual(['exists', 'exists']);
     expect(await stored()).toEqual(['a', 'b', 'old']);
@@ -67,7 +67,7 @@ describe('a group of updates', () => {
     expect((await items.findOne({ _id: 'b' }))?.version).toBe(2);
   });
 
-  it('whose reply was lost is made once', async () => {
+  it('is made once when its reply was lost', async () => {
     losses.push('reply');
     expect((await updateEach(items, [next('old')])).allMatched).toBe(false);
     expect((await items.findOne({ _id: 'old' }))?.version).toBe(2);

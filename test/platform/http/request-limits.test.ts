@@ -149,7 +149,7 @@ describe('request limits', () => {
   });
 
   it.each([499, 1_000, 5_000])(
-    'of %i requests are used up by two processes, and never exceeded',
+    'hold for two processes together: %i requests are used up, and never exceeded',
     async (max) => {
       const { limits } = await twoProcesses();
       let allowed = 0;

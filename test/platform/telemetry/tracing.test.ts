@@ -88,7 +88,7 @@ describe('a trace', () => {
   });
 });
 
-it('without a collector nothing of the SDK is loaded', () => {
+it('the SDK is not loaded at all without a collector', () => {
   const start = new URL('../../../dist/server/start.js', import.meta.url).href;
   const loadedBy = (modules: readonly string[]): string => {
     const program = `

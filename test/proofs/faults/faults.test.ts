@@ -21,7 +21,7 @@ const short = new Set([
   'admin: new record: lose-reply',
 ]);
 
-it('no cent, token, user, event or audit entry is lost or doubled where a process dies or a message is lost', {
+it('a process that dies or a lost message loses or doubles no cent, token, user, event or audit entry', {
   timeout: within(240_000),
 }, async () => {
   expect([...short].filter((title) => !pointTitles().includes(title))).toEqual([]);

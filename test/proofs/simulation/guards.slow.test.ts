@@ -6,9 +6,9 @@ import { simulate } from './simulate.ts';
 
 describeLedger(5_000);
 
-describe('the simulation finds that a guard is missing', () => {
+describe('the simulation', () => {
   it.each(guards.map((guard) => [guard.title, guard] as const))(
-    '%s',
+    'finds a violation where this guard is missing: %s',
     async (title, guard) => {
       const variant = withoutGuard(guard);
       for (let seed = 1; seed <= guard.budget; seed += 1) {
@@ -23,7 +23,7 @@ describe('the simulation finds that a guard is missing', () => {
   );
 
   it.each(guards.flatMap((guard) => (guard.plan ? [[guard.title, guard.plan] as const] : [])))(
-    'and nothing else in the schedules that look for: %s',
+    'finds nothing else in the schedules that look for: %s',
     async (_, plan) => {
       for (let seed = 1; seed <= 20; seed += 1) {
         const { violations } = await simulate(seed, { variant: { plan } });

@@ -104,7 +104,7 @@ describe('cancel and decline', () => {
     expect(await statusOf(browser.sessionId())).toBe('pending');
   });
 
-  it('of two decisions one counts, and both requests hear of the same', async () => {
+  it('count once: both requests get the same decision', async () => {
     const browser = await started();
     const { action, fields } = browser.form();
     const [declined, cancelled] = await Promise.all([
@@ -202,7 +202,7 @@ describe('forms sent again, late or from elsewhere', () => {
 });
 
 describe('expiry and lost redirect URIs', () => {
-  it('after 30 minutes the browser is sent back with session_expired', async () => {
+  it('send the browser back with session_expired after 30 minutes', async () => {
     const browser = await atPeople();
     const { action, fields } = browser.form();
     hosted.clock.advance(30 * 60_000);

@@ -110,7 +110,7 @@ describe('the list of methods', () => {
 });
 
 describe('a method', () => {
-  it('that fails leads back to the list, and is not offered again', async () => {
+  it('leads back to the list where it fails, and is not offered again', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     await browser.press({ person: 'rejected' });
@@ -121,7 +121,7 @@ describe('a method', () => {
     expect(await hosted.events({ session_id: sessionId })).toEqual([]);
   });
 
-  it('that was the last one fails the session, with its reason', async () => {
+  it('fails the session with its reason where it was the last one', async () => {
     const { clientId: two } = await onboard(hosted, { sources: ['sandbox', 'test-wallet-age'] });
     const { browser, sessionId } = await atList(two);
     const { expiresAt, methods } = await sessionOf(sessionId);
@@ -143,7 +143,7 @@ describe('a method', () => {
     expect(await sessionOf(sessionId)).toMatchObject({ failure: { reason: 'source_error' } });
   });
 
-  it('that the user leaves can be chosen again, and takes no late answer', async () => {
+  it('can be chosen again after the user has left it, and takes no late answer', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'bank' });
     expect(browser.page.body).toContain('Use another method');
@@ -172,7 +172,7 @@ describe('a method', () => {
     expect(browser.page.body).toContain('Choose who to be');
   });
 
-  it('that was left takes no form of an earlier tab', async () => {
+  it('takes no form of an earlier tab once it was left', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'sandbox' });
     const { action, fields } = browser.form();
@@ -220,7 +220,7 @@ describe('a method', () => {
     expect(timeline.length).toBeLessThan(50);
   });
 
-  it('that the user cancels ends the session', async () => {
+  it('ends the session where the user cancels', async () => {
     const { browser, sessionId } = await atList();
     await browser.press({ method: 'bank' });
     await browser.press({ decision: 'cancel' });

@@ -37,7 +37,7 @@ describe('the source of a session', () => {
     ['test', 'ministry', 'ministry'],
     ['live', 'ministry', 'ministry'],
     ['live', 'bank', 'bank'],
-  ] as const)('of a %s client that names %s is %s', (mode, named, source) => {
+  ] as const)('is chosen: a %s client that names %s has %s', (mode, named, source) => {
     expect(judgeStart(query, facts(mode, named))).toMatchObject({ admitted: true, sources: [source] });
   });
 
@@ -46,7 +46,7 @@ describe('the source of a session', () => {
     ['live', 'sandbox', /the sandbox serves test clients only/],
     ['test', 'bank', /bank of this client does not exist or does not serve test clients/],
     ['live', 'ghost', /ghost of this client does not exist/],
-  ] as const)('of a %s client that names %s is refused', (mode, named, because) => {
+  ] as const)('is refused for a %s client that names %s', (mode, named, because) => {
     const verdict = judgeStart(query, facts(mode, named));
     expect(verdict).toMatchObject({ admitted: false, because: expect.stringMatching(because) });
   });

@@ -107,7 +107,7 @@ describe('400 for a malformed query', () => {
     ['redirect_uri', `${redirectUri}/`, expect.stringContaining('not registered')],
     ['redirect_uri', redirectUri.toUpperCase(), expect.stringContaining('not registered')],
     ['client_id', 'cli_0000000000000000000000', 'client_id: unknown client'],
-  ])('%s = %s', async (name, value, message) => {
+  ])('answers %s = %s', async (name, value, message) => {
     const { response, error } = await start(startQuery(clientId, { [name]: value }));
     expect(response.status).toBe(400);
     expect(error).toEqual({ success: false, error: message });
@@ -115,7 +115,7 @@ describe('400 for a malformed query', () => {
   });
 
   it.each(['ui_locales', 'response_mode', 'utm_source', 'client_reference_id'])(
-    '%s repeated, which it could do without',
+    'answers a repeated %s, which it could do without',
     async (name) => {
       const { error } = await start(`${startQuery(clientId)}&${name}=query&${name}=fr`);
       expect(error).toEqual({ success: false, error: `${name} must be given once` });
@@ -123,7 +123,7 @@ describe('400 for a malformed query', () => {
   );
 
   it.each(['client_id', 'redirect_uri', 'state', 'scope', 'code_challenge', 'code_challenge_method'])(
-    '%s repeated',
+    'answers a repeated %s',
     async (name) => {
       const query = startQuery(clientId);
       const value = new URLSearchParams(query).get(name) ?? '';
@@ -132,13 +132,13 @@ describe('400 for a malformed query', () => {
     },
   );
 
-  it('a query that is not UTF-8', async () => {
+  it('answers a query that is not UTF-8', async () => {
     const { error } = await start(startQuery(clientId).replace('state=', 'state=%FF'));
     expect(error).toEqual({ success: false, error: 'The query is not percent-encoded UTF-8' });
   });
 });
 
-describe('400 for a client that may not start', () => {
+describe('GET /verify/start', () => {
   const refused = async (clientId: string) => {
     const { response, error } = await start(startQuery(clientId));
     expect(response.status).toBe(400);
@@ -148,32 +148,32 @@ describe('400 for a client that may not start', () => {
   const integrate = (of: { partnerId: string; clientId: string }) =>
     hosted.admin.integrations.create.mutate({ ...of, shops: ['wine.example'] });
 
-  it('whose partner is not active', async () => {
+  it('refuses a client whose partner is not active', async () => {
     const { clientId, partnerId } = await onboard(hosted);
     await hosted.admin.partners.suspend.mutate({ partnerId });
     expect(await refused(clientId)).toBe('client_id: the partner account is not active');
   });
 
-  it('that is disabled', async () => {
+  it('refuses a disabled client', async () => {
     const { clientId } = await onboard(hosted);
     await hosted.admin.clients.disable.mutate({ clientId });
     expect(await refused(clientId)).toBe('client_id: this client is disabled');
   });
 
-  it('whose API key is revoked', async () => {
+  it('refuses a client whose API key is revoked', async () => {
     const { clientId, keyId } = await onboard(hosted);
     await hosted.admin.keys.revoke.mutate({ keyId });
     expect(await refused(clientId)).toBe('client_id: the API key of this client is revoked');
   });
 
-  it('of a storefront without an integration', async () => {
+  it('refuses a storefront client without an integration', async () => {
     const { clientId, partnerId } = await onboard(hosted, { kind: 'storefront' });
     expect(await refused(clientId)).toBe('client_id: this storefront client has no integration');
     await integrate({ clientId, partnerId });
     expect((await start(startQuery(clientId))).response.status).toBe(302);
   });
 
-  it('of a storefront none of whose claims can be true', async () => {
+  it('refuses a storefront client none of whose claims can be true', async () => {
     const { clientId, partnerId } = await onboard(hosted, { kind: 'storefront' });
     await integrate({ clientId, partnerId });
     // As a build made it that did not ask for one.
@@ -186,7 +186,7 @@ describe('400 for a client that may not start', () => {
     expect(error).toEqual({ success: false, error: text });
   });
 
-  it('in live mode without a verification source', async () => {
+  it('refuses a live client without a verification source', async () => {
     const { clientId } = await onboard(hosted, { mode: 'live' });
     expect(await refused(clientId)).toContain('the sandbox serves test clients only');
   });
@@ -213,7 +213,7 @@ describe('the format of a 400', () => {
     expect(/<a class="button primary" href="([^"]*)"/.exec(body)?.[1]).toBe(back);
   });
 
-  it('a refusal is not remembered longer than its reason', async () => {
+  it('is not remembered longer than its reason', async () => {
     const { clientId } = await onboard(hosted);
     await hosted.admin.clients.disable.mutate({ clientId });
     expect((await start(startQuery(clientId))).response.status).toBe(400);

@@ -39,7 +39,7 @@ describe("a partner's colour", () => {
     );
   });
 
-  it('that is readable stays as it is', () => {
+  it('stays as it is when it is readable', () => {
     expect(paletteOf(parseColor('#8a1538'), 'light').accent).toEqual(parseColor('#8a1538'));
     expect(paletteOf(parseColor('#ffd166'), 'dark').accent).toEqual(parseColor('#ffd166'));
   });

@@ -65,7 +65,7 @@ describe('the choice of a language', () => {
     expect(headers['set-cookie']).toBe('svc_language=es; Path=/verify; HttpOnly; Secure; SameSite=Lax');
   });
 
-  it('on a refused start repeats the request, so that the page says the same', async () => {
+  it('repeats the request of a refused start, so that the page says the same', async () => {
     const browser = openBrowser(hosted);
     const query = startQuery(clientId, { redirect_uri: 'https://other.example/' });
     const refused = await browser.open(`/verify/start?${query}`);

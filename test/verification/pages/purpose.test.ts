@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => hosted.close());
 
-describe('what the answers are for', () => {
+describe('the purpose on the consent page', () => {
   it('is quoted as the partner’s own words, and escaped', async () => {
     const { clientId } = await onboard(hosted);
     const purpose = 'To sell <b>wine</b> & "beer"\u202E';
@@ -23,7 +23,7 @@ describe('what the answers are for', () => {
     );
   });
 
-  it('else follows from the claims', async () => {
+  it('follows from the claims where the partner set none', async () => {
     const { clientId } = await onboard(hosted, { claims: ['age_18_plus', 'age_21_plus', 'country'] });
     const { body } = await openBrowser(hosted).start(clientId, { scope: 'age_18_plus age_21_plus country' });
     expect(body).not.toContain('blockquote');

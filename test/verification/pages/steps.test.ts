@@ -57,7 +57,7 @@ describe('the time that is left', () => {
     [24, undefined],
     [26, '4 minutes'],
     [28.5, '2 minutes'],
-  ])('after %f minutes: %s', async (passed, left) => {
+  ])('reads after %f minutes: %s', async (passed, left) => {
     const browser = openBrowser(hosted);
     await browser.start(clientId);
     hosted.clock.advance(passed * minute);

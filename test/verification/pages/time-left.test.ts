@@ -12,7 +12,7 @@ it.each([
   [1.5, { minutes: 2, ending: true, refreshAfter: 91 }],
   [0, { minutes: 0, ending: true, refreshAfter: 1 }],
   [-3, { minutes: 0, ending: true, refreshAfter: 1 }],
-])('%f minutes before the end', (left, expected) => {
+])('the page shows the time left at %f minutes before the end', (left, expected) => {
   expect(timeLeft(left * minute, 0)).toEqual(expected);
 });
 

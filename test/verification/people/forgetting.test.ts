@@ -36,7 +36,7 @@ describe('claims of a user', () => {
     expect(await hosted.stores.users.find(userId)).not.toHaveProperty('keptSince');
   });
 
-  it('that were evaluated again are kept from then on', async () => {
+  it('are kept from then on when they were evaluated again', async () => {
     const userId = await verified();
     const later = new Date(hosted.clock.now() + 100 * 24 * hour);
     await hosted.stores.users.keepClaims(userId, { claims: { country: 'FR' }, duplicate: false }, later);
@@ -45,7 +45,7 @@ describe('claims of a user', () => {
     expect(await keptAfter(userId, lifetime + 100 * 24 * hour + hour + 1)).toEqual([]);
   });
 
-  it('that were evaluated again since they were read are not deleted', async () => {
+  it('are not deleted when they were evaluated again since they were read', async () => {
     const userId = await verified();
     const asRead = (await hosted.stores.users.find(userId)) ?? expect.fail('no user');
     const before = new Date(hosted.clock.now());

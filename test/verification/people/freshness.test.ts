@@ -23,7 +23,7 @@ describe('a claim', () => {
     expect(createFreshness()(name, { value, evaluatedAt }, at(days))).toBe(fresh);
   });
 
-  it('that was never evaluated is not fresh', () => {
+  it('is not fresh when it was never evaluated', () => {
     expect(createFreshness()('country', undefined, 0)).toBe(false);
   });
 

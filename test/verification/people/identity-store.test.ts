@@ -73,7 +73,7 @@ describe('an identity', () => {
     },
   );
 
-  it('whose process ended before the user was made gets that user', async () => {
+  it('gets its user later when the process ended before the user was made', async () => {
     const wanted: User = { _id: randomId('user'), claims: {}, ...someone('ada') };
     await documents().insertOne(identityOf(wanted));
     const met = await Promise.all(

@@ -155,7 +155,7 @@ describe('events', () => {
     }
   });
 
-  it('that could not be published are published by the sweep', async () => {
+  it('are published by the sweep when they could not be published at once', async () => {
     const { clientId } = await onboard(hosted);
     const insert = vi.spyOn(hosted.eventStore, 'insert').mockRejectedValue(new MongoNetworkError('away'));
     const { sessionId } = await verifyAs(hosted, clientId, 'adult');
@@ -172,7 +172,7 @@ describe('events', () => {
     expect(session?.purgeAt).toEqual(new Date((session?.expiresAt.getTime() ?? 0) + 30 * 86_400_000));
   });
 
-  it('that is not finished is kept for a day, one that failed for 30', async () => {
+  it('are kept for a day where the session is not finished, and for 30 where it failed', async () => {
     const { clientId } = await onboard(hosted);
     const browser = openBrowser(hosted);
     await browser.start(clientId);

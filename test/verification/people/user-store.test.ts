@@ -21,7 +21,7 @@ const at = new Date();
 const meet = (identity: string) => users.findOrCreate({ identity, mode: 'test', createdAt: at });
 
 describe('a person who authenticates', () => {
-  it('in many sessions at the same moment is one user, new in one of them', async () => {
+  it('is one user when they do so in many sessions at the same moment, and new in one of them', async () => {
     const met = await Promise.all(['ada', 'ada', 'bob', 'ada'].map(meet));
     expect(new Set(met.map(({ user }) => user._id)).size).toBe(2);
     const news = met.filter(({ isNew }) => isNew).map(({ user }) => user.identity);

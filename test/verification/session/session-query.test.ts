@@ -145,7 +145,7 @@ describe('429', () => {
 });
 
 describe('500', () => {
-  it('when the database is away', async () => {
+  it('answers when the database is away', async () => {
     const away = await startHosted();
     const { apiKey } = await onboard(away);
     await away.client.close();

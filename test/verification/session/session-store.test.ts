@@ -72,7 +72,7 @@ describe('moves of one group', () => {
     }
   });
 
-  it('of the same session: one counts, whichever the database takes first', async () => {
+  it('count once for the same session, whichever the database takes first', async () => {
     const [session, other] = [await started(), await started()];
     const results = await Promise.all([consent(session), cancel(session), consent(other), consent(session)]);
     expect(results.map((result) => result !== undefined)).toEqual([true, false, true, false]);
@@ -130,7 +130,7 @@ describe('codes and links', () => {
     expect(await store.countWrongVerifier(ids[0] ?? '')).toBe(1);
   });
 
-  it('with a wrong secret, or with that of another session, are not found', async () => {
+  it('are not found with a wrong secret, or with that of another session', async () => {
     const [made, other] = [await completed(), await completed()];
     const secretOf = (code: string) => bytesOfSecret('code', code)?.subarray(16) ?? expect.fail('no code');
     const id = bytesOfId('session', made._id) ?? expect.fail('no id');
@@ -152,7 +152,7 @@ describe('codes and links', () => {
 });
 
 describe('a group of moves', () => {
-  it.each<Loss>(['command', 'reply'])('whose %s was lost stands, and fails nothing', async (loss) => {
+  it.each<Loss>(['command', 'reply'])('stands and fails nothing when its %s was lost', async (loss) => {
     const [one, two] = [await started(), await started()];
     const stale = await started();
     await consent(stale);
@@ -164,7 +164,7 @@ describe('a group of moves', () => {
     expect(await eventsOf(stale)).toEqual(['started', 'consented']);
   });
 
-  it('whose reply was lost is known by its nonce, also where another move came after it', async () => {
+  it('is known by its nonce when its reply was lost, also where another move came after it', async () => {
     const session = await started();
     losses.push('reply');
     const first = consent(session);
@@ -215,7 +215,7 @@ describe('the marks of what is due for a session', () => {
 });
 
 describe('an insert', () => {
-  it.each<Loss>(['command', 'reply'])('whose %s was lost is made once', async (loss) => {
+  it.each<Loss>(['command', 'reply'])('is made once when its %s was lost', async (loss) => {
     losses.push(loss);
     const session = await started();
     expect((await store.find(session._id))?._id).toBe(session._id);

@@ -80,7 +80,7 @@ describe('a source with max_age', () => {
 });
 
 describe('an answer of the provider', () => {
-  it('that is right leads to a code', async () => {
+  it('leads to a code when it is right', async () => {
     const { end, reason } = await verify({});
     expect(end.returned).toHaveProperty('code');
     expect(reason).toBeUndefined();
@@ -97,7 +97,7 @@ describe('an answer of the provider', () => {
     ['a code that it does not know', { redirect: { code: 'stolen' } }],
     ['a token endpoint out of order', { tokenStatus: 500 }],
     ['userinfo about another subject', { userinfo: { sub: 'another' } }],
-  ])('with %s fails closed', async (_what, misdeed) => {
+  ])('fails closed with %s', async (_what, misdeed) => {
     const { end, reason } = await verify(misdeed);
     expect(end.returned).not.toHaveProperty('code');
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
@@ -109,11 +109,11 @@ describe('an answer of the provider', () => {
     ['document_expired', 'document_rejected'],
     ['temporarily_unavailable', 'source_error'],
     ['constructor', 'source_error'],
-  ])('that is the error %s is a %s', async (error, expected) => {
+  ])('reports the error %s as a %s', async (error, expected) => {
     expect((await verify({ redirect: { error, code: '' } })).reason).toBe(expected);
   });
 
-  it('with an error of another issuer is not believed to be a cancellation', async () => {
+  it('is not believed to be a cancellation when it is an error of another issuer', async () => {
     const redirect = { error: 'document_expired', iss: 'https://evil.example' };
     expect((await verify({ redirect })).reason).toBe('source_error');
   });
@@ -130,7 +130,7 @@ describe('an answer of the provider', () => {
     expect(provider.exchanges()).toBe(before + 1);
   });
 
-  it('that is slow does not hold up a reload, whose page leads to the end', async () => {
+  it('does not hold up a reload when it is slow; the page leads to the end', async () => {
     let answer = () => {};
     provider.behave({
       heldBack: new Promise((resolve) => {
@@ -155,12 +155,12 @@ describe('an answer of the provider', () => {
     expect((await pages.open(reload.at)).returned).toHaveProperty('code');
   });
 
-  it('that failed cannot be used again', async () => {
+  it('cannot be used again when it failed', async () => {
     const { pages, back, end } = await verify({ tokenStatus: 500 });
     expect((await pages.open(back)).returned).toEqual(end.returned);
   });
 
-  it('from a provider that was away a moment ago is taken', async () => {
+  it('is taken from a provider that was away a moment ago', async () => {
     provider.behave({ away: true });
     const fresh = await startWithSources(await freePort(), [{ name: 'idp', issuer: provider.issuer }]);
     const pages = openPages(fresh);

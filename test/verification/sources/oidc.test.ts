@@ -80,7 +80,7 @@ describe('an OpenID provider as a source', () => {
     }
   });
 
-  it('who turns back there has cancelled', async () => {
+  it('reports a cancellation when the user turns back there', async () => {
     const { end, sessionId } = await verifyAs(undefined);
     expect(end.returned).toMatchObject({ error: 'verification_failed' });
     expect(end.returned?.['error_description']).toMatch(/^abandoned: /);
@@ -139,7 +139,7 @@ describe('an OpenID provider as a source', () => {
     expect((await pages.open(back.replace('/callback/bank-id', '/callback/away'))).status).toBe(403);
   });
 
-  it('that is away can be tried again, and cancelled', async () => {
+  it('can be tried again and cancelled when it is away', async () => {
     const pages = openPages(service);
     const { page, sessionId } = await pages.start(other);
     expect(page.status).toBe(503);

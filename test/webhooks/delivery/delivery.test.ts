@@ -118,7 +118,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('to localhost is skipped where the server does not allow that', async () => {
+  it('is skipped to localhost where the server does not allow that', async () => {
     const receiver = await createReceiver();
     const system = await createSystem({ localhostAllowed: false });
     await system.publish([draft(system.key(receiver.url))]);

@@ -21,7 +21,7 @@ describe('judge', () => {
     [1, { status: 'pending', attempt: 2, nextAttemptAt: new Date('2026-01-01T00:01:00.000Z') }],
     [2, { status: 'pending', attempt: 3, nextAttemptAt: new Date('2026-01-01T00:05:00.000Z') }],
     [3, { status: 'failed' }],
-  ])('after a failure of attempt %d counts from its end', (attempt, verdict) => {
+  ])('counts from the end of attempt %d after its failure', (attempt, verdict) => {
     for (const error of AttemptError.options) {
       expect(judge({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
     }

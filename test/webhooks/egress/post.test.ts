@@ -133,14 +133,14 @@ describe('a hostile receiver', () => {
       'says 200, then something that is not HTTP',
       (socket: Socket) => socket.end(`${head}Transfer-Encoding: chunked\r\n\r\nzz`),
     ],
-  ])('that %s does no harm; its 2xx counts', async (_what, serve) => {
+  ])('does no harm when it %s; its 2xx counts', async (_what, serve) => {
     const port = await rawServer((socket) => socket.once('data', () => serve(socket)));
     const result = await local(port);
     expect(result).toMatchObject({ status: 200 });
     expect(result.error).toBeUndefined();
   });
 
-  it('that sends interim answers without end is cut off', async () => {
+  it('is cut off when it sends interim answers without end', async () => {
     const port = await rawServer((socket) => {
       const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 5);
       socket.once('close', () => clearInterval(timer));
@@ -152,7 +152,7 @@ describe('a hostile receiver', () => {
     ['HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n', 'reset'],
     ['HTTP/1.1 100 Continue\r\n\r\n', 'reset'],
     ['\0\0\0', 'http'],
-  ])('that answers %j fails: %s', async (answer, error) => {
+  ])('fails when it answers %j: %s', async (answer, error) => {
     const port = await rawServer((socket) => socket.once('data', () => socket.end(answer)));
     const result = await local(port);
     expect(result.status).toBeUndefined();
@@ -161,7 +161,7 @@ describe('a hostile receiver', () => {
 });
 
 describe('an attempt', () => {
-  it.each([200, 201, 204, 299])('with %d succeeds', async (status) => {
+  it.each([200, 201, 204, 299])('succeeds with %d', async (status) => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
     const result = await local(receiver.port);
     expect(result).toMatchObject({ status });
@@ -172,7 +172,7 @@ describe('an attempt', () => {
     });
   });
 
-  it.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])('with %d fails', async (status) => {
+  it.each([300, 301, 304, 400, 401, 404, 410, 429, 500, 503])('fails with %d', async (status) => {
     const receiver = await createReceiver((_count, _request, response) => response.writeHead(status).end());
     expect(await local(receiver.port)).toMatchObject({ status, error: 'http' });
   });
