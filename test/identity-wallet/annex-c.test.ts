@@ -163,7 +163,7 @@ describe('an answer by annex C', () => {
       'age_18_plus country',
       { age_18_plus: true, country: 'EU' },
     ],
-  ])('of another wallet verifies with %s', async (source, document, scope, claims) => {
+  ])('is accepted from another wallet with %s', async (source, document, scope, claims) => {
     const asked = await ask(source, scope);
     const end = await asked.answer(await presentByAnnexC(asked.data, { document, origin: origin() }));
     expect(end.returned).toHaveProperty('code');

@@ -29,7 +29,7 @@ async function ask(source: string, instruction: object = {}) {
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
   'the test wallet answers %s by annex C',
   (source) => {
-    it('with an attestation that verifies', async () => {
+    it('answers with an attestation that verifies', async () => {
       const { end, show } = await ask(source);
       expect(end.returned).toHaveProperty('code');
       expect(await show()).toMatchObject({ status: 'complete', source });
@@ -44,7 +44,7 @@ describe.each(testIdentityWalletSources.map(({ name }) => name))(
       ['wrong-audience', 'holder proof wrong'],
       ['replay', 'holder proof wrong'],
       ['too-much', 'more than was asked for'],
-    ])('and with a faulty one, which is refused: %s', async (act, refusal) => {
+    ])('answers with a faulty attestation, which is refused: %s', async (act, refusal) => {
       const { end, show } = await ask(source, { act });
       expect(end.returned).toMatchObject({ error: 'verification_failed' });
       expect((await show()).timeline.at(-1)?.note).toMatch(new RegExp(`^document_rejected: ${refusal}`));

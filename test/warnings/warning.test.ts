@@ -62,13 +62,13 @@ describe('a warning', () => {
     expect(second.revision).toBe(over.revision + 1);
   });
 
-  it('that was never sent needs no word that it is over', () => {
+  it('needs no word that it is over when it was never sent', () => {
     const over = next(next(undefined, low, 0), undefined, hour);
     expect([over.overAt, over.untold]).toEqual([at(hour), undefined]);
   });
 });
 
-describe('an endpoint is failing', () => {
+describe('an endpoint', () => {
   const attempt = (minutesAgo: number, status: number) => ({ at: at(-minutesAgo * 60_000), status });
   const judge = (...attempts: [minutesAgo: number, status: number][]) =>
     judgeHour(
@@ -76,13 +76,13 @@ describe('an endpoint is failing', () => {
       start,
     );
 
-  it('where nothing was delivered for an hour', () => {
+  it('is failing where nothing was delivered for an hour', () => {
     expect(judge([90, 200], [60, 500], [1, 503])).toEqual({ since: at(-hour), answers: ['503 (1)'] });
     expect(judge([90, 200], [59, 500], [1, 500])).toBeUndefined();
     expect(judge([70, 500])).toEqual({ since: at(-70 * 60_000), answers: ['500 (1)'] });
   });
 
-  it('where less than half of four or more attempts of the hour were delivered', () => {
+  it('is failing where less than half of four or more attempts of the hour were delivered', () => {
     expect(judge([50, 200], [40, 500], [30, 500], [20, 404])).toEqual({
       since: undefined,
       answers: ['500 (2)', '404 (1)'],

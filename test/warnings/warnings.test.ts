@@ -122,7 +122,7 @@ describe('a low balance', () => {
     expect(await raised(partner, 'over')).toMatchObject([{ kind: 'low_balance', state: 'over' }]);
   });
 
-  it('by days goes by what is spent, and is off where the partner wants that', async () => {
+  it('is warned of in days by what is spent, and is off where the partner wants that', async () => {
     const partner = await live(100_000);
     const { partnerId } = partner;
     const summaries = server.db.collection<{ _id: string }>('walletSummaries');
@@ -221,7 +221,7 @@ describe('a notice', () => {
     expect(listed).toEqual([]);
   });
 
-  it('of an endpoint that fails tells since when, and what it answers', async () => {
+  it('tells of a failing endpoint since when, and what it answers', async () => {
     const hooks = await createReceiver((_count, _request, response) => response.writeHead(503).end());
     const partner = await createPartner(server, { funds: 0 });
     const { keyId } = partner;
@@ -240,7 +240,7 @@ describe('a notice', () => {
     );
   });
 
-  it('of an old secret that ends names it where it is still in use, and is over when it has ended', async () => {
+  it('names an old secret that ends while it is still in use, and is over when it has ended', async () => {
     const partner = await createPartner(server, { funds: 0 });
     const { keyId, apiKey, clientId } = partner;
     await server.admin.keys.rotate.mutate({ keyId, keepOldSeconds: 7_200 });
