@@ -1,5 +1,8 @@
 import tseslint from 'typescript-eslint';
 
+/** Names that said nothing to a newcomer. CONTRIBUTING.md has the terms to use instead. */
+const riddles = ['world', 'crowd', 'visit', 'judge', 'carryOut', 'keepLatecomers', 'patience'];
+
 /** A title that begins with one of these is no sentence: it has neither a subject nor a verb in front. */
 const openings =
   'for|of|that|when|whose|without|with|in|what|as|so|after|where|from|by|to|who|on|before|at|also|while|not|no|nor|and|or|but|than|until|between|beside|behind|under|over|per|if|else|because|it|its|they|their|we|both|which|how|into|against|during|within|across|through|this|these|those|only|even|then';
@@ -27,6 +30,7 @@ export default tseslint.config({
   linterOptions: { reportUnusedDisableDirectives: 'error' },
   plugins: { '@typescript-eslint': tseslint.plugin },
   rules: {
+    'id-denylist': ['error', ...riddles],
     'no-restricted-syntax': ['error', ...unclearTitles],
     '@typescript-eslint/no-floating-promises': 'error',
     '@typescript-eslint/no-misused-promises': 'error',

@@ -1,4 +1,4 @@
-import { type Crowd, usualPartners } from './contenders/contender.ts';
+import { type PartnerSet, usualPartners } from './contenders/contender.ts';
 import type { Options, Section } from './options.ts';
 
 /** One row of the table: what is asked, and by how many callers at once. */
@@ -7,7 +7,7 @@ export interface Case {
   title: string;
   section: Section;
   callers: number;
-  crowd: Crowd;
+  partnerSet: PartnerSet;
   /** Most requests of a round. */
   most?: number;
 }
@@ -28,7 +28,7 @@ export function casesOf({
         title: `exchange, one partner, ${count} ${count === 1 ? 'caller' : 'callers'}`,
         section: 'exchange',
         callers: count,
-        crowd: 'one',
+        partnerSet: 'one',
       }),
     ),
     {
@@ -36,7 +36,7 @@ export function casesOf({
       title: `exchange, ${usualPartners} partners at default limits, 1 caller`,
       section: 'exchange',
       callers: 1,
-      crowd: 'usual',
+      partnerSet: 'usual',
       // A partner may exchange 30 codes a minute, and rounds are a few seconds apart.
       most: 3 * usualPartners,
     },
@@ -45,14 +45,14 @@ export function casesOf({
       title: `exchange, 200 partners, ${many} callers`,
       section: 'crowd',
       callers: many,
-      crowd: 'many',
+      partnerSet: 'many',
     },
     {
       id: `userinfo-${many}`,
       title: `userinfo, ${many} callers`,
       section: 'userinfo',
       callers: many,
-      crowd: 'one',
+      partnerSet: 'one',
     },
   ];
   return all.filter(({ section }) => sections.has(section));

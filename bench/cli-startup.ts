@@ -36,7 +36,7 @@ export async function measureCliStartup(context: {
 }): Promise<CliStartup[]> {
   const { database, load, smoke } = context;
   const { admin, owners, contenders, stop } = await startOurs({
-    ...{ database, load, name: 'cli', processes: [1], crowd: smoke ? 5 : undefined },
+    ...{ database, load, name: 'cli', processes: [1], partnerCount: smoke ? 5 : undefined },
   });
   const [ours] = contenders;
   const count = smoke ? 10 : 2_000;

@@ -46,9 +46,9 @@ const progress = (text: string) => process.stderr.write(`${text}\n`);
 async function compare(database: DatabaseServer, load: Load): Promise<Row[]> {
   const cases = casesOf(options);
   if (cases.length === 0) return [];
-  const crowd = options.smoke ? 5 : undefined;
+  const partnerCount = options.smoke ? 5 : undefined;
   const { beside } = options;
-  const common = { database, load, processes: [1], crowd, usual: crowd ?? usualPartners };
+  const common = { database, load, processes: [1], partnerCount, usual: partnerCount ?? usualPartners };
   const ours = await startOurs({ ...common, name: 'ours' });
   const other = beside === undefined ? [] : [await startOurs({ ...common, name: 'beside', beside })];
   const peers = await startPeers(database);

@@ -77,10 +77,10 @@ export function createMeasure({ load, databasePid, db, idle }: Settings) {
   return {
     async exchange(
       contender: Contender,
-      { callers, crowd }: Pick<Case, 'callers' | 'crowd'>,
+      { callers, partnerSet }: Pick<Case, 'callers' | 'partnerSet'>,
       count: number,
     ): Promise<Measurement> {
-      const requests = await contender.prepareExchanges(count, crowd);
+      const requests = await contender.prepareExchanges(count, partnerSet);
       const measured = await send(contender, { path: contender.tokenPath, requests, callers });
       await contender.settle(count);
       return measured;

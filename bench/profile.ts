@@ -92,7 +92,14 @@ export async function profileExchange({
   directory: string;
 }): Promise<ProfileSummary> {
   const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${directory}`];
-  const ours = await startOurs({ database, load, name: 'profiled', processes: [1], crowd: 0, nodeOptions });
+  const ours = await startOurs({
+    database,
+    load,
+    name: 'profiled',
+    processes: [1],
+    partnerCount: 0,
+    nodeOptions,
+  });
   const [contender] = ours.contenders;
   if (!contender) throw new Error('no server to profile');
   const { origins, tokenPath: path } = contender;

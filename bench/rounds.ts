@@ -55,7 +55,7 @@ export function createRounds({ measure, rounds, seconds, smoke, progress }: Sett
       for (const contender of contenders) {
         await measure.exchange(
           contender,
-          { callers: 64, crowd: 'one' },
+          { callers: 64, partnerSet: 'one' },
           smoke ? inSmoke : 2 * toWarmUp.together,
         );
       }

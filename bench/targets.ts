@@ -71,7 +71,7 @@ interface Bound {
   show: (value: number) => string;
 }
 
-function judge({ title, value, sign, bound, show }: Bound): Verdict {
+function checkBound({ title, value, sign, bound, show }: Bound): Verdict {
   const met = { '≥': value >= bound, '≤': value <= bound, '<': value < bound, '=': value === bound }[sign];
   return { title, wanted: `${sign} ${show(bound)}`, measured: show(value), met };
 }
@@ -92,7 +92,7 @@ export function judgeRequests(rows: readonly Row[]): Verdict[] {
     if (!row || !ours || !theirs) return [];
     const value = measures[measure](ours) / measures[measure](theirs);
     const title = `${row.title}: ${measure} ÷ ${peer}`;
-    return [judge({ title, value, sign: measure === 'rate' ? '≥' : '≤', bound, show: times })];
+    return [checkBound({ title, value, sign: measure === 'rate' ? '≥' : '≤', bound, show: times })];
   });
   const commands = rows.flatMap(({ id, title, results }) => {
     const ours = results.get(names.ours);
@@ -100,7 +100,9 @@ export function judgeRequests(rows: readonly Row[]): Verdict[] {
     // What belongs to no request is not quite the same in each second.
     const value = Math.round(ours.commands * 10) / 10;
     const show = (count: number) => count.toFixed(1);
-    return [judge({ title: `${title}: database commands`, value, sign: '≤', bound: mostCommands, show })];
+    return [
+      checkBound({ title: `${title}: database commands`, value, sign: '≤', bound: mostCommands, show }),
+    ];
   });
   return [...ratios, ...commands];
 }
@@ -129,19 +131,19 @@ export function judgeFlows(rows: readonly FlowRow[]): Verdict[] {
   ];
   return [
     ...rates.map(({ callers, peer, bound }) =>
-      judge({
+      checkBound({
         title: `flows, new users, ${callers} in flight: rate ÷ ${peer}`,
         value: of(callers, names.ours).rate / of(callers, peer).rate,
         ...{ sign: '≥', bound, show: times },
       }),
     ),
-    judge({
+    checkBound({
       title: `flows, new users, 32 in flight: processor time ÷ ${names.oidcMongo}`,
       value: cpu(names.ours) / cpu(names.oidcMongo),
       ...{ sign: '≤', bound: 0.3, show: times },
     }),
     ...commands.map(({ callers, bound }) =>
-      judge({
+      checkBound({
         title: `flows, new users, ${callers} in flight: database commands a flow`,
         value: of(callers, names.ours).commands,
         ...{ sign: '≤', bound, show: (value: number) => value.toFixed(1) },
@@ -152,11 +154,11 @@ export function judgeFlows(rows: readonly FlowRow[]): Verdict[] {
 
 export function judgeOverload({ capacity, goodput, recoverySeconds }: OverloadFigures): Verdict[] {
   const title = '768 callers: goodput ÷ capacity';
-  const overloaded = judge({ title, value: goodput / capacity, sign: '≥', bound: 0.7, show: times });
+  const overloaded = checkBound({ title, value: goodput / capacity, sign: '≥', bound: 0.7, show: times });
   if (recoverySeconds === undefined) return [overloaded];
   const show = (value: number) => `${value.toFixed(1)} s`;
   const recovered = { title: 'recovery after 15 s without the database', value: recoverySeconds };
-  return [overloaded, judge({ ...recovered, sign: '≤', bound: 5, show })];
+  return [overloaded, checkBound({ ...recovered, sign: '≤', bound: 5, show })];
 }
 
 /** What more processes shall reach, ÷ one process: at least this rate, at most this processor time of an exchange. */
@@ -179,15 +181,15 @@ export function judgeHotWallet(rows: readonly HotRow[]): Verdict[] {
     const rates = { title: `${title}: rate ÷ one process`, value: several.rate / alone.rate };
     const costs = { title: `${title}: server + database ÷ one process`, value: cost(several) / cost(alone) };
     return [
-      ...(least === undefined ? [] : [judge({ ...rates, sign: '≥', bound: least, show: times })]),
-      judge({ ...costs, sign: '≤', bound: cpu, show: times }),
+      ...(least === undefined ? [] : [checkBound({ ...rates, sign: '≥', bound: least, show: times })]),
+      checkBound({ ...costs, sign: '≤', bound: cpu, show: times }),
     ];
   });
   const shares = rows.filter(({ processes }) => processes > 1);
   return [
     ...compared,
     ...shares.map(({ wallets, processes, shares: [least] }) =>
-      judge({
+      checkBound({
         title: `${wallets === 'one' ? 'one wallet' : '200 wallets'}, ${processes} processes: least answers of a process ÷ equal share`,
         value: least,
         sign: '≥',
@@ -203,7 +205,7 @@ export function judgeFairness(rows: readonly FairnessRow[]): Verdict[] {
   const p99Of = (id: FairnessId) => rows.find((row) => row.id === id)?.p99 ?? Number.NaN;
   const beside = { spend: 'spend cap', requests: 'request limit' } as const;
   return (['spend', 'requests'] as const).map((id) =>
-    judge({
+    checkBound({
       title: `quiet beside noisy at its ${beside[id]}: p99 ÷ alone`,
       value: p99Of(id) / p99Of('alone'),
       sign: '<',
@@ -223,20 +225,20 @@ export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
   const [idle, alone, beside, drain] = [of('idle'), of('alone'), of('beside'), of('drain')];
   const kept = beside.delivered / alone.delivered;
   return [
-    judge({ title: 'webhooks: lost', value: counted.lost, sign: '=', bound: 0, show: String }),
-    judge({ title: 'webhooks, idle: p99', value: idle.p99, sign: '<', bound: 100, show: milliseconds }),
-    judge({
+    checkBound({ title: 'webhooks: lost', value: counted.lost, sign: '=', bound: 0, show: String }),
+    checkBound({ title: 'webhooks, idle: p99', value: idle.p99, sign: '<', bound: 100, show: milliseconds }),
+    checkBound({
       title: `webhooks, ${drain.events.toLocaleString('en-US')} due at once: rate`,
       ...{ value: drain.delivered, sign: '≥', bound: 1000, show: perSecond },
     }),
-    judge({
+    checkBound({
       title: 'webhooks, healthy beside others: p99',
       value: beside.p99,
       sign: '<',
       bound: 1000,
       show: milliseconds,
     }),
-    judge({
+    checkBound({
       title: 'webhooks, healthy: rate beside others ÷ alone',
       value: kept,
       sign: '≥',
@@ -248,12 +250,18 @@ export function judgeWebhooks({ rows, counted }: WebhookFigures): Verdict[] {
 
 export const judgeCli = (commands: readonly CliStartup[]): Verdict[] =>
   commands.map(({ command, medianMs }) =>
-    judge({ title: `\`${command}\`: median`, value: medianMs, sign: '≤', bound: 350, show: milliseconds }),
+    checkBound({
+      title: `\`${command}\`: median`,
+      value: medianMs,
+      sign: '≤',
+      bound: 350,
+      show: milliseconds,
+    }),
   );
 
 export const judgePresentations = (costs: readonly PresentationCost[]): Verdict[] =>
   costs.map(({ format, processorMs }) =>
-    judge({
+    checkBound({
       title: `verifying an ${format}: processor time`,
       value: processorMs,
       sign: '≤',

@@ -9,7 +9,7 @@ export interface Finding {
   fix: string | null;
 }
 
-export function judge(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
+export function findingOf(check: string, ok: boolean, [found, fix]: readonly [string, string]): Finding {
   return { check, ok, found, fix: ok ? null : fix };
 }
 
@@ -19,7 +19,7 @@ export function judgeDatabase({
   away,
 }: Pick<StatusView, 'database'> & Partial<StatusView>): Finding {
   const found = away ? `${database} since ${away.since}: ${away.reason}` : database;
-  return judge('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
+  return findingOf('database', database === 'up', [found, 'start it, or check MONGODB_URI of the server']);
 }
 
 /** A shard key, or what else is known of where a collection is. */
@@ -32,7 +32,7 @@ export function judgeShards({ sharded, differences, unread }: ShardsView): Findi
     (each) =>
       `${each.collection} is ${byKey(each.found) ?? 'not sharded'}, and should be ${byKey(each.expected) ?? 'unsharded'}`,
   );
-  const differing = judge('sharding', found.length === 0, [
+  const differing = findingOf('sharding', found.length === 0, [
     found.join('; ') || (unread.length === 0 ? 'as declared' : 'nothing differs as far as it can be read'),
     'see "Sharded clusters" in docs/operations.md',
   ]);

@@ -29,7 +29,7 @@ function requireOwn({ uid: owner, mode }: Stats, uid: number | undefined): void 
 }
 
 /** The one line of a file; undefined where there is none. `judge` sees the file that is read. */
-function readLine(path: string, judge: (file: Stats) => void): string | undefined {
+function readLine(path: string, check: (file: Stats) => void): string | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');
@@ -37,18 +37,18 @@ function readLine(path: string, judge: (file: Stats) => void): string | undefine
     return undefined;
   }
   try {
-    judge(fstatSync(descriptor));
+    check(fstatSync(descriptor));
     return readFileSync(descriptor, 'utf8').trim() || undefined;
   } finally {
     closeSync(descriptor);
   }
 }
 
-function readDirectory(dataDir: string, judge: (file: Stats) => void) {
+function readDirectory(dataDir: string, check: (file: Stats) => void) {
   return {
     dataDir,
-    token: readLine(join(dataDir, 'admin-token'), judge),
-    url: readLine(join(dataDir, 'admin-url'), judge),
+    token: readLine(join(dataDir, 'admin-token'), check),
+    url: readLine(join(dataDir, 'admin-url'), check),
   };
 }
 
@@ -71,9 +71,9 @@ export function findLocalServer({ env, cwd, uid }: Place): {
     try {
       const found = statSync(dataDir, { throwIfNoEntry: false });
       if (found?.isDirectory()) {
-        const judge = (file: Stats) => requireOwn(file, uid);
-        judge(found);
-        const local = readDirectory(dataDir, judge);
+        const check = (file: Stats) => requireOwn(file, uid);
+        check(found);
+        const local = readDirectory(dataDir, check);
         if (local.token !== undefined) return { local: { ...local, named: false }, ignored };
       }
     } catch (error) {

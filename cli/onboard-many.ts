@@ -66,7 +66,7 @@ export async function readPlans(api: AdminApi, path: string): Promise<Row[]> {
     if (success) rows.push({ line, plan: data });
   }
   for (const { line, plan } of rows)
-    await api.partners.judge.query(plan).catch((error: unknown) => {
+    await api.partners.check.query(plan).catch((error: unknown) => {
       const { code, message } = toFailure(error, { url: 'the server' });
       if (code === 'unreachable') throw error;
       faults.push(`row ${line}: ${message}`);

@@ -2,7 +2,7 @@ import type { AdminApi } from './client.ts';
 import type { Credentials } from './onboarding.ts';
 
 /** What is to be made for a partner, in test mode. */
-export type Plan = Parameters<AdminApi['partners']['judge']['query']>[0];
+export type Plan = Parameters<AdminApi['partners']['check']['query']>[0];
 
 export type Onboarded = Awaited<ReturnType<typeof onboardPartner>>;
 

@@ -5,7 +5,7 @@ import type { LoadRequest } from '../load/load.ts';
  * Whose codes are redeemed: all of one partner's client, or in turn of many partners' clients. `usual`: of as many, whose limits
  * nobody has raised.
  */
-export type Crowd = 'one' | 'many' | 'usual';
+export type PartnerSet = 'one' | 'many' | 'usual';
 
 /** An authorization server under load. */
 export interface Contender {
@@ -17,7 +17,7 @@ export interface Contender {
   tokenPath: string;
   userinfoPath: string | undefined;
   /** Makes fresh codes and the requests that redeem each of them once. */
-  prepareExchanges(count: number, crowd: Crowd): Promise<LoadRequest[]>;
+  prepareExchanges(count: number, partnerSet: PartnerSet): Promise<LoadRequest[]>;
   /** Fresh access tokens of the one partner's users, as userinfo requests; none of them was seen before. */
   prepareUserinfo(count: number): Promise<LoadRequest[]>;
   /** To be told how many codes were redeemed. @throws where the contender's own books say otherwise */

@@ -20,10 +20,10 @@ interface Settings {
   /** Server processes on the one database: a contender for each of these numbers, which share the processes. */
   processes: readonly number[];
   /** Partners beside the hot one. */
-  crowd?: number | undefined;
+  partnerCount?: number | undefined;
   /** Partners with the limits of a new one. */
   usual?: number | undefined;
-  /** Where the events of the crowd's nth partner go; without it, nowhere. */
+  /** Where the events of the nth partner go; without it, nowhere. */
   webhook?: (n: number) => string;
   /** Root of the build to start, where it is another one. */
   beside?: string | undefined;
@@ -36,7 +36,7 @@ interface Ours {
   contenders: Contender[];
   /** Where its admin API answers, and the token of its owner. */
   admin: { url: string; token: string };
-  /** The crowd's clients. */
+  /** The clients of the partners. */
   owners: readonly Owner[];
   /** Ends the servers; a profile is written then. */
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ const answers = (url: string) =>
 
 /** SVC Gateway as it is installed: `dist/server/main.js`, set up through its admin API. */
 export async function startOurs(settings: Settings): Promise<Ours> {
-  const { database, load, name, nodeOptions = [], processes, crowd = partnersInCrowd } = settings;
+  const { database, load, name, nodeOptions = [], processes, partnerCount = partnersInCrowd } = settings;
   const { webhook, usual, beside, environment = {} } = settings;
   const dataDir = temporaryDirectory();
   const db = database.db(name);
@@ -90,7 +90,7 @@ export async function startOurs(settings: Settings): Promise<Ours> {
   const programs: Program[] = [];
   for (const [n, port] of ports.entries()) programs.push(await startServer(port, n));
   const admin = { url: `http://127.0.0.1:${adminPort}`, token: adminToken };
-  const partners = await openPartners(admin, { many: crowd, usual, webhook });
+  const partners = await openPartners(admin, { many: partnerCount, usual, webhook });
   let redeemed = 0;
 
   function contender(servers: number): Contender {
@@ -101,8 +101,8 @@ export async function startOurs(settings: Settings): Promise<Ours> {
       tokenPath: '/api/oauth/token',
       userinfoPath: '/api/oauth/userinfo',
 
-      async prepareExchanges(count, crowd) {
-        const owners = crowd === 'one' ? [partners.hot] : partners[crowd];
+      async prepareExchanges(count, partnerSet) {
+        const owners = partnerSet === 'one' ? [partners.hot] : partners[partnerSet];
         const codes = await insertCodes(db, { count, owners });
         return codes.map(({ code, owner }) => tokenRequest(owner, code));
       },

@@ -2,7 +2,7 @@ import type { DatabaseServer } from '../database.ts';
 import { peerClient } from '../peers/clients.ts';
 import { startProgram } from '../remote.ts';
 import { names } from '../targets.ts';
-import { type Contender, type Crowd, tokenRequest, userinfoRequest } from './contender.ts';
+import { type Contender, type PartnerSet, tokenRequest, userinfoRequest } from './contender.ts';
 
 /** What a peer program answers to `start`. */
 export interface PeerAddress {
@@ -28,9 +28,9 @@ async function startPeer({ name, program: [path, ...args], tokenPath, userinfoPa
     pids: [program.pid],
     tokenPath,
     userinfoPath,
-    async prepareExchanges(count: number, crowd: Crowd) {
-      const codes = await program.call<string[]>('makeCodes', { count, crowd });
-      return codes.map((code, n) => tokenRequest(peerClient(n, crowd), code));
+    async prepareExchanges(count: number, partnerSet: PartnerSet) {
+      const codes = await program.call<string[]>('makeCodes', { count, partnerSet });
+      return codes.map((code, n) => tokenRequest(peerClient(n, partnerSet), code));
     },
     async prepareUserinfo(count: number) {
       const tokens = await program.call<string[]>('makeTokens', { count });

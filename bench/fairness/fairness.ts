@@ -67,7 +67,7 @@ interface Context {
 export async function measureFairness(context: Context): Promise<FairnessRow[]> {
   const { database, load, rounds, smoke, progress } = context;
   const volume = smoke ? small : whole;
-  const ours = await startOurs({ database, load, name: 'fairness', processes: [1], crowd: partnerCount });
+  const ours = await startOurs({ database, load, name: 'fairness', processes: [1], partnerCount });
   const [contender] = ours.contenders;
   if (!contender) throw new Error('no server to be fair');
   const partners = await setCaps(ours.admin, ours.owners);

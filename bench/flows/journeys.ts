@@ -53,7 +53,7 @@ export async function measureJourneys(context: FlowContext, client: FlowClient):
   const { database, load, rounds, seconds, smoke, progress } = context;
   const endpoints = await startEndpoints();
   const ours = await startOurs({
-    ...{ database, load, name: 'journeys', processes: [1], crowd: partnersOf(smoke) },
+    ...{ database, load, name: 'journeys', processes: [1], partnerCount: partnersOf(smoke) },
     webhook: endpoints.url,
     environment: { SVC_LOCALHOST_WEBHOOKS: 'on' },
   });

@@ -82,7 +82,7 @@ export async function startSubjects({
   smoke: boolean;
   beside: string | undefined;
 }) {
-  const common = { database, load, processes: [1], crowd: partnersOf(smoke) };
+  const common = { database, load, processes: [1], partnerCount: partnersOf(smoke) };
   const ours = [
     await startOurs({ ...common, name: 'flows' }),
     ...(beside === undefined ? [] : [await startOurs({ ...common, name: 'flows_beside', beside })]),

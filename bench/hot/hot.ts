@@ -1,4 +1,4 @@
-import { type Contender, type Crowd, partnersInCrowd } from '../contenders/contender.ts';
+import { type Contender, type PartnerSet, partnersInCrowd } from '../contenders/contender.ts';
 import { startOurs } from '../contenders/ours.ts';
 import type { DatabaseServer } from '../database.ts';
 import type { Load } from '../load/load.ts';
@@ -7,7 +7,7 @@ import { cpuSeconds } from '../processes.ts';
 import { median } from '../statistics.ts';
 
 /** Whose wallets are charged. */
-type Wallets = Extract<Crowd, 'one' | 'many'>;
+type Wallets = Extract<PartnerSet, 'one' | 'many'>;
 
 /** A line of the table: medians over all rounds. */
 export interface HotRow {
@@ -55,11 +55,11 @@ const retryMs = 30;
 async function measureRound(
   { contender }: Subject,
   { database, load }: Pick<Context, 'database' | 'load'>,
-  { crowd, count }: { crowd: Wallets; count: number },
+  { partnerSet, count }: { partnerSet: Wallets; count: number },
 ): Promise<Round> {
   const { origins, pids, tokenPath: path } = contender;
   const databasePids = database.pid === undefined ? [] : [database.pid];
-  const requests = await contender.prepareExchanges(count, crowd);
+  const requests = await contender.prepareExchanges(count, partnerSet);
   const before = { server: cpuSeconds(pids), database: cpuSeconds(databasePids) };
   const { seconds, granted, statuses, p50, p99 } = await load.run({
     ...{ origins, path, requests, retryMs },
@@ -99,10 +99,10 @@ interface Started extends Subject {
 
 /** Processes that are not asked would write for wallets too, so that each number of them has a database of its own. */
 async function startSubjects({ database, load, smoke }: Context): Promise<Started[]> {
-  const crowd = smoke ? inSmoke.partners : partnersInCrowd;
+  const partnerCount = smoke ? inSmoke.partners : partnersInCrowd;
   const subjects: Started[] = [];
   for (const number of smoke ? inSmoke.processes : processes) {
-    const ours = await startOurs({ database, load, name: `hot${number}`, processes: [number], crowd });
+    const ours = await startOurs({ database, load, name: `hot${number}`, processes: [number], partnerCount });
     const [contender] = ours.contenders;
     if (!contender) throw new Error('no servers');
     const measured = { one: [], many: [] };
@@ -119,26 +119,26 @@ export async function measureHotWallet(context: Context): Promise<HotRow[]> {
   const { rounds, seconds, smoke, progress } = context;
   const subjects = await startSubjects(context);
   for (let round = smoke ? 1 : 0; round <= rounds; round += 1) {
-    for (const crowd of wallets) {
+    for (const partnerSet of wallets) {
       for (const subject of subjects) {
-        const rate = subject.rates[crowd];
+        const rate = subject.rates[partnerSet];
         const aimed = rate === undefined ? toWarmUp * subject.processes : Math.round(rate * seconds);
         const count = smoke ? inSmoke.requests : Math.max(fewest, aimed);
-        const result = await measureRound(subject, context, { crowd, count });
-        subject.rates[crowd] = result.rate;
+        const result = await measureRound(subject, context, { partnerSet, count });
+        subject.rates[partnerSet] = result.rate;
         const shares = result.shares.map((share) => share.toFixed(2)).join(' to ');
         const micros = Math.round(result.serverCpu + result.databaseCpu);
         progress(
-          `${round === 0 ? 'warm-up' : `round ${round}`}  ${crowd} of the wallets  ${subject.processes} processes  ${Math.round(result.rate)}/s, ${micros} µs, shares ${shares}`,
+          `${round === 0 ? 'warm-up' : `round ${round}`}  ${partnerSet} of the wallets  ${subject.processes} processes  ${Math.round(result.rate)}/s, ${micros} µs, shares ${shares}`,
         );
-        if (round > 0) subject.measured[crowd].push(result);
+        if (round > 0) subject.measured[partnerSet].push(result);
       }
     }
   }
   await Promise.all(subjects.map((subject) => subject.stop()));
-  return wallets.flatMap((crowd) =>
+  return wallets.flatMap((partnerSet) =>
     subjects.map(({ processes: number, measured }) =>
-      rowOf({ wallets: crowd, processes: number }, measured[crowd]),
+      rowOf({ wallets: partnerSet, processes: number }, measured[partnerSet]),
     ),
   );
 }

@@ -53,7 +53,7 @@ export async function measureOverload(context: Context): Promise<OverloadFigures
     load,
     name: 'overload',
     processes: [1],
-    crowd: 0,
+    partnerCount: 0,
     environment: quiet,
   });
   const [contender] = ours.contenders;

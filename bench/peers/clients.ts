@@ -1,4 +1,4 @@
-import { type Credentials, type Crowd, partnersInCrowd } from '../contenders/contender.ts';
+import { type Credentials, type PartnerSet, partnersInCrowd } from '../contenders/contender.ts';
 
 const credentials = (n: number): Credentials => ({
   clientId: `client-${n}`,
@@ -9,5 +9,5 @@ const credentials = (n: number): Credentials => ({
 export const peerClients = Array.from({ length: partnersInCrowd }, (_, n) => credentials(n));
 
 /** Whose the `n`th code is. */
-export const peerClient = (n: number, crowd: Crowd): Credentials =>
-  credentials(crowd === 'one' ? 0 : n % partnersInCrowd);
+export const peerClient = (n: number, partnerSet: PartnerSet): Credentials =>
+  credentials(partnerSet === 'one' ? 0 : n % partnersInCrowd);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import OAuth2Server from '@node-oauth/oauth2-server';
 import type { Collection } from 'mongodb';
-import { type Crowd, codeChallenge, redirectUri, scope } from '../contenders/contender.ts';
+import { codeChallenge, type PartnerSet, redirectUri, scope } from '../contenders/contender.ts';
 import type { PeerAddress } from '../contenders/peer.ts';
 import { freePort } from '../processes.ts';
 import { answerCalls } from '../remote.ts';
@@ -117,7 +117,7 @@ const started = start();
 answerCalls({
   start: async () => ({ origin: (await started).origin }),
 
-  async makeCodes({ count, crowd }: { count: number; crowd: Crowd }) {
+  async makeCodes({ count, partnerSet }: { count: number; partnerSet: PartnerSet }) {
     const expiresAt = new Date(Date.now() + hour * 1000);
     const made = Array.from({ length: count }, (_, n): Code => {
       const authorizationCode = randomBytes(32).toString('hex');
@@ -129,7 +129,7 @@ answerCalls({
         scope: scope.split(' '),
         codeChallenge,
         codeChallengeMethod: 'S256',
-        clientId: peerClient(n, crowd).clientId,
+        clientId: peerClient(n, partnerSet).clientId,
         userId: randomBytes(16).toString('hex'),
       };
     });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
-import { type Crowd, codeChallenge, redirectUri, scope } from '../contenders/contender.ts';
+import { codeChallenge, type PartnerSet, redirectUri, scope } from '../contenders/contender.ts';
 import type { PeerAddress } from '../contenders/peer.ts';
 import { freePort } from '../processes.ts';
 import { answerCalls } from '../remote.ts';
@@ -68,7 +68,7 @@ const started = start();
 
 /** As after a login with consent: a user with a grant, and what `make` makes of it. */
 async function makeForUsers(
-  { count, crowd, scopes }: { count: number; crowd: Crowd; scopes: string },
+  { count, partnerSet, scopes }: { count: number; partnerSet: PartnerSet; scopes: string },
   make: (user: { accountId: string; grantId: string; clientId: string }) => Promise<string>,
 ): Promise<string[]> {
   const { provider, storage } = await started;
@@ -76,7 +76,7 @@ async function makeForUsers(
   return storage.inBulk(async () => {
     const made: string[] = [];
     for (let n = 0; n < count; n += 1) {
-      const { clientId } = peerClient(n, crowd);
+      const { clientId } = peerClient(n, partnerSet);
       const accountId = `user-${run}-${n}`;
       const grant = new provider.Grant({ accountId, clientId });
       grant.addOIDCScope(scopes);
@@ -95,8 +95,8 @@ async function clientOf(clientId: string) {
 answerCalls({
   start: async () => ({ origin: (await started).origin }),
 
-  makeCodes: ({ count, crowd }: { count: number; crowd: Crowd }) =>
-    makeForUsers({ count, crowd, scopes: exchanged }, async ({ accountId, grantId, clientId }) => {
+  makeCodes: ({ count, partnerSet }: { count: number; partnerSet: PartnerSet }) =>
+    makeForUsers({ count, partnerSet, scopes: exchanged }, async ({ accountId, grantId, clientId }) => {
       const { provider } = await started;
       const code = new provider.AuthorizationCode({
         accountId,
@@ -116,7 +116,7 @@ answerCalls({
 
   makeTokens: ({ count }: { count: number }) => {
     const scopes = `openid ${scope}`;
-    return makeForUsers({ count, crowd: 'one', scopes }, async ({ accountId, grantId, clientId }) => {
+    return makeForUsers({ count, partnerSet: 'one', scopes }, async ({ accountId, grantId, clientId }) => {
       const { provider } = await started;
       const token = new provider.AccessToken({
         accountId,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SourceView } from '../../contracts/admin/sources.ts';
 import { AdminCommand } from '../base-command.ts';
 import { exits, toFailure } from '../failure.ts';
-import { type Finding, judge, judgeDatabase, judgeShards } from '../findings.ts';
+import { type Finding, findingOf, judgeDatabase, judgeShards } from '../findings.ts';
 import { localTimes } from '../output/format.ts';
 
 /** Milliseconds that the clocks may differ before signatures and limits look wrong. */
@@ -61,16 +61,16 @@ export default class Doctor extends AdminCommand<typeof Doctor> {
           found: `${identity.name}, ${identity.role} (from ${tokenFrom})`,
           fix: null,
         },
-        judge('versions', sameVersion, [
+        findingOf('versions', sameVersion, [
           `server ${status.version}, svcadmin ${this.config.version}, contract ${status.contract}`,
           'use the svcadmin of the server, or upgrade the older of the two',
         ]),
-        judge('your clock', Math.abs(skew) <= toleratedSkewMs, [
+        findingOf('your clock', Math.abs(skew) <= toleratedSkewMs, [
           `${Math.abs(skew)} ms ${skew > 0 ? 'behind' : 'ahead of'} the server`,
           'let the machine keep time by NTP',
         ]),
         judgeDatabase(status),
-        judge("the server's clock", status.clockTrusted, [
+        findingOf("the server's clock", status.clockTrusted, [
           status.clockTrusted ? 'agrees with the database' : 'is not trusted with money',
           'let server and database keep time by NTP',
         ]),
@@ -92,7 +92,7 @@ function judgeSources(sources: readonly SourceView[]): Finding {
       .filter(({ expiring }) => expiring)
       .map(({ use, notAfter }) => `${name}: ${use} expires ${notAfter}`),
   ]);
-  return judge('verification sources', faults.length === 0, [
+  return findingOf('verification sources', faults.length === 0, [
     faults.length === 0 ? `${sources.length}, nothing wrong with them` : faults.join('; '),
     'look with svcadmin sources check NAME, and renew what expires',
   ]);

@@ -12,7 +12,14 @@ import {
   pageVersion,
   sealedGrant,
 } from './ledger-page.ts';
-import { admit, countingOf, judge, newWallet, type Refusal, type WalletState } from './wallet-rules.ts';
+import {
+  admit,
+  checkMovement,
+  countingOf,
+  newWallet,
+  type Refusal,
+  type WalletState,
+} from './wallet-rules.ts';
 
 /** A request to write one entry into a wallet's ledger. The same `id` is written once. */
 export interface Posting {
@@ -100,7 +107,7 @@ export function draftPage<P extends Posting>(head: Head, postings: readonly P[],
       continue;
     }
     const movement = { ...posting, caps: posting.memo?.caps };
-    const refusal = judge(state, movement, time);
+    const refusal = checkMovement(state, movement, time);
     if (refusal) {
       draft.refused.push({ posting, refusal });
       continue;

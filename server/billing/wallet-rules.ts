@@ -94,7 +94,7 @@ function fullBucket(state: WalletState, at: number): Refusal | undefined {
 }
 
 /** Why `movement` may not be written at `at` (ms), in the order of the contract: caps, then balance. */
-export function judge(state: WalletState, movement: Movement, at: number): Refusal | undefined {
+export function checkMovement(state: WalletState, movement: Movement, at: number): Refusal | undefined {
   const full = countingOf(movement.kind) === 'charge' ? fullBucket(state, at) : undefined;
   if (full) return full;
   const overdrawn = movement.amount < 0 && state.balance + movement.amount < 0;

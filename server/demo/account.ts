@@ -30,7 +30,7 @@ const shop = {
   purpose: 'We may sell wine to adults only, and only in some countries.',
 };
 const claims = ['age_18_plus', 'country', 'identity_verified'] as const;
-/** Cents. Topped up when less is left than a few visits cost. */
+/** Cents. Topped up when less is left than a few verifications cost. */
 const fundsCents = 5_000;
 const lowBalanceCents = 500;
 
@@ -124,7 +124,7 @@ export function createAccount({ file, admin, redirectUri, webhookUrl }: Dependen
       keep({ source });
     },
 
-    /** The account, ready to serve a visit. @throws what the admin API throws */
+    /** The account, ready to serve a verification. @throws what the admin API throws */
     async ensure(): Promise<Account> {
       const partnerId = await ensurePartner();
       const keyId = await ensureKey(partnerId);

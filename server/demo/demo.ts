@@ -9,7 +9,7 @@ import { createPublicApi } from './exchange.ts';
 import { createPages } from './pages.ts';
 import { startReceiver } from './receiver.ts';
 import { demoRoutes } from './routes.ts';
-import { createVisits } from './verification-client.ts';
+import { createVerifications } from './verification-client.ts';
 
 interface Settings {
   port: number;
@@ -55,9 +55,14 @@ export async function startDemo(settings: Settings): Promise<Demo> {
     redirectUri: `${url}/callback`,
     webhookUrl: `http://localhost:${receiver.port}/webhooks`,
   });
-  const visits = createVisits({ account, api: createPublicApi(baseUrl), receiver, issuer: baseUrl });
+  const verifications = createVerifications({
+    account,
+    api: createPublicApi(baseUrl),
+    receiver,
+    issuer: baseUrl,
+  });
   try {
-    await app.register(demoRoutes({ visits, account, pages: createPages(baseUrl), baseUrl, url }));
+    await app.register(demoRoutes({ verifications, account, pages: createPages(baseUrl), baseUrl, url }));
     await app.listen({ host: '127.0.0.1', port });
   } catch (error) {
     await receiver.close();

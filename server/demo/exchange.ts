@@ -47,15 +47,15 @@ export function createPublicApi(baseUrl: string) {
     /** Where the user's browser is sent. */
     startUrl(
       { clientId, redirectUri }: Account,
-      visit: { state: string; codeChallenge: string; scope: string },
+      verification: { state: string; codeChallenge: string; scope: string },
     ) {
       const url = new URL(`${baseUrl}/verify/start`);
       url.search = new URLSearchParams({
         client_id: clientId,
         redirect_uri: redirectUri,
-        state: visit.state,
-        scope: visit.scope,
-        code_challenge: visit.codeChallenge,
+        state: verification.state,
+        scope: verification.scope,
+        code_challenge: verification.codeChallenge,
         code_challenge_method: 'S256',
       }).toString();
       return url.href;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Eta } from 'eta';
 import type { Account } from './account.ts';
 import type { Received } from './receiver.ts';
-import type { Visit } from './verification-client.ts';
+import type { Verification } from './verification-client.ts';
 
 /** Beside this file, in the source tree and in the build alike. */
 const views = fileURLToPath(new URL('./pages', import.meta.url));
@@ -33,11 +33,11 @@ const noPage: Problem = {
 const problems: Readonly<Record<string, Problem>> = {
   not_found: {
     title: 'Start at the shop',
-    text: 'This browser has no visit here, or the shop was restarted since. Choose "Verify my age" again.',
+    text: 'This browser has no verification here, or the shop was restarted since. Choose "Verify my age" again.',
   },
   invalid_request: {
     title: 'We could not match your return',
-    text: 'This is not the answer that your visit waits for: it may be from an older tab. Choose "Verify my age" again.',
+    text: 'This is not the answer that your verification waits for: it may be from an older tab. Choose "Verify my age" again.',
   },
   cross_site_request: {
     title: 'We could not accept this form',
@@ -61,7 +61,7 @@ function decoded(token: unknown): unknown {
   return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
-/** Long secrets of the visit are shown by their beginning. */
+/** Long secrets of the verification are shown by their beginning. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string' && value.length > 96) return `${value.slice(0, 60)}…`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
@@ -70,12 +70,12 @@ function shortened(value: unknown): unknown {
 
 const json = (value: unknown) => JSON.stringify(shortened(value), null, 2);
 
-/** The result of the visit, for the headline of the page. */
+/** The result of the verification, for the headline of the page. */
 function verdictOf({
   returned,
   userinfo,
   token,
-}: Visit): 'adult' | 'minor' | 'unknown' | 'refused' | 'failed' {
+}: Verification): 'adult' | 'minor' | 'unknown' | 'refused' | 'failed' {
   if (!returned?.['code']) return 'failed';
   if (token?.status !== 200) return 'refused';
   const claims = userinfo?.body?.['claims'] as Record<string, unknown> | undefined;
@@ -90,15 +90,18 @@ export function createPages(baseUrl: string) {
   return {
     home: () => eta.render('./home', { wallets, baseUrl }),
 
-    result(visit: Visit, { events, account }: { events: readonly Received[]; account: Account }): string {
-      const { before, after = before } = visit;
+    result(
+      verification: Verification,
+      { events, account }: { events: readonly Received[]; account: Account },
+    ): string {
+      const { before, after = before } = verification;
       return eta.render('./result', {
-        visit,
+        verification,
         events,
         account,
         json,
-        verdict: verdictOf(visit),
-        claims: decoded(visit.token?.body?.['access_token']),
+        verdict: verdictOf(verification),
+        claims: decoded(verification.token?.body?.['access_token']),
         before: dollars(before),
         after: dollars(after),
         difference: dollars(after - before),

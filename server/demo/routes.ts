@@ -9,10 +9,10 @@ import { renderErrors } from '../platform/http/errors.ts';
 import { acceptForms } from '../platform/http/parameters.ts';
 import type { DemoAccount } from './account.ts';
 import { assets, type createPages, wallets } from './pages.ts';
-import type { Visit, Visits } from './verification-client.ts';
+import type { Verification, Verifications } from './verification-client.ts';
 
 interface Dependencies {
-  visits: Visits;
+  verifications: Verifications;
   account: DemoAccount;
   pages: ReturnType<typeof createPages>;
   /** Where the service is. */
@@ -21,7 +21,7 @@ interface Dependencies {
   url: string;
 }
 
-const visitCookie = 'svc_demo_visit';
+const verificationCookie = 'svc_demo_visit';
 const Choice = z.object({ source: z.enum(wallets.map(({ name }) => name)).optional() }).nullish();
 
 function policy(baseUrl: string): string {
@@ -43,15 +43,23 @@ function returnedBy({ url }: FastifyRequest): Record<string, string> {
 }
 
 /** The demo's site: a page with a button, the callback, and what came of it. */
-export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencies): FastifyPluginAsyncZod {
+export function demoRoutes({
+  verifications,
+  account,
+  pages,
+  baseUrl,
+  url,
+}: Dependencies): FastifyPluginAsyncZod {
   const html = (reply: FastifyReply, page: string) => reply.type('text/html; charset=utf-8').send(page);
   const { host } = new URL(url);
 
-  function visitOf({ cookies }: FastifyRequest): Visit {
-    const visit = visits.find(cookies[visitCookie]);
-    if (!visit)
-      throw new ApiError('not_found', { description: 'Start at the shop: this browser has no visit.' });
-    return visit;
+  function verificationOf({ cookies }: FastifyRequest): Verification {
+    const verification = verifications.find(cookies[verificationCookie]);
+    if (!verification)
+      throw new ApiError('not_found', {
+        description: 'Start at the shop: this browser has no verification.',
+      });
+    return verification;
   }
 
   return async (app) => {
@@ -80,30 +88,34 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
     app.get('/', async (_request, reply) => html(reply, pages.home()));
 
     app.post('/verify', { schema: { body: Choice } }, async ({ body }, reply) => {
-      const visit = await visits.begin(body?.source ?? null);
-      void reply.setCookie(visitCookie, visit.id, { path: '/', httpOnly: true, sameSite: 'lax' });
-      return reply.redirect(visit.startUrl, 303);
+      const verification = await verifications.begin(body?.source ?? null);
+      void reply.setCookie(verificationCookie, verification.id, {
+        path: '/',
+        httpOnly: true,
+        sameSite: 'lax',
+      });
+      return reply.redirect(verification.startUrl, 303);
     });
 
     app.get('/callback', async (request, reply) => {
-      const visit = visitOf(request);
-      if (!(await visits.finish(visit, returnedBy(request))))
+      const verification = verificationOf(request);
+      if (!(await verifications.finish(verification, returnedBy(request))))
         throw new ApiError('invalid_request', {
-          description: 'state or iss does not match this visit',
+          description: 'state or iss does not match this verification',
         });
       return reply.redirect('/result', 303);
     });
 
     app.get('/result', async (request, reply) => {
-      const visit = visitOf(request);
-      if (!visit.returned) return reply.redirect('/', 303);
-      await visits.querySession(visit);
-      const events = visits.eventsOf(visit);
-      return html(reply, pages.result(visit, { events, account: await account.ensure() }));
+      const verification = verificationOf(request);
+      if (!verification.returned) return reply.redirect('/', 303);
+      await verifications.querySession(verification);
+      const events = verifications.eventsOf(verification);
+      return html(reply, pages.result(verification, { events, account: await account.ensure() }));
     });
 
     app.get('/result/state', async (request, reply) =>
-      reply.type('text/plain').send(String(visits.eventsOf(visitOf(request)).length)),
+      reply.type('text/plain').send(String(verifications.eventsOf(verificationOf(request)).length)),
     );
 
     app.get('/*', async () => {
@@ -111,7 +123,7 @@ export function demoRoutes({ visits, account, pages, baseUrl, url }: Dependencie
     });
 
     app.post('/revoke', async (request, reply) => {
-      await visits.revoke(visitOf(request));
+      await verifications.revoke(verificationOf(request));
       return reply.redirect('/result#revoke', 303);
     });
   };

@@ -4,7 +4,7 @@ import type { Call, PublicApi } from './exchange.ts';
 import type { Received, Receiver } from './receiver.ts';
 
 /** One person's way through the demo, as the partner's server remembers it. */
-export interface Visit {
+export interface Verification {
   id: string;
   at: Date;
   state: string;
@@ -39,31 +39,32 @@ const textOf = (call: Call | undefined, name: string) => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** What the demo's partner does about each visit: begin it, take the redirect, exchange, read, revoke. */
-export function createVisits({ account, api, receiver, issuer }: Dependencies) {
-  const visits = new Map<string, Visit>();
+/** What the demo's partner does about each verification: begin it, take the redirect, exchange, read, revoke. */
+export function createVerifications({ account, api, receiver, issuer }: Dependencies) {
+  const verifications = new Map<string, Verification>();
 
   /** Events are matched by time: the demo has one visitor. */
-  const eventsOf = (visit: Visit): Received[] => receiver.since(visit.at);
+  const eventsOf = (verification: Verification): Received[] => receiver.since(verification.at);
 
   /** The session's identifier, which a partner learns from its events. */
-  function sessionOf(visit: Visit): string | undefined {
-    const told = eventsOf(visit).find(({ body }) => 'session_id' in body);
+  function sessionOf(verification: Verification): string | undefined {
+    const told = eventsOf(verification).find(({ body }) => 'session_id' in body);
     return told && String(told.body['session_id']);
   }
 
-  async function exchange(visit: Visit, owner: Account, code: string): Promise<void> {
-    visit.token = await api.exchange(owner, code, visit.codeVerifier);
-    const token = textOf(visit.token, 'access_token');
-    if (token) visit.userinfo = await api.userinfo(token);
-    visit.after = await account.balance();
+  async function exchange(verification: Verification, owner: Account, code: string): Promise<void> {
+    verification.token = await api.exchange(owner, code, verification.codeVerifier);
+    const token = textOf(verification.token, 'access_token');
+    if (token) verification.userinfo = await api.userinfo(token);
+    verification.after = await account.balance();
   }
 
   return {
     eventsOf,
-    find: (id: string | undefined): Visit | undefined => (id === undefined ? undefined : visits.get(id)),
+    find: (id: string | undefined): Verification | undefined =>
+      id === undefined ? undefined : verifications.get(id),
 
-    async begin(source: string | null): Promise<Visit> {
+    async begin(source: string | null): Promise<Verification> {
       const owner = await account.ensure();
       await account.verifyBy(source);
       const codeVerifier = random() + random();
@@ -71,36 +72,43 @@ export function createVisits({ account, api, receiver, issuer }: Dependencies) {
       const state = random();
       const startUrl = api.startUrl(owner, { state, codeChallenge, scope });
       const before = await account.balance();
-      const visit: Visit = { id: random(), at: new Date(), state, codeVerifier, startUrl, before };
-      visits.set(visit.id, visit);
-      for (const oldest of [...visits.keys()].slice(0, -kept)) visits.delete(oldest);
-      return visit;
+      const verification: Verification = {
+        id: random(),
+        at: new Date(),
+        state,
+        codeVerifier,
+        startUrl,
+        before,
+      };
+      verifications.set(verification.id, verification);
+      for (const oldest of [...verifications.keys()].slice(0, -kept)) verifications.delete(oldest);
+      return verification;
     },
 
-    /** @returns whether the redirect was the one that this visit waited for */
-    async finish(visit: Visit, returned: Record<string, string>): Promise<boolean> {
-      const isMine = returned['state'] === visit.state && returned['iss'] === issuer;
+    /** @returns whether the redirect was the one that this verification waited for */
+    async finish(verification: Verification, returned: Record<string, string>): Promise<boolean> {
+      const isMine = returned['state'] === verification.state && returned['iss'] === issuer;
       if (!isMine) return false;
-      if (visit.returned) return true;
-      visit.returned = returned;
-      if (returned['code']) await exchange(visit, await account.ensure(), returned['code']);
-      else visit.after = await account.balance();
+      if (verification.returned) return true;
+      verification.returned = returned;
+      if (returned['code']) await exchange(verification, await account.ensure(), returned['code']);
+      else verification.after = await account.balance();
       return true;
     },
 
     /** Asks for the session as soon as its events have named it. */
-    async querySession(visit: Visit): Promise<void> {
-      const sessionId = sessionOf(visit);
-      if (sessionId && !visit.session)
-        visit.session = await api.querySession(await account.ensure(), sessionId);
+    async querySession(verification: Verification): Promise<void> {
+      const sessionId = sessionOf(verification);
+      if (sessionId && !verification.session)
+        verification.session = await api.querySession(await account.ensure(), sessionId);
     },
 
-    async revoke(visit: Visit): Promise<void> {
-      const token = textOf(visit.token, 'access_token');
+    async revoke(verification: Verification): Promise<void> {
+      const token = textOf(verification.token, 'access_token');
       if (!token) return;
-      visit.revoked = await api.revoke(await account.ensure(), token);
-      visit.afterRevocation = await api.userinfo(token);
+      verification.revoked = await api.revoke(await account.ensure(), token);
+      verification.afterRevocation = await api.userinfo(token);
     },
   };
 }
-export type Visits = ReturnType<typeof createVisits>;
+export type Verifications = ReturnType<typeof createVerifications>;

@@ -81,7 +81,7 @@ function partnerProcedures(partners: Partners, endpoints: Pick<Endpoints, 'asser
       .input(PartnerReference)
       .output(PartnerView)
       .query(async ({ input }) => viewPartner(await partners.show(input.partnerId))),
-    judge: procedure
+    check: procedure
       .input(PlannedPartner)
       .output(z.literal('sound'))
       .query(({ input: { redirectUris, webhookUrl } }) => {

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EventsResponse, WalletResponse } from '../../contracts/account.ts';
 import { type Answer, conform } from '../contract/conformance.ts';
-import { minute, startWorld, type World } from '../contract/world.ts';
+import { type Harness, minute, startHarness } from '../contract/harness.ts';
 import { createPartner, type TestPartner } from '../harness/partner.ts';
 
 const day = 86_400_000;
-let world: World;
+let harness: Harness;
 beforeAll(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterAll(() => world.stop());
-beforeEach(() => world.next());
+afterAll(() => harness.stop());
+beforeEach(() => harness.next());
 
 async function ask(
   path: 'events' | 'wallet',
@@ -18,7 +18,7 @@ async function ask(
   query = '',
 ): Promise<Answer> {
   const headers = authorization === undefined ? {} : { authorization };
-  return conform(`GET /api/${path}`, await fetch(`${world.baseUrl}/api/${path}${query}`, { headers }));
+  return conform(`GET /api/${path}`, await fetch(`${harness.baseUrl}/api/${path}${query}`, { headers }));
 }
 const bearer = ({ apiKey }: Pick<TestPartner, 'apiKey'>) => `Bearer ${apiKey}`;
 
@@ -31,24 +31,24 @@ async function read(of: Pick<TestPartner, 'apiKey'>, query: Record<string, strin
 
 /** A visit that fails, which is one event. */
 async function fail(partner: TestPartner): Promise<void> {
-  const { browser, first } = await world.open(partner);
+  const { browser, first } = await harness.open(partner);
   await browser.press(first, 'decision=decline');
 }
 
-const stored = (filter: object) => world.server.db.collection('events').countDocuments(filter);
+const stored = (filter: object) => harness.server.db.collection('events').countDocuments(filter);
 
 /** Waits until so many events are published, and lets the time pass after which they are listed. */
 async function published(partner: TestPartner, count: number): Promise<void> {
   await expect.poll(() => stored({ keyId: partner.keyId })).toBe(count);
-  world.clock.advance(30_000);
+  harness.clock.advance(30_000);
 }
 
 describe('GET /api/events', () => {
   it('answers the events of the key as webhooks send them, the oldest first, page by page', async () => {
-    const partner = await world.partner();
-    await world.token(partner);
+    const partner = await harness.partner();
+    await harness.token(partner);
     for (let visits = 0; visits < 3; visits += 1) {
-      world.clock.advance(1_000);
+      harness.clock.advance(1_000);
       await fail(partner);
     }
     await published(partner, 5);
@@ -61,7 +61,7 @@ describe('GET /api/events', () => {
       ...Array(3).fill('verification.session.failed'),
     ]);
     expect(names.slice(2)).toEqual(Array(3).fill('verification.session.failed'));
-    const bodies = await world.server.db.collection('events').find({ keyId: partner.keyId }).toArray();
+    const bodies = await harness.server.db.collection('events').find({ keyId: partner.keyId }).toArray();
     for (const event of all.events) {
       const sent = bodies.find(({ _id }) => String(_id) === event.event_id);
       expect(JSON.parse(String(sent?.['body']))).toEqual(event);
@@ -80,24 +80,24 @@ describe('GET /api/events', () => {
   });
 
   it('lists an event from 30 seconds after its time on, so that none comes before one that was listed', async () => {
-    const partner = await world.partner();
+    const partner = await harness.partner();
     await fail(partner);
     await expect.poll(() => stored({ keyId: partner.keyId })).toBe(1);
-    world.clock.advance(29_999);
+    harness.clock.advance(29_999);
     expect((await read(partner)).events).toEqual([]);
-    world.clock.advance(1);
+    harness.clock.advance(1);
     expect((await read(partner)).events).toHaveLength(1);
   });
 
   it('answers no event of another key, mode or partner, and knows none by its id', async () => {
-    const partner = await world.partner();
+    const partner = await harness.partner();
     await fail(partner);
     await published(partner, 1);
     const [event] = (await read(partner)).events;
     const { partnerId } = partner;
-    const second = await world.admin.keys.create.mutate({ partnerId, mode: 'test' });
-    const live = await world.admin.keys.create.mutate({ partnerId, mode: 'live' });
-    for (const other of [second, live, await world.partner()]) {
+    const second = await harness.admin.keys.create.mutate({ partnerId, mode: 'test' });
+    const live = await harness.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    for (const other of [second, live, await harness.partner()]) {
       expect((await read(other)).events).toEqual([]);
       const refused = await ask('events', bearer(other), `?after=${event?.event_id}`);
       expect(refused).toMatchObject({ status: 404, body: { success: false, error: 'Event not found' } });
@@ -105,23 +105,23 @@ describe('GET /api/events', () => {
   });
 
   it('keeps an event 30 days, and then does not know its id', async () => {
-    const partner = await world.partner();
+    const partner = await harness.partner();
     await fail(partner);
     await published(partner, 1);
     const [event] = (await read(partner)).events;
-    await world.server.db.collection('events').deleteMany({ keyId: partner.keyId });
+    await harness.server.db.collection('events').deleteMany({ keyId: partner.keyId });
     expect((await ask('events', bearer(partner), `?after=${event?.event_id}`)).status).toBe(404);
   });
 
   it('answers an erased user’s events without who it was', async () => {
-    const partner = await world.partner();
-    const visit = await world.visit(partner, 'new-adult');
-    await world.exchange(partner, visit);
+    const partner = await harness.partner();
+    const verified = await harness.verifyUser(partner, 'new-adult');
+    await harness.exchange(partner, verified);
     await published(partner, 2);
-    const [{ sub = null } = {}] = (await world.admin.sessions.list.query({ clientId: partner.clientId }))
+    const [{ sub = null } = {}] = (await harness.admin.sessions.list.query({ clientId: partner.clientId }))
       .rows;
-    const { id } = await world.admin.users.show.query({ user: sub ?? '' });
-    await world.admin.users.erase.mutate({ userId: id });
+    const { id } = await harness.admin.users.show.query({ user: sub ?? '' });
+    await harness.admin.users.erase.mutate({ userId: id });
     const { events } = await read(partner);
     expect(events.map((event) => 'user_id' in event && event.user_id)).toEqual(['erased', 'erased']);
   });
@@ -135,32 +135,32 @@ describe('GET /api/events', () => {
     ['limit=ten', 'limit must be a number from 1 to 200'],
     ['limit=1&limit=2', 'limit must be given once'],
   ])('refuses %s', async (query, error) => {
-    const answer = await ask('events', bearer(await world.partner()), `?${query}`);
+    const answer = await ask('events', bearer(await harness.partner()), `?${query}`);
     expect(answer).toMatchObject({ status: 400, body: { success: false, error } });
   });
 });
 
 describe('GET /api/wallet', () => {
   it('answers balance, caps and what is used of them, for the mode of the key', async () => {
-    const partner = await world.partner();
+    const partner = await harness.partner();
     const { partnerId } = partner;
-    await world.token(partner);
-    await world.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 7, perHour: 70 });
+    await harness.token(partner);
+    await harness.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 7, perHour: 70 });
     const { body } = await ask('wallet', bearer(partner));
     const { wallet } = WalletResponse.parse(body);
     expect(wallet).toMatchObject({
       isTestMode: true,
-      balance: await world.balance(partner),
+      balance: await harness.balance(partner),
       currency: 'USD',
     });
     expect(wallet.limits).toEqual({ perMinute: 7, perHour: 70, usedThisMinute: 1, usedThisHour: 1 });
-    world.clock.advance(2 * day);
+    harness.clock.advance(2 * day);
     const { wallet: later } = WalletResponse.parse((await ask('wallet', bearer(partner))).body);
-    const shown = await world.admin.wallets.show.query({ partnerId, mode: 'test' });
+    const shown = await harness.admin.wallets.show.query({ partnerId, mode: 'test' });
     expect([later.spentPerDay, later.daysLeft]).toEqual([shown.spentPerDay, shown.daysLeft]);
     expect(later.daysLeft).toBeGreaterThan(0);
     expect(later.limits).toMatchObject({ usedThisMinute: 0, usedThisHour: 0 });
-    const live = await createPartner(world.server, {
+    const live = await createPartner(harness.server, {
       mode: 'live',
       funds: 5_000,
       client: { redirectUris: ['https://shop.example/callback'] },
@@ -178,24 +178,24 @@ describe.each(['events', 'wallet'] as const)('GET /api/%s', (path) => {
     for (const none of [undefined, 'Basic x', 'Bearer'])
       expect(await ask(path, none)).toMatchObject({ status: 401, body: { error: missing } });
     expect((await ask(path, 'Bearer svc_test_x')).status).toBe(401);
-    const partner = await world.partner();
+    const partner = await harness.partner();
     expect((await ask(path, bearer(partner))).status).toBe(200);
-    await world.admin.partners.suspend.mutate({ partnerId: partner.partnerId });
+    await harness.admin.partners.suspend.mutate({ partnerId: partner.partnerId });
     await expect.poll(async () => (await ask(path, bearer(partner))).status).toBe(401);
-    const other = await world.partner();
-    await world.admin.keys.revoke.mutate({ keyId: other.keyId });
+    const other = await harness.partner();
+    await harness.admin.keys.revoke.mutate({ keyId: other.keyId });
     expect((await ask(path, bearer(other))).status).toBe(401);
   });
 
   it('takes 60 requests a minute of a key, beside those of the other endpoints', async () => {
-    const partner = await world.partner();
-    const { sessionId } = await world.open(partner);
+    const partner = await harness.partner();
+    const { sessionId } = await harness.open(partner);
     for (let asked = 0; asked < 60; asked += 1) expect((await ask(path, bearer(partner))).status).toBe(200);
     const { status, headers, body } = await ask(path, bearer(partner));
     expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect(body).toEqual({ success: false, error: 'Rate limit exceeded' });
-    expect((await world.session(sessionId, bearer(partner))).status).toBe(200);
-    world.clock.advance(minute);
+    expect((await harness.session(sessionId, bearer(partner))).status).toBe(200);
+    harness.clock.advance(minute);
     expect((await ask(path, bearer(partner))).status).toBe(200);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, visit } from '../harness/partner.ts';
+import { createPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 /** What one call left in the audit log: its action, and what it changed from and to. */
@@ -132,7 +132,7 @@ describe('the audit log says from what to what', () => {
   it('an enrollment, an operator and a user were changed', async () => {
     const { admin } = server;
     const partner = await createPartner(server);
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const [enrollment] = await admin.enrollments.list.query({ partnerId: partner.partnerId });
     const { id: enrollmentId = '' } = enrollment ?? {};
     const { id: userId } = await admin.users.show.query({ user: enrollmentId });
@@ -156,7 +156,7 @@ describe('the audit log says from what to what', () => {
 describe('the second look of an erasure', () => {
   it('comes 60 seconds after it: not at 59, and at 61', async () => {
     const partner = await createPartner(server);
-    await visit(server, partner, 'teen');
+    await verifyUser(server, partner, 'teen');
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
     const { id: userId } = await server.admin.users.show.query({ user: enrollment?.id ?? '' });
     await server.admin.users.erase.mutate({ userId });

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -10,7 +10,7 @@ let sent: Document[] = [];
 beforeAll(async () => {
   server = await startTestServer({ onCommand: ({ command }) => sent.push(command) });
   partner = await createPartner(server);
-  await exchangeCode(server, partner, await visit(server, partner));
+  await exchangeCode(server, partner, await verifyUser(server, partner));
   const [session] = (await server.admin.sessions.list.query({})).rows;
   sessionId = session?.id ?? '';
 });

@@ -9,7 +9,7 @@ import {
   redirectUri,
   type TestPartner,
   tokenForm,
-  visit,
+  verifyUser,
 } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -50,10 +50,10 @@ beforeAll(async () => {
   other = await createPartner(server);
   sessions.expired = await abandoned(partner);
   clock.advance(40 * minute);
-  await visit(server, partner, 'rejected');
+  await verifyUser(server, partner, 'rejected');
   sessions.failed = await newest({ partnerId: partner.partnerId });
   clock.advance(minute);
-  const visited = await visit(server, partner);
+  const visited = await verifyUser(server, partner);
   sessions.complete = await newest({ 'code.hash': sha256(visited.code) });
   const answer = await exchangeCode(server, partner, visited);
   expect(answer.status).toBe(200);
@@ -61,7 +61,7 @@ beforeAll(async () => {
   charge = session.code?.charge?.id ?? '';
   clock.advance(minute);
   sessions.open = await abandoned(partner);
-  await visit(server, other);
+  await verifyUser(server, other);
 });
 afterAll(() => server.stop());
 
@@ -284,7 +284,7 @@ describe('users find', () => {
 
   it("finds a shop's customer by what the shop calls them", async () => {
     const shop = await createShop(server);
-    const { code } = await visit(server, shop, 'adult', 'age_18_plus');
+    const { code } = await verifyUser(server, shop, 'adult', 'age_18_plus');
     const body = JSON.stringify(fields(code, { customer_id: 'customer-10042' }));
     expect(await call(server, body, sign(shop, body, clock.now()))).toMatchObject({ status: 200 });
     const customer = { clientId: shop.clientId, shop: shopDomain, customerId: 'customer-10042' };

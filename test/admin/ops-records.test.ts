@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRecordReads } from '../../server/admin/ops-record-reads.ts';
 import type { DatabaseFault } from '../../server/platform/database/availability.ts';
-import { createPartner, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { until } from '../webhooks/system.ts';
@@ -48,7 +48,7 @@ describe('a page of /ops', () => {
   });
 
   it('shows a session without its user, a wallet, and bulk work', async () => {
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId: partner.partnerId });
     const sessionId = rows[0]?.id ?? '';
     const { sub } = await server.admin.sessions.show.query({ sessionId });

@@ -72,7 +72,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'operators.whoami': ['yes', 'yes'],
   'partners.activate': ['yes', 'no'],
   'partners.create': ['yes', 'no'],
-  'partners.judge': ['yes', 'yes'],
+  'partners.check': ['yes', 'yes'],
   'partners.count': ['yes', 'yes'],
   'partners.list': ['yes', 'yes'],
   'partners.search': ['yes', 'yes'],

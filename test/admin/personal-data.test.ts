@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -18,8 +18,9 @@ beforeAll(async () => {
   partner = await createPartner(server);
   const { partnerId } = partner;
   // The second one is a returning user.
-  for (const _visit of [1, 2]) await exchangeCode(server, partner, await visit(server, partner, 'adult'));
-  await visit(server, partner, 'rejected');
+  for (const _visit of [1, 2])
+    await exchangeCode(server, partner, await verifyUser(server, partner, 'adult'));
+  await verifyUser(server, partner, 'rejected');
   await server.sweep();
   const published = await server.admin.events.list.query({ partnerId });
   for (const { id, event } of published) events.set(event, id);

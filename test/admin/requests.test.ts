@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAdminApi } from '../../cli/client.ts';
 import { maskSecrets } from '../../server/platform/telemetry/masking.ts';
-import { createPartner, post, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, post, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -118,7 +118,7 @@ describe('addresses', () => {
   });
 
   it('go with the user of the session, and the row stays', async () => {
-    await visit(server, partner, 'teen');
+    await verifyUser(server, partner, 'teen');
     await settle();
     const session = await server.db.collection('sessions').findOne({}, { sort: { completedAt: -1 } });
     const ofSession = () =>
@@ -169,7 +169,7 @@ describe('a refused request', () => {
   });
 
   it('keeps nothing of a request that succeeds', async () => {
-    await visit(server, partner, 'adult');
+    await verifyUser(server, partner, 'adult');
     await settle();
     const started = rows().find({ route: '/verify/start', status: 302 });
     for await (const row of started) expect(row).not.toHaveProperty('redirectUri');

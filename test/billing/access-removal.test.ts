@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TokenResponse } from '../../contracts/oauth.ts';
-import { createPartner, exchangeCode, post, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, post, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
 
@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 describe('a grant', () => {
   it('is kept for 30 days, then removed; its charge, its seal and the digests stay', async () => {
     const partner = await createPartner(server);
-    expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
+    expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
     const ledger = () => soundLedger(server.db, `${partner.partnerId}:test`);
     const before = await ledger();
 
@@ -38,7 +38,7 @@ describe('a grant', () => {
   it('is never missing for an audit when its token was revoked before its person was erased', async () => {
     const partner = await createPartner(server);
     const { partnerId, clientId, clientSecret } = partner;
-    const code = await visit(server, partner);
+    const code = await verifyUser(server, partner);
     const { access_token: token } = (await (
       await exchangeCode(server, partner, code)
     ).json()) as TokenResponse;
@@ -61,7 +61,7 @@ describe('a grant', () => {
 describe('a revocation', () => {
   it('is kept for longer than the token that it ends', async () => {
     const partner = await createPartner(server);
-    const answer = await exchangeCode(server, partner, await visit(server, partner));
+    const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
     const { access_token: token } = (await answer.json()) as TokenResponse;
     const { clientId: client_id, clientSecret: client_secret } = partner;
     const revoked = await post(`${server.baseUrl}/api/oauth/revoke`, { token, client_id, client_secret });

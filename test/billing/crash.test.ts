@@ -1,6 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../../server/platform/database/connect.ts';
-import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  exchangeCode,
+  type TestPartner,
+  type Verified,
+  verifyUser,
+} from '../harness/partner.ts';
 import { within } from '../harness/time-limits.ts';
 import { createServerProcess, type ServerProcess } from '../platform/server-process.ts';
 import { soundLedger } from './ledger-snapshot.ts';
@@ -19,7 +25,11 @@ interface Answer {
 }
 
 /** An exchange as a partner's server makes it; undefined where the connection broke. */
-async function exchange(server: ServerProcess, partner: TestPartner, of: Visit): Promise<Answer | undefined> {
+async function exchange(
+  server: ServerProcess,
+  partner: TestPartner,
+  of: Verified,
+): Promise<Answer | undefined> {
   try {
     const response = await exchangeCode(server, partner, of);
     return { status: response.status, ...((await response.json()) as object) };
@@ -41,10 +51,10 @@ describe('a server that is killed while it exchanges codes, and its database lik
     await server.start();
     const partner = await newPartner(server);
     const visits = await Promise.all(
-      Array.from({ length: victims.length * codesPerCrash }, () => visit(server, partner)),
+      Array.from({ length: victims.length * codesPerCrash }, () => verifyUser(server, partner)),
     );
-    const tokens = new Map<Visit, string>();
-    const keep = (of: Visit, answer: Answer | undefined) => {
+    const tokens = new Map<Verified, string>();
+    const keep = (of: Verified, answer: Answer | undefined) => {
       if (answer?.access_token) tokens.set(of, answer.access_token);
     };
 
@@ -70,7 +80,7 @@ describe('a server that is killed while it exchanges codes, and its database lik
     }
 
     const lost = new Set<string>();
-    async function tryAgain(these: readonly Visit[]): Promise<void> {
+    async function tryAgain(these: readonly Verified[]): Promise<void> {
       for (const each of these.filter((one) => !tokens.has(one))) {
         const again = await exchange(server, partner, each);
         keep(each, again);

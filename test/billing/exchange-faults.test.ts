@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { TestPartner, Visit } from '../harness/partner.ts';
+import type { TestPartner, Verified } from '../harness/partner.ts';
 import { type FaultyServer, gate, lostConnection, once, startFaulty } from './faulty-server.ts';
 
 let server: FaultyServer;
 let partner: TestPartner;
-let visit: Visit;
+let verified: Verified;
 
 beforeAll(async () => {
   server = await startFaulty();
@@ -13,7 +13,7 @@ afterAll(() => server.stop());
 
 async function newVisit(person?: string): Promise<void> {
   partner = await server.partner();
-  visit = await server.visit(partner, person);
+  verified = await server.verifyUser(partner, person);
 }
 
 async function expectChargedOnce(): Promise<void> {
@@ -31,7 +31,7 @@ describe('a database that breaks once during an exchange', () => {
   ] as const)('%s: the caller gets the token and pays once', async (_, when) => {
     await newVisit();
     server.at('insert', { [when]: once(lostConnection) });
-    const { status, access_token: token } = await server.exchange(partner, visit);
+    const { status, access_token: token } = await server.exchange(partner, verified);
     expect(status).toBe(200);
     expect(await server.userinfo(token)).toBe(200);
     await expectChargedOnce();
@@ -42,17 +42,17 @@ describe('a database that stays broken for longer than a caller waits', () => {
   it('answers 503 before the page: nothing is debited, and the code is good afterwards', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
-    expect(await server.exchange(partner, visit)).toMatchObject(unavailable);
+    expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
     expect((await server.ledgerNow(partner)).state.balance).toBe(10_000);
     server.at('insert');
-    expect((await server.exchange(partner, visit)).status).toBe(200);
+    expect((await server.exchange(partner, verified)).status).toBe(200);
     await expectChargedOnce();
   });
 
   it('loses no charge after the page: the fence finds that it stands, and the caller gets the token', async () => {
     await newVisit();
     server.at('insert', { after: lostConnection });
-    const { status, access_token: token } = await server.exchange(partner, visit);
+    const { status, access_token: token } = await server.exchange(partner, verified);
     server.at('insert');
     expect(status).toBe(200);
     expect(await server.userinfo(token)).toBe(200);
@@ -62,7 +62,7 @@ describe('a database that stays broken for longer than a caller waits', () => {
   it('a fence keeps a page out that arrives later: after the 503 the code is unspent for good', async () => {
     await newVisit();
     server.at('insert', { before: lostConnection });
-    await server.exchange(partner, visit);
+    await server.exchange(partner, verified);
     server.at('insert');
     const { pages } = await server.ledger(partner);
     const [fence] = pages.at(-1)?.entries ?? [];
@@ -76,11 +76,11 @@ describe('a database that is too slow for the caller', () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: () => reply.passed });
-    expect(await server.exchange(partner, visit)).toMatchObject(unavailable);
+    expect(await server.exchange(partner, verified)).toMatchObject(unavailable);
     server.at('insert');
     reply.open();
     await expectChargedOnce();
-    expect(await server.exchange(partner, visit)).toMatchObject({
+    expect(await server.exchange(partner, verified)).toMatchObject({
       status: 400,
       error: 'invalid_grant',
       error_description: expect.stringMatching(/already used at \S+; charge txn_/),
@@ -92,11 +92,11 @@ describe('a database that is too slow for the caller', () => {
     await newVisit();
     const reply = gate();
     server.at('insert', { after: once(() => reply.passed) });
-    const first = server.exchange(partner, visit);
+    const first = server.exchange(partner, verified);
     await pause(50);
     const waiting = await Promise.all(
       Array.from({ length: 5 }, async () => {
-        const other = await server.visit(partner, 'new-adult');
+        const other = await server.verifyUser(partner, 'new-adult');
         return { other, answer: server.exchange(partner, other) };
       }),
     );
@@ -115,7 +115,7 @@ describe('callers of one code while the database breaks', () => {
   it('get one token and pay once', async () => {
     await newVisit();
     server.at('insert', { after: once(lostConnection) });
-    const answers = await Promise.all(Array.from({ length: 5 }, () => server.exchange(partner, visit)));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => server.exchange(partner, verified)));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400, 400, 400, 400]);
     await expectChargedOnce();
   });
@@ -131,11 +131,11 @@ describe('what follows a charge', () => {
     'is finished by the sweep where the process stops %s the mark is removed: one event',
     async (when) => {
       await newVisit();
-      expect((await server.exchange(partner, visit)).status).toBe(200);
+      expect((await server.exchange(partner, verified)).status).toBe(200);
       await expect.poll(unpublished).toBe(0);
       const breaks = vi.fn(lostConnection);
       server.at('publish', { [when]: breaks });
-      const returning = await server.visit(partner);
+      const returning = await server.verifyUser(partner);
       expect((await server.exchange(partner, returning)).status).toBe(200);
       await expect.poll(() => breaks.mock.calls.length).toBeGreaterThan(0);
       server.at('publish');
@@ -149,11 +149,11 @@ describe('what follows a charge', () => {
 
   it('is left to the process that wrote the page for 10 s', async () => {
     await newVisit();
-    expect((await server.exchange(partner, visit)).status).toBe(200);
+    expect((await server.exchange(partner, verified)).status).toBe(200);
     await expect.poll(unpublished).toBe(0);
     const breaks = vi.fn(lostConnection);
     server.at('publish', { before: breaks });
-    expect((await server.exchange(partner, await server.visit(partner))).status).toBe(200);
+    expect((await server.exchange(partner, await server.verifyUser(partner))).status).toBe(200);
     await expect.poll(() => breaks.mock.calls.length).toBeGreaterThan(0);
     await expect.poll(eventsOf).toBe(1);
     server.at('publish');
@@ -166,7 +166,7 @@ describe('what follows a charge', () => {
 
   it('is nothing for a first visit: the page has no mark', async () => {
     await newVisit();
-    expect((await server.exchange(partner, visit)).status).toBe(200);
+    expect((await server.exchange(partner, verified)).status).toBe(200);
     const { pages, charges } = await server.ledgerNow(partner);
     expect(charges[0]?.grant?.returning).toBe(false);
     expect(pages.at(-1)?.unpublished).toBeUndefined();

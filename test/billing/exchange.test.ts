@@ -18,13 +18,13 @@ const withStatus = (answers: readonly Answer[], status: number) =>
 describe('codes that are redeemed at once, at two servers', () => {
   it(`are charged once each: ${redeemed} codes, 20 callers each, ${redeemed} tokens`, async () => {
     const partner = await pair.partner();
-    const visits = await pair.visits(partner, redeemed);
+    const visits = await pair.verifyUsers(partner, redeemed);
     const answers: Answer[] = [];
     // Ten at once: more would be shed by a slow machine, with a 503.
     for (let first = 0; first < visits.length; first += 10) {
       const codes = visits.slice(first, first + 10);
-      const callers = codes.flatMap((visit) => Array.from({ length: 20 }, () => visit));
-      answers.push(...(await Promise.all(callers.map((visit) => pair.exchange(partner, visit)))));
+      const callers = codes.flatMap((verified) => Array.from({ length: 20 }, () => verified));
+      answers.push(...(await Promise.all(callers.map((verified) => pair.exchange(partner, verified)))));
     }
 
     const granted = withStatus(answers, 200);
@@ -46,8 +46,8 @@ describe('codes that are redeemed at once, at two servers', () => {
     const partner = await pair.partner({ funds: 5_000 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 500 });
-    const visits = await pair.visits(partner, 30);
-    const answers = await Promise.all(visits.map((visit) => pair.exchange(partner, visit)));
+    const visits = await pair.verifyUsers(partner, 30);
+    const answers = await Promise.all(visits.map((verified) => pair.exchange(partner, verified)));
     expect(withStatus(answers, 200)).toHaveLength(10);
     expect(withStatus(answers, 402)).toHaveLength(20);
     expect((await pair.ledger(partner)).state.balance).toBe(0);
@@ -60,8 +60,8 @@ describe('codes that are redeemed at once, at two servers', () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
     await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', [cap]: 10 });
-    const visits = await pair.visits(partner, 30);
-    const answers = await Promise.all(visits.map((visit) => pair.exchange(partner, visit)));
+    const visits = await pair.verifyUsers(partner, 30);
+    const answers = await Promise.all(visits.map((verified) => pair.exchange(partner, verified)));
     expect(withStatus(answers, 200)).toHaveLength(10);
     const refused = withStatus(answers, 429);
     expect(refused).toHaveLength(20);
@@ -76,11 +76,11 @@ describe('codes that are redeemed at once, at two servers', () => {
     const { partnerId } = partner;
     const limits = { partnerId, mode: 'test' as const };
     await pair.first.admin.limits.set.mutate({ ...limits, perMinute: 5 });
-    const visits = await pair.visits(partner, 15);
+    const visits = await pair.verifyUsers(partner, 15);
     const both = [...visits, ...visits];
-    await Promise.all(both.map((visit) => pair.exchange(partner, visit)));
+    await Promise.all(both.map((verified) => pair.exchange(partner, verified)));
     await pair.first.admin.limits.set.mutate({ ...limits, perMinute: 1_000 });
-    await Promise.all(both.map((visit) => pair.exchange(partner, visit)));
+    await Promise.all(both.map((verified) => pair.exchange(partner, verified)));
     expect((await pair.ledger(partner)).charges).toHaveLength(15);
   });
 });
@@ -89,7 +89,7 @@ describe('refusals', () => {
   it('write nothing: 402 and 429 leave the ledger as it was', async () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
-    const visits = await pair.visits(partner, 4);
+    const visits = await pair.verifyUsers(partner, 4);
     const written = async () => (await pair.ledger(partner)).pages.map(({ digest }) => digest);
     const before = await written();
     for (const each of visits.slice(0, 2)) expect((await pair.exchange(partner, each)).status).toBe(402);
@@ -103,11 +103,11 @@ describe('refusals', () => {
   it('a used code is invalid_grant, also at a wallet that is empty or at its cap', async () => {
     const partner = await pair.partner();
     const { partnerId } = partner;
-    const visit = await pair.visit(partner);
-    expect((await pair.exchange(partner, visit)).status).toBe(200);
+    const verified = await pair.verifyUser(partner);
+    expect((await pair.exchange(partner, verified)).status).toBe(200);
     await pair.first.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 0 });
     for (let n = 0; n < 2; n += 1) {
-      const { status, description } = await pair.exchange(partner, visit);
+      const { status, description } = await pair.exchange(partner, verified);
       expect([status, description]).toEqual([400, expect.stringContaining('already used')]);
     }
   });
@@ -118,9 +118,9 @@ describe('refusals', () => {
     const wallet = { partnerId, mode: 'test' as const };
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 5_000 });
     const servers = [pair.first, pair.second] as const;
-    const [head] = await pair.visits(partner, 1);
+    const [head] = await pair.verifyUsers(partner, 1);
     if (head) expect((await pair.exchange(partner, head)).status).toBe(200);
-    for (const [n, each] of (await pair.visits(partner, 4)).entries()) {
+    for (const [n, each] of (await pair.verifyUsers(partner, 4)).entries()) {
       // Both servers have just seen an empty wallet.
       for (const server of servers) expect((await pair.exchangeAt(server, partner, each)).status).toBe(402);
       const [funding, using] = n % 2 ? [pair.first, pair.second] : [pair.second, pair.first];
@@ -135,14 +135,14 @@ describe('what another process has just changed', () => {
   it('a client that was moved to a new key, and the old one then revoked: it exchanges under the new one', async () => {
     const partner = await pair.partner();
     const { partnerId, clientId, keyId: old } = partner;
-    for (const visit of await pair.visits(partner, 2))
-      expect((await pair.exchange(partner, visit)).status).toBe(200);
+    for (const verified of await pair.verifyUsers(partner, 2))
+      expect((await pair.exchange(partner, verified)).status).toBe(200);
     const { admin } = pair.first;
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     await admin.clients.update.mutate({ clientId, keyId });
     await admin.keys.revoke.mutate({ keyId: old });
-    for (const visit of await pair.visits(partner, 2))
-      expect((await pair.exchange(partner, visit)).status).toBe(200);
+    for (const verified of await pair.verifyUsers(partner, 2))
+      expect((await pair.exchange(partner, verified)).status).toBe(200);
     // Events of a session go to the key that owns it, and after its revocation to the client's present one.
     const { charges } = await pair.ledger(partner);
     expect(charges.map(({ grant }) => grant?.keyId)).toEqual([old, old, keyId, keyId]);
@@ -165,11 +165,11 @@ describe('what another process has just changed', () => {
 describe('vae.resolved', () => {
   it('is published once for each exchange of a returning user, and never for the first', async () => {
     const partner = await pair.partner();
-    const first = await pair.visit(partner);
+    const first = await pair.verifyUser(partner);
     await pair.exchange(partner, first);
-    const later = [await pair.visit(partner), await pair.visit(partner)];
-    const callers = later.flatMap((visit) => Array.from({ length: 8 }, () => visit));
-    const answers = await Promise.all(callers.map((visit) => pair.exchange(partner, visit)));
+    const later = [await pair.verifyUser(partner), await pair.verifyUser(partner)];
+    const callers = later.flatMap((verified) => Array.from({ length: 8 }, () => verified));
+    const answers = await Promise.all(callers.map((verified) => pair.exchange(partner, verified)));
     const granted = withStatus(answers, 200);
     const { sub } = decodeJwt(granted[0]?.token ?? '');
     const { partnerId, keyId } = partner;
@@ -196,7 +196,7 @@ describe('a price of nothing', () => {
     const partner = await pair.partner({ funds: 0 });
     const { partnerId } = partner;
     await pair.first.admin.prices.set.mutate({ partnerId, kind: 'token', cents: 0 });
-    expect((await pair.exchange(partner, await pair.visit(partner))).status).toBe(200);
+    expect((await pair.exchange(partner, await pair.verifyUser(partner))).status).toBe(200);
     const { state, charges } = await pair.ledger(partner);
     expect(charges.map(({ amount }) => amount)).toEqual([0]);
     expect([state.balance, state.minute.used]).toEqual([0, 1]);

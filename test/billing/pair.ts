@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { type Code, createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { momentAt } from '../oauth/oauth-server.ts';
 import { soundLedger } from './ledger-snapshot.ts';
@@ -40,9 +40,9 @@ export async function startPair() {
       return partner;
     },
 
-    visit: (partner: TestPartner, person?: string) => visit(first, partner, person),
-    visits: (partner: TestPartner, count: number) =>
-      Promise.all(Array.from({ length: count }, () => visit(first, partner))),
+    verifyUser: (partner: TestPartner, person?: string) => verifyUser(first, partner, person),
+    verifyUsers: (partner: TestPartner, count: number) =>
+      Promise.all(Array.from({ length: count }, () => verifyUser(first, partner))),
 
     /** One exchange, at the two servers by turns. A busy machine answers 503: that is tried again, as interface 7.6 has it. */
     async exchange(partner: TestPartner, of: Code) {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { EntryKind } from '../../contracts/charge.ts';
 import {
   admit,
+  checkMovement,
   isBillable,
-  judge,
   type Movement,
   newWallet,
   type WalletState,
@@ -20,46 +20,50 @@ const wallet = (change: Partial<WalletState> = {}): WalletState => ({
 });
 const used = (start: number, count: number) => ({ start: new Date(start), used: count });
 
-describe('judge', () => {
+describe('checkMovement', () => {
   it('admits a charge down to a balance of zero, and not below', () => {
-    expect(judge(wallet({ balance: 50 }), charge(), noon)).toBeUndefined();
-    expect(judge(wallet({ balance: 49 }), charge(), noon)).toEqual({ outcome: 'insufficient' });
-    expect(judge(wallet({ balance: 49 }), { kind: 'adjustment', amount: -50 }, noon)).toEqual({
+    expect(checkMovement(wallet({ balance: 50 }), charge(), noon)).toBeUndefined();
+    expect(checkMovement(wallet({ balance: 49 }), charge(), noon)).toEqual({ outcome: 'insufficient' });
+    expect(checkMovement(wallet({ balance: 49 }), { kind: 'adjustment', amount: -50 }, noon)).toEqual({
       outcome: 'insufficient',
     });
   });
 
   it('admits a charge of nothing in an empty wallet', () => {
-    expect(judge(wallet({ balance: 0 }), charge(0), noon)).toBeUndefined();
+    expect(checkMovement(wallet({ balance: 0 }), charge(0), noon)).toBeUndefined();
   });
 
   it('counts a cap exactly: the last of 60 passes, the next is refused until the minute is over', () => {
-    expect(judge(wallet({ minute: used(noon, 59) }), charge(), noon + 1)).toBeUndefined();
+    expect(checkMovement(wallet({ minute: used(noon, 59) }), charge(), noon + 1)).toBeUndefined();
     const full = wallet({ minute: used(noon, 60) });
-    expect(judge(full, charge(), noon + 18_500)).toEqual({
+    expect(checkMovement(full, charge(), noon + 18_500)).toEqual({
       outcome: 'capped',
       bucket: 'minute',
       limit: 60,
       retryAfter: 42,
     });
-    expect(judge(full, charge(), noon + 59_999)).toMatchObject({ retryAfter: 1 });
-    expect(judge(full, charge(), noon + 60_000)).toBeUndefined();
+    expect(checkMovement(full, charge(), noon + 59_999)).toMatchObject({ retryAfter: 1 });
+    expect(checkMovement(full, charge(), noon + 60_000)).toBeUndefined();
   });
 
   it('names the hour where both buckets are full, and the cap before the balance', () => {
     const full = wallet({ balance: 0, minute: used(noon, 60), hour: used(noon, 1_000) });
-    expect(judge(full, charge(), noon)).toMatchObject({ bucket: 'hour', limit: 1_000, retryAfter: 3_600 });
+    expect(checkMovement(full, charge(), noon)).toMatchObject({
+      bucket: 'hour',
+      limit: 1_000,
+      retryAfter: 3_600,
+    });
   });
 
   it('counts charges only: money that comes in is never capped', () => {
     const full = wallet({ minute: used(noon, 60) });
     for (const kind of ['funding', 'adjustment', 'refund'] as const) {
-      expect(judge(full, { kind, amount: 50 }, noon)).toBeUndefined();
+      expect(checkMovement(full, { kind, amount: 50 }, noon)).toBeUndefined();
     }
   });
 
   it('does not reopen a full window for a clock that went back', () => {
-    expect(judge(wallet({ minute: used(noon, 60) }), charge(), noon - 120_000)).toMatchObject({
+    expect(checkMovement(wallet({ minute: used(noon, 60) }), charge(), noon - 120_000)).toMatchObject({
       outcome: 'capped',
     });
   });
@@ -99,7 +103,7 @@ const toMovement = ({
   return { kind, amount: isBillable(kind) || (kind === 'adjustment' && down) ? -cents : cents };
 };
 
-describe('judge and admit, over any sequence', () => {
+describe('checkMovement and admit, over any sequence', () => {
   it('keep the balance at the sum of what was admitted and never below zero, and no window over its cap', () => {
     fc.assert(
       fc.property(fc.array(movement, { maxLength: 60 }), (steps) => {
@@ -109,7 +113,7 @@ describe('judge and admit, over any sequence', () => {
         for (const step of steps) {
           at += step.later;
           const next = toMovement(step);
-          if (judge(state, next, at)) continue;
+          if (checkMovement(state, next, at)) continue;
           state = admit(state, next, at);
           admitted.push({ at, movement: next, cap: state.caps.perMinute });
         }

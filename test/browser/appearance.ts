@@ -18,7 +18,7 @@ const weight = `['navigation', 'resource'].flatMap((type) => performance.getEntr
 const lightest = 32_000;
 
 /** Judges a page wide and narrow, light and dark, keeping a picture of each. */
-export async function judge(
+export async function expectReadable(
   page: Page,
   name: string,
   where = everywhere.map((each) => each.name),

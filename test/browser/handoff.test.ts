@@ -2,7 +2,7 @@ import { type Browser, devices } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { judge } from './appearance.ts';
+import { expectReadable } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -43,27 +43,27 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
 
   it('the phone finishes, and the computer goes on within two seconds', async () => {
     const { computer, phone, code } = await open();
-    await judge(computer, 'handoff-localhost');
+    await expectReadable(computer, 'handoff-localhost');
     expect(await computer.locator('.qr').count()).toBe(0);
     await computer.getByText('a phone cannot open its address').waitFor();
-    await judge(phone, 'phone-code');
+    await expectReadable(phone, 'phone-code');
     await phone.getByLabel('Code on that screen').fill('000');
     await phone.getByRole('button', { name: 'Continue' }).click();
-    await judge(phone, 'phone-wrong-code', ['narrow']);
+    await expectReadable(phone, 'phone-wrong-code', ['narrow']);
     await phone.getByLabel('Code on that screen').fill(code);
     await phone.getByRole('button', { name: 'Continue' }).click();
     await computer.getByText('Opened in Chrome on Android.').waitFor();
-    await judge(computer, 'waiting');
+    await expectReadable(computer, 'waiting');
     await phone.getByRole('button', { name: /^Adult/ }).click();
     await phone.getByRole('heading', { name: 'Is this your computer?' }).waitFor();
-    await judge(phone, 'phone-confirm');
+    await expectReadable(phone, 'phone-confirm');
     const tapped = performance.now();
     await phone.getByRole('button', { name: 'Yes, this is my computer' }).click();
     await computer.waitForURL(atShop);
     const took = performance.now() - tapped;
     process.stdout.write(`the computer went on ${Math.round(took)} ms after the tap\n`);
     expect(shop.last()).toHaveProperty('code');
-    await judge(phone, 'phone-done');
+    await expectReadable(phone, 'phone-done');
   });
 
   it('a hand-off works without scripts as well', async () => {
@@ -82,9 +82,9 @@ describeInBrowser('verifying on a phone, with two real browsers', () => {
     clock.advance(121_000);
     await phone.reload();
     await phone.getByRole('heading', { name: 'This link no longer works' }).waitFor();
-    await judge(phone, 'phone-link-dead');
+    await expectReadable(phone, 'phone-link-dead');
     await computer.reload();
-    await judge(computer, 'handoff-expired', ['light']);
+    await expectReadable(computer, 'handoff-expired', ['light']);
     await computer.getByRole('button', { name: 'Make a new link' }).click();
     await computer.getByRole('heading', { name: 'Continue on your phone' }).waitFor();
     await computer.getByRole('button', { name: 'Continue on this computer instead' }).click();
@@ -134,7 +134,7 @@ describeInBrowser('the hand-off of a service that phones can reach', () => {
       await page.locator('button[value=accept]').click();
       await page.locator('button[value=phone]').click();
       await page.locator('.qr').waitFor();
-      await judge(page, `handoff-${language}`);
+      await expectReadable(page, `handoff-${language}`);
       for (const width of [320, 1280]) {
         await page.setViewportSize({ width, height: 800 });
         const digits = await page.evaluate<Record<'left' | 'right', number>>(edges('.handoff .code'));

@@ -7,7 +7,7 @@ import type { AnnexCData } from '../identity-wallet/asking.ts';
 import { issuer } from '../identity-wallet/attested.ts';
 import { type HeldDocument, licence, presentByAnnexC, proofOfAge } from '../identity-wallet/iso-wallet.ts';
 import { otherIdentityWallet } from '../identity-wallet/other-wallet.ts';
-import { judge } from './appearance.ts';
+import { expectReadable } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -70,12 +70,12 @@ describeInBrowser('European wallets in a real browser', () => {
 
   it.each(testIdentityWalletSources.map(({ name }) => name))('%s verifies on this device', async (source) => {
     const { page, complaints } = await begin(source);
-    await judge(page, `${source} asks`);
+    await expectReadable(page, `${source} asks`);
     await openWallet(page);
-    await judge(page, `${source} shows`);
+    await expectReadable(page, `${source} shows`);
     await page.getByRole('button', { name: 'Refuse' }).click();
     await page.getByText('You said no in your wallet.').waitFor();
-    await judge(page, `${source} declined`);
+    await expectReadable(page, `${source} declined`);
     await openWallet(page);
     await page.getByRole('button', { name: 'Present', exact: true }).click();
     await page.waitForURL(atShop);
@@ -125,7 +125,7 @@ describeInBrowser('European wallets in a real browser', () => {
     expect(await page.locator('.primary:visible').count()).toBe(1);
     await digital(page).click();
     await page.getByText('Your wallet could not answer.').waitFor();
-    await judge(page, `${source} by the browser, closed`);
+    await expectReadable(page, `${source} by the browser, closed`);
     refuses = false;
     await digital(page).click();
     await page.waitForURL(atShop);

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { until } from '../webhooks/system.ts';
-import { judge } from './appearance.ts';
+import { expectReadable } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor } from './chromium.ts';
 
 let server: TestServer;
@@ -21,7 +21,7 @@ describeInBrowser('the pages of /ops', () => {
     partner = await createPartner(server);
     const { partnerId, keyId } = partner;
     await server.admin.webhooks.set.mutate({ keyId, url: receiver.url });
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const { rows } = await server.admin.sessions.list.query({ partnerId });
     await until(() => receiver.received.length > 0);
     const [delivery] = await server.admin.deliveries.list.query({ keyId });
@@ -50,7 +50,7 @@ describeInBrowser('the pages of /ops', () => {
       const extraHTTPHeaders = { authorization: `Bearer ${adminToken}` };
       const { page, complaints, close } = await newVisitor(browser, { extraHTTPHeaders });
       await page.goto(`${server.adminUrl}/ops${paths[name] ?? ''}`);
-      await judge(page, `ops-${name}`);
+      await expectReadable(page, `ops-${name}`);
       expect(complaints).toEqual([]);
       await close();
     },

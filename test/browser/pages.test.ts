@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
-import { judge } from './appearance.ts';
+import { expectReadable } from './appearance.ts';
 import { describeInBrowser, keepScreenshot, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -80,7 +80,7 @@ describeInBrowser('the pages in a real browser', () => {
 
   async function look(name: string, open: (page: Page) => Promise<unknown>) {
     await open(visitor.page);
-    await judge(visitor.page, name);
+    await expectReadable(visitor.page, name);
     expect(visitor.complaints).toEqual([]);
   }
 
@@ -97,9 +97,9 @@ describeInBrowser('the pages in a real browser', () => {
     const { page, close } = await newVisitor(browser, { locale: language });
     await page.goto(shop.link({ scope }));
     expect(await page.locator('html').getAttribute('lang')).toBe(language);
-    await judge(page, `consent-${language}`, ['light', 'narrow']);
+    await expectReadable(page, `consent-${language}`, ['light', 'narrow']);
     await page.getByRole('button', { name: accept }).click();
-    await judge(page, `people-${language}`, ['light', 'narrow']);
+    await expectReadable(page, `people-${language}`, ['light', 'narrow']);
     await close();
   });
 

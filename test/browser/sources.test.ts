@@ -5,7 +5,7 @@ import type { TestServer } from '../harness/server.ts';
 import { startHostileProvider } from '../verification/sources/hostile-provider.ts';
 import { startWithSources } from '../verification/sources/oidc-site.ts';
 import { clientId, clientSecret, startProvider } from '../verification/sources/provider.ts';
-import { judge } from './appearance.ts';
+import { expectReadable } from './appearance.ts';
 import { describeInBrowser, launchBrowser, newVisitor, type Visitor } from './chromium.ts';
 import { openShop, type Shop } from './shop.ts';
 
@@ -48,7 +48,7 @@ describeInBrowser('verification sources in a real browser', () => {
     const { page, complaints } = visitor;
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
-    await judge(page, 'provider');
+    await expectReadable(page, 'provider');
     await page.getByRole('link', { name: 'Continue to Example Bank ID' }).click();
     await page.locator('input[name="login"]').fill('adult');
     await page.locator('input[name="password"]').fill('x');
@@ -95,7 +95,7 @@ describeInBrowser('verification sources in a real browser', () => {
     await page.route(`${shop.origin}/**`, (route) => route.fulfill({ status: 204 }));
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('You are on your way back to Acme Cinema.').waitFor();
-    await judge(page, 'leaving');
+    await expectReadable(page, 'leaving');
     await page.unroute(`${shop.origin}/**`);
     await page.getByRole('link', { name: 'Continue to Acme Cinema' }).click();
     await page.waitForURL(atShop);
@@ -107,7 +107,7 @@ describeInBrowser('verification sources in a real browser', () => {
     const { page } = visitor;
     await page.goto(shop.link());
     await page.getByRole('button', { name: 'Allow and continue' }).click();
-    await judge(page, 'source-down');
+    await expectReadable(page, 'source-down');
     await page.getByRole('button', { name: /^Cancel/ }).click();
     await page.waitForURL(atShop);
     expect(shop.last()['error']).toBe('verification_failed');

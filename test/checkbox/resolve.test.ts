@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CheckboxResponse } from '../../contracts/checkbox.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const day = 86_400_000;
@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 
 /** @returns the enrollment that a visit made */
 async function enroll(person: string, scope: string, by: TestPartner = partner): Promise<string> {
-  await visit(server, by, person, scope);
+  await verifyUser(server, by, person, scope);
   const [newest] = await server.admin.enrollments.list.query({ partnerId: by.partnerId, limit: 1 });
   return newest?.id ?? '';
 }
@@ -185,7 +185,7 @@ it('shares the spend caps with the token endpoint', async () => {
   const own = await createPartner(server);
   const { partnerId } = own;
   await server.admin.limits.set.mutate({ partnerId, mode: 'test', perMinute: 1 });
-  const code = await visit(server, own, 'adult', 'country');
+  const code = await verifyUser(server, own, 'adult', 'country');
   expect((await exchangeCode(server, own, code)).status).toBe(200);
   const [enrollment] = await server.admin.enrollments.list.query({ partnerId });
   const body = { enrollment_id: enrollment?.id, claims: ['country'] };

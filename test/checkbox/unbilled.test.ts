@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const minute = 60_000;
@@ -11,7 +11,7 @@ beforeAll(async () => {
   clock = manualClock(Math.floor(Date.now() / minute) * minute);
   server = await startTestServer({ clock });
   partner = await createPartner(server);
-  await visit(server, partner, 'adult', 'age_18_plus');
+  await verifyUser(server, partner, 'adult', 'age_18_plus');
   const [newest] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId, limit: 1 });
   enrollmentId = newest?.id ?? '';
 });

@@ -2,7 +2,13 @@ import { expect, vi } from 'vitest';
 import { createAdminApi } from '../../cli/client.ts';
 import { sha256 } from '../../server/platform/ids.ts';
 import type { Delivery } from '../../server/webhooks/delivery/delivery.ts';
-import { createPartner, exchangeCode, redirectUri, type TestPartner, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  exchangeCode,
+  redirectUri,
+  type TestPartner,
+  verifyUser,
+} from '../harness/partner.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -68,7 +74,7 @@ export async function openDesk(): Promise<Desk> {
   const partner = await createPartner(server, { funds: 5_000 });
   await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
   const exchange = async (person: string) => {
-    const visited = await visit(server, partner, person);
+    const visited = await verifyUser(server, partner, person);
     const answer = await exchangeCode(server, partner, visited);
     return { visited, answer, requestId: answer.headers.get('x-request-id') ?? '' };
   };
@@ -85,7 +91,7 @@ export async function openDesk(): Promise<Desk> {
     await exchange('low-balance'),
     await exchange('duplicate'),
   ];
-  await visit(server, partner, 'rejected');
+  await verifyUser(server, partner, 'rejected');
   const rejected = await server.db.collection('sessions').findOne({ failure: { $exists: true } });
   const expired = await expiredSession(server, partner);
 

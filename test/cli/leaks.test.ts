@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomSecret } from '../../server/platform/ids.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { type CommandLine, commandLine } from './svcadmin.ts';
 
@@ -76,7 +76,7 @@ describe('secrets find', () => {
 describe('keyring retire --compromised', () => {
   it('says what ends before it is confirmed, and names the key that signs from then on', async () => {
     const token = async () => {
-      const answer = await exchangeCode(server, other, await visit(server, other));
+      const answer = await exchangeCode(server, other, await verifyUser(server, other));
       return ((await answer.json()) as { access_token: string }).access_token;
     };
     const userinfo = async (bearer: string) =>
@@ -111,7 +111,7 @@ describe('data of a live user', () => {
   let support: CommandLine;
   let ops: CommandLine;
   beforeAll(async () => {
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const [found] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
     enrollment = found ?? expect.fail('no enrollment');
     for (const name of ['users', 'enrollments', 'events'])

@@ -2,7 +2,7 @@ import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPartner, visit } from '../harness/partner.ts';
+import { createPartner, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { commandLine, executable } from './svcadmin.ts';
@@ -128,7 +128,7 @@ describe.skipIf(!hasTmux)('svcadmin on a terminal', () => {
   it('asks why data of a live user are read, and keeps the answer in the audit log', async () => {
     await login();
     const partner = await createPartner(server);
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const [enrollment] = await server.admin.enrollments.list.query({ partnerId: partner.partnerId });
     await server.db.collection('enrollments').updateMany({}, { $set: { mode: 'live' } });
     await terminal.clear();

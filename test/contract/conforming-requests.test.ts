@@ -5,8 +5,8 @@ import { redirectUri, type TestPartner } from '../harness/partner.ts';
 import { basic } from '../oauth/oauth-server.ts';
 import { type Shop, sign } from '../storefront/shop.ts';
 import { type Answer, conform } from './conformance.ts';
+import { type Harness, startHarness } from './harness.ts';
 import { type Schema, valuesOf } from './schema-arbitrary.ts';
-import { startWorld, type World } from './world.ts';
 
 interface Parameter {
   in: 'query' | 'header' | 'path';
@@ -26,17 +26,17 @@ const document: {
 } = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
 const { schemas } = document.components;
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 let shop: Shop;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld();
-  partner = await world.partner();
-  shop = await world.shop();
-  token = await world.token(partner);
+  harness = await startHarness();
+  partner = await harness.partner();
+  shop = await harness.shop();
+  token = await harness.token(partner);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 type Fields = Record<string, unknown>;
 
@@ -90,7 +90,7 @@ const callers: Record<string, Caller> = {
     answers: { status: 404 },
   },
   'POST /api/integrations/storefront/verify/exchange': {
-    header: (bytes) => sign(shop, bytes, world.clock.now()),
+    header: (bytes) => sign(shop, bytes, harness.clock.now()),
     answers: { status: 404 },
   },
   'POST /api/checkbox/resolve': {
@@ -150,7 +150,7 @@ async function send(endpoint: string, request: Conforming): Promise<Answer> {
     encodeURIComponent(String(request.path[name])),
   );
   const search = new URLSearchParams(asText(query)).toString();
-  const url = `${world.baseUrl}${path}${search && `?${search}`}`;
+  const url = `${harness.baseUrl}${path}${search && `?${search}`}`;
   // What the document says of sizes in its description.
   fc.pre(Buffer.byteLength(bytes) <= 64 * 1024 && url.length < 15 * 1024);
   // A client of HTTP takes such a path for another one.
@@ -176,7 +176,7 @@ describe('a request that conforms to the document is not refused as malformed', 
     const { answers } = callers[endpoint] ?? {};
     if (!answers) throw new Error(`no caller for ${endpoint}`);
     // The windows of all limits are empty; each admits more requests a minute than these.
-    world.next();
+    harness.next();
     await fc.assert(
       fc.asyncProperty(conformingRequests(operation), async (request) => {
         const { status, body } = await send(endpoint, request);

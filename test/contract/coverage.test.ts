@@ -11,7 +11,7 @@ function testedRows(): { id: string; file: string }[] {
   const files = readdirSync(directory).filter((name) => name.endsWith('.test.ts'));
   return files.sort().flatMap((file) => {
     const text = readFileSync(new URL(file, directory), 'utf8');
-    return [...text.matchAll(/\brow\(\s*(['"])(.+?)\1,/g)].map(([, , id = '']) => ({ id, file }));
+    return [...text.matchAll(/\brule\(\s*(['"])(.+?)\1,/g)].map(([, , id = '']) => ({ id, file }));
   });
 }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderEnv } from '../../cli/onboarding.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, redirectUri, visit } from '../harness/partner.ts';
+import { createPartner, redirectUri, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { createBrowser, passFlow } from '../journey/browser.ts';
@@ -43,21 +43,21 @@ describe('docs/quickstart.md', () => {
     const { code = '' } =
       blocks.find(({ role, code: text }) => role === 'start' && text.includes(file)) ?? {};
     const app = await start(['bash', '-euc', adapted(code)], { cwd, env: { TMPDIR: cwd }, port });
-    const visit = async (person: string) => {
+    const verified = async (person: string) => {
       const begin = await fetch(`http://localhost:${port}/`, { redirect: 'manual' });
       const cookie = begin.headers.get('set-cookie')?.split(';')[0] ?? '';
       const location = begin.headers.get('location') ?? '';
       return { end: await passFlow(createBrowser(server.baseUrl), location, person), headers: { cookie } };
     };
     for (const event of events) {
-      const { end, headers } = await visit('adult');
+      const { end, headers } = await verified('adult');
       expect((await fetch(end)).status).toBe(400);
       const page = await fetch(end, { headers });
       expect(await page.json()).toMatchObject({ claims: { age_18_plus: true, country: 'DE' } });
       if (event) await expect.poll(app.lines).toContain(`event ${event}`);
       expect((await fetch(end, { headers })).status).toBe(400);
     }
-    const { end, headers } = await visit('rejected');
+    const { end, headers } = await verified('rejected');
     expect(await (await fetch(end, { headers })).text()).toBe('Not verified: verification_failed');
     const forged = await fetch(`http://localhost:${port}/hooks`, {
       method: 'POST',
@@ -128,7 +128,7 @@ describe('docs/webhooks.md', () => {
     const whole = command.map((part) => part.replace('PORT', String(port)));
     const receiver = await start(whole, { cwd, env, port });
 
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const list = () => server.admin.deliveries.list.query({ partnerId });
     const delivered = async () => (await list()).filter(({ status }) => status === 'delivered').length;
     await expect.poll(delivered).toBe(2);

@@ -6,7 +6,7 @@ import { operations } from '../../contracts/openapi/operations.ts';
 import { tokenForm } from '../harness/partner.ts';
 import { basic } from '../oauth/oauth-server.ts';
 import { conform } from './conformance.ts';
-import { startWorld, type World } from './world.ts';
+import { type Harness, startHarness } from './harness.ts';
 
 const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as {
   paths: Record<string, Record<string, { responses: Record<string, { content?: Record<string, unknown> }> }>>;
@@ -46,23 +46,23 @@ describe('the OpenAPI document', () => {
 });
 
 describe('an answer is as the document says', () => {
-  let world: World;
+  let harness: Harness;
   beforeAll(async () => {
-    world = await startWorld({ env: { SVC_STARTS_PER_MINUTE: '1' } });
+    harness = await startHarness({ env: { SVC_STARTS_PER_MINUTE: '1' } });
   });
-  afterAll(() => world.stop());
+  afterAll(() => harness.stop());
 
   it.each(['text/html', 'application/json'])('400 and 429 of a start that accepts %s', async (accept) => {
-    const partner = await world.partner();
-    world.next();
-    expect((await world.start(partner, { state: 'short' }, accept)).status).toBe(400);
-    expect((await world.start(partner, {}, accept)).status).toBe(302);
-    const many = await world.start(partner, {}, accept);
+    const partner = await harness.partner();
+    harness.next();
+    expect((await harness.start(partner, { state: 'short' }, accept)).status).toBe(400);
+    expect((await harness.start(partner, {}, accept)).status).toBe(302);
+    const many = await harness.start(partner, {}, accept);
     expect([many.status, many.headers.get('content-type')?.startsWith(accept)]).toEqual([429, true]);
   });
 
   it('401 of Basic credentials, with their challenge', async () => {
-    const partner = await world.partner();
+    const partner = await harness.partner();
     const code = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43) };
     const { client_id: id = '', client_secret: _secret, ...form } = tokenForm(partner, code);
     for (const [endpoint, fields] of [
@@ -71,7 +71,7 @@ describe('an answer is as the document says', () => {
     ] as const) {
       const [method = '', path = ''] = endpoint.split(' ');
       const init = { method, headers: basic(id, 'wrong'), body: new URLSearchParams(fields) };
-      const { status, headers } = await conform(endpoint, await fetch(`${world.baseUrl}${path}`, init));
+      const { status, headers } = await conform(endpoint, await fetch(`${harness.baseUrl}${path}`, init));
       expect([status, headers.get('www-authenticate')]).toEqual([401, 'Basic realm="svc", charset="UTF-8"']);
     }
   });

@@ -6,7 +6,7 @@ import { eventSchemas } from '../../contracts/events.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { createReceiver, type Received } from '../harness/receiver.ts';
 import { conformEvent } from './conformance.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 export interface Delivered {
   headers: IncomingHttpHeaders;
@@ -32,7 +32,7 @@ export function isSigned({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, s
  * contract and the document. `answer` gets what was delivered before too, and may leave a request unanswered.
  */
 export async function receive(
-  world: World,
+  harness: Harness,
   partner: TestPartner,
   answer: (response: ServerResponse, delivered: readonly Delivered[]) => void = (response) =>
     response.writeHead(204).end(),
@@ -42,7 +42,7 @@ export async function receive(
     delivered.push(...received.slice(-1).map(read));
     answer(response, delivered);
   });
-  const { signingSecret } = await world.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
+  const { signingSecret } = await harness.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
 
   return {
     url,
@@ -62,7 +62,7 @@ export async function receive(
     of: (type: EventName) => delivered.filter(({ body }) => body['event'] === type),
     /** The newest delivery of a type, as operators see it. */
     async delivery(type: EventName) {
-      const list = await world.admin.deliveries.list.query({ partnerId: partner.partnerId, event: type });
+      const list = await harness.admin.deliveries.list.query({ partnerId: partner.partnerId, event: type });
       return list[0];
     },
   };

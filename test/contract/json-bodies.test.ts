@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestPartner, tokenForm } from '../harness/partner.ts';
 import { fields, type Shop, sign } from '../storefront/shop.ts';
 import { type Answer, conform } from './conformance.ts';
-import { startWorld, type World } from './world.ts';
+import { type Harness, startHarness } from './harness.ts';
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 let shop: Shop;
 beforeAll(async () => {
-  world = await startWorld();
-  partner = await world.partner();
-  shop = await world.shop();
+  harness = await startHarness();
+  partner = await harness.partner();
+  shop = await harness.shop();
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
 const unknownCode = { code: 'svc_code_x', codeVerifier: 'v'.repeat(43), state: '', end: new URL('http://x') };
 
@@ -40,7 +40,7 @@ const endpoints: JsonEndpoint[] = [
   {
     endpoint: 'POST /api/integrations/storefront/verify/exchange',
     fields: () => fields('svc_code_x'),
-    headers: (body) => sign(shop, body, world.clock.now()),
+    headers: (body) => sign(shop, body, harness.clock.now()),
     refusal: generalRefusal,
   },
   {
@@ -55,7 +55,7 @@ describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, header
   async function send(body: string): Promise<Answer> {
     const [method = '', path = ''] = endpoint.split(' ');
     const given = { 'content-type': 'application/json', ...headers?.(body) };
-    return conform(endpoint, await fetch(`${world.baseUrl}${path}`, { method, headers: given, body }));
+    return conform(endpoint, await fetch(`${harness.baseUrl}${path}`, { method, headers: given, body }));
   }
   /** The members of an understood body, and these after them. */
   const bodyWith = (more: string) => `${JSON.stringify(fields()).slice(0, -1)},${more}}`;
@@ -92,9 +92,9 @@ describe.each(endpoints)('a JSON body of $endpoint', ({ endpoint, fields, header
 
 it('the signature of a storefront is judged before its JSON is', async () => {
   const body = '{"code":"a","code":"b"}';
-  const { status } = await world.storefront(shop, {}, { 'x-svc-signature': `sha256=${'0'.repeat(64)}` });
+  const { status } = await harness.storefront(shop, {}, { 'x-svc-signature': `sha256=${'0'.repeat(64)}` });
   const path = '/api/integrations/storefront/verify/exchange';
-  const headers = { 'content-type': 'application/json', ...sign(shop, `${body} `, world.clock.now()) };
-  const answer = await fetch(`${world.baseUrl}${path}`, { method: 'POST', headers, body });
+  const headers = { 'content-type': 'application/json', ...sign(shop, `${body} `, harness.clock.now()) };
+  const answer = await fetch(`${harness.baseUrl}${path}`, { method: 'POST', headers, body });
   expect([status, answer.status]).toEqual([401, 401]);
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TestPartner } from '../harness/partner.ts';
 import type { Answer } from './conformance.ts';
-import type { World } from './world.ts';
+import type { Harness } from './harness.ts';
 
 export const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
 export const retryAfter = ({ headers }: Answer) => Number(headers.get('retry-after'));
@@ -19,30 +19,30 @@ export async function many(count: number, call: (index: number) => Promise<Answe
 
 /** The limit lets exactly `limit` calls pass in a minute, tells how long to wait, and then lets pass again. */
 export async function expectPerMinute(
-  world: World,
+  harness: Harness,
   limit: number,
   { call, passes }: { call: () => Promise<Answer>; passes: number },
 ): Promise<void> {
-  world.clock.advance(17_000);
+  harness.clock.advance(17_000);
   expect(new Set(statuses(await many(limit, call)))).toEqual(new Set([passes]));
   const over = await call();
   expect(over.status).toBe(429);
   expect(retryAfter(over)).toBe(43);
-  world.clock.advance(42_999);
+  harness.clock.advance(42_999);
   expect(retryAfter(await call())).toBe(1);
-  world.clock.advance(1);
+  harness.clock.advance(1);
   expect((await call()).status).toBe(passes);
 }
 
 /** A partner with an enrolled user, whose claims are asked for again and again: each time is a billable event. */
-export async function spender(world: World, funds: number) {
-  const partner = await world.partner({ funds });
-  await world.visit(partner, 'adult', 'age_18_plus');
-  const body = { enrollment_id: await world.enrollment(partner), claims: ['age_18_plus'] };
+export async function spender(harness: Harness, funds: number) {
+  const partner = await harness.partner({ funds });
+  await harness.verifyUser(partner, 'adult', 'age_18_plus');
+  const body = { enrollment_id: await harness.enrollment(partner), claims: ['age_18_plus'] };
   let asked = 0;
   const spend = () => {
     asked += 1;
-    return world.checkbox(partner, body, `request-${asked}`);
+    return harness.checkbox(partner, body, `request-${asked}`);
   };
   return { partner, spend };
 }

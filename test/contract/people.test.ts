@@ -8,7 +8,7 @@ import type { PersonName } from '../../server/verification/sources/sandbox.ts';
 import { adult } from '../harness/claims.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { fields, type Shop } from '../storefront/shop.ts';
-import { hour, startWorld, type World } from './world.ts';
+import { type Harness, hour, startHarness } from './harness.ts';
 
 type Refusal = `${number} ${string}`;
 
@@ -56,53 +56,53 @@ const ends: Record<PersonName, End> = {
 const people = Object.entries(ends) as [PersonName, End][];
 const scope = claimNames.join(' ');
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 let shop: Shop;
 beforeAll(async () => {
-  world = await startWorld();
-  partner = await world.partner({ funds: 100_000, client: { claims: claimNames } });
-  shop = await world.shop({ client: { claims: claimNames } });
+  harness = await startHarness();
+  partner = await harness.partner({ funds: 100_000, client: { claims: claimNames } });
+  shop = await harness.shop({ client: { claims: claimNames } });
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 beforeEach(() => {
-  world.next(hour);
-  world.clock.advance(13_000);
+  harness.next(hour);
+  harness.clock.advance(13_000);
 });
 
 describe.for(people)('%s', ([person, end]) => {
   it('has this end at the token endpoint', async () => {
-    const own = 'reason' in end ? await world.partner() : partner;
-    const before = await world.balance(own);
-    const visit = await world.visit(own, person, 'reason' in end ? 'age_18_plus' : scope);
+    const own = 'reason' in end ? await harness.partner() : partner;
+    const before = await harness.balance(own);
+    const verified = await harness.verifyUser(own, person, 'reason' in end ? 'age_18_plus' : scope);
     if ('reason' in end) {
-      expect(visit.end.searchParams.get('error')).toBe('verification_failed');
+      expect(verified.end.searchParams.get('error')).toBe('verification_failed');
       const failed = 'verification.session.failed';
       const told = async () => {
-        const [event] = await world.admin.events.list.query({ partnerId: own.partnerId, event: failed });
-        return event && JSON.parse((await world.admin.events.show.query({ eventId: event.id })).body);
+        const [event] = await harness.admin.events.list.query({ partnerId: own.partnerId, event: failed });
+        return event && JSON.parse((await harness.admin.events.show.query({ eventId: event.id })).body);
       };
       await expect.poll(told).toMatchObject({ failure_reason: end.reason });
       return;
     }
-    const answer = await world.exchange(own, visit);
+    const answer = await harness.exchange(own, verified);
     if ('claims' in end) {
-      const userinfo = await world.userinfo(`Bearer ${TokenResponse.parse(answer.body).access_token}`);
+      const userinfo = await harness.userinfo(`Bearer ${TokenResponse.parse(answer.body).access_token}`);
       expect(UserinfoResponse.parse(userinfo.body).claims).toEqual(end.claims);
       return;
     }
     expect(`${answer.status} ${OAuthError.parse(answer.body).error}`).toBe(end.token);
     expect(answer.headers.get('retry-after')).toBe(end.retryAfter ?? null);
-    expect(await world.balance(own)).toBe(before);
+    expect(await harness.balance(own)).toBe(before);
   });
 
   it('has this end at the storefront', async () => {
-    const { end: redirect, code } = await world.visit(shop, person, scope);
+    const { end: redirect, code } = await harness.verifyUser(shop, person, scope);
     if ('reason' in end) {
       expect(redirect.searchParams.get('error')).toBe('verification_failed');
       return;
     }
-    const answer = await world.storefront(shop, fields(code));
+    const answer = await harness.storefront(shop, fields(code));
     if ('claims' in end) {
       const { claims, storefront } = end;
       if (storefront === 422) expect(answer).toMatchObject({ status: 422 });
@@ -118,10 +118,10 @@ describe.for(people)('%s', ([person, end]) => {
 it('are refused alike at checkbox, where their exchange is', async () => {
   for (const [person, end] of people) {
     if (!('token' in end)) continue;
-    const own = await world.partner();
-    await world.visit(own, person);
-    const question = { enrollment_id: await world.enrollment(own), claims: ['country'] };
-    const answer = await world.checkbox(own, question, person);
+    const own = await harness.partner();
+    await harness.verifyUser(own, person);
+    const question = { enrollment_id: await harness.enrollment(own), claims: ['country'] };
+    const answer = await harness.checkbox(own, question, person);
     expect(answer.status, person).toBe(Number(end.token.slice(0, 3)));
   }
 });

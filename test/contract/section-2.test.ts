@@ -5,19 +5,19 @@ import { VerificationLevel } from '../../contracts/storefront.ts';
 import { SessionStatus } from '../../contracts/verification.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { codeFor, fields, type Shop } from '../storefront/shop.ts';
-import { row } from './row.ts';
-import { startWorld, type World } from './world.ts';
+import { type Harness, startHarness } from './harness.ts';
+import { rule } from './rule.ts';
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 let shop: Shop;
 beforeAll(async () => {
   const source = { name: 'bank', label: 'Bank', issuer: 'http://localhost:9', clientId: 'svc' };
-  world = await startWorld({ env: { SVC_OIDC_SOURCES: JSON.stringify([source]) } });
-  [partner, shop] = [await world.partner({ funds: 100_000 }), await world.shop()];
+  harness = await startHarness({ env: { SVC_OIDC_SOURCES: JSON.stringify([source]) } });
+  [partner, shop] = [await harness.partner({ funds: 100_000 }), await harness.shop()];
 });
-afterAll(() => world.stop());
-beforeEach(() => world.next());
+afterAll(() => harness.stop());
+beforeEach(() => harness.next());
 
 const unused = {
   code: 'svc_code_unused',
@@ -40,33 +40,35 @@ async function expectRequired(
 
 describe('OAuth token request', () => {
   const without = (name: string) => (as: 'form' | 'json') =>
-    world.exchange(partner, unused, { [name]: undefined, as });
+    harness.exchange(partner, unused, { [name]: undefined, as });
 
-  row('2.2 grant_type', async () => {
+  rule('2.2 grant_type', async () => {
     await expectRequired(without('grant_type'), 'grant_type');
     const alone = { code: undefined, client_id: undefined, client_secret: undefined };
     const nothing = { ...alone, redirect_uri: undefined, code_verifier: undefined };
     for (const grant_type of ['client_credentials', 'refresh_token', 'Authorization_Code'])
       for (const others of [{}, nothing])
         for (const as of ['form', 'json'] as const) {
-          const answer = await world.exchange(partner, unused, { ...others, grant_type, as });
+          const answer = await harness.exchange(partner, unused, { ...others, grant_type, as });
           expect(answer).toMatchObject({ status: 400, body: { error: 'unsupported_grant_type' } });
         }
   });
-  row('2.2 code', () => expectRequired(without('code'), 'code'));
-  row('2.2 client_id', () => expectRequired(without('client_id'), 'client_id'));
-  row('2.2 client_secret', () => expectRequired(without('client_secret'), 'client_secret'));
-  row('2.2 redirect_uri', async () => {
+  rule('2.2 code', () => expectRequired(without('code'), 'code'));
+  rule('2.2 client_id', () => expectRequired(without('client_id'), 'client_id'));
+  rule('2.2 client_secret', () => expectRequired(without('client_secret'), 'client_secret'));
+  rule('2.2 redirect_uri', async () => {
     await expectRequired(without('redirect_uri'), 'redirect_uri');
-    const visit = await world.visit(partner);
-    const other = await world.exchange(partner, visit, { redirect_uri: 'http://localhost:9999/callback/' });
+    const verified = await harness.verifyUser(partner);
+    const other = await harness.exchange(partner, verified, {
+      redirect_uri: 'http://localhost:9999/callback/',
+    });
     expect(other).toMatchObject({ status: 400, body: { error: 'invalid_redirect_uri' } });
-    expect((await world.exchange(partner, visit)).status).toBe(200);
+    expect((await harness.exchange(partner, verified)).status).toBe(200);
   });
-  row('2.2 code_verifier', async () => {
+  rule('2.2 code_verifier', async () => {
     await expectRequired(without('code_verifier'), 'code_verifier');
     for (const verifier of ['v'.repeat(42), 'v'.repeat(129), `${'v'.repeat(43)}!`]) {
-      const answer = await world.exchange(partner, unused, { code_verifier: verifier });
+      const answer = await harness.exchange(partner, unused, { code_verifier: verifier });
       expect(answer).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     }
   });
@@ -74,37 +76,39 @@ describe('OAuth token request', () => {
 
 describe('OAuth token response', () => {
   const answered = async () =>
-    TokenResponse.parse((await world.exchange(partner, await world.visit(partner), { as: 'json' })).body);
+    TokenResponse.parse(
+      (await harness.exchange(partner, await harness.verifyUser(partner), { as: 'json' })).body,
+    );
 
-  row('2.3 access_token', async () => {
+  rule('2.3 access_token', async () => {
     const { access_token: token } = await answered();
     expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'ES256', typ: 'at+jwt' });
     expect(decodeJwt(token)).toMatchObject({
-      iss: world.baseUrl,
-      aud: world.baseUrl,
+      iss: harness.baseUrl,
+      aud: harness.baseUrl,
       client_id: partner.clientId,
     });
   });
-  row('2.3 token_type', async () => expect((await answered()).token_type).toBe('Bearer'));
-  row('2.3 expires_in', async () => expect((await answered()).expires_in).toBe(3600));
-  row('2.3 scope', async () => {
-    const visit = await world.visit(partner, 'adult', 'country shoe_size age_18_plus');
-    expect((await world.exchange(partner, visit)).body).toMatchObject({ scope: 'country age_18_plus' });
+  rule('2.3 token_type', async () => expect((await answered()).token_type).toBe('Bearer'));
+  rule('2.3 expires_in', async () => expect((await answered()).expires_in).toBe(3600));
+  rule('2.3 scope', async () => {
+    const verified = await harness.verifyUser(partner, 'adult', 'country shoe_size age_18_plus');
+    expect((await harness.exchange(partner, verified)).body).toMatchObject({ scope: 'country age_18_plus' });
   });
 });
 
 describe('Userinfo response', () => {
   const read = async (by = partner, person = 'unknown-country') => {
-    const token = await world.token(by, person, 'country age_18_plus shoe_size');
-    return { token, info: UserinfoResponse.parse((await world.userinfo(`Bearer ${token}`)).body) };
+    const token = await harness.token(by, person, 'country age_18_plus shoe_size');
+    return { token, info: UserinfoResponse.parse((await harness.userinfo(`Bearer ${token}`)).body) };
   };
 
-  row('2.5 sub', async () => {
+  rule('2.5 sub', async () => {
     const [first, again] = [await read(), await read()];
     expect(first.info.sub).toMatch(/^[\w-]{43}$/);
     expect(again.info.sub).toBe(first.info.sub);
     const { partnerId, keyId } = partner;
-    const { id: clientId, clientSecret } = await world.admin.clients.create.mutate({
+    const { id: clientId, clientSecret } = await harness.admin.clients.create.mutate({
       partnerId,
       keyId,
       name: 'Second site',
@@ -113,76 +117,76 @@ describe('Userinfo response', () => {
     });
     const sibling = await read({ ...partner, clientId, clientSecret });
     expect(sibling.info.sub).toBe(first.info.sub);
-    const other = await read(await world.partner());
+    const other = await read(await harness.partner());
     expect(other.info.sub).not.toBe(first.info.sub);
   });
-  row('2.5 evaluated_at', async () => {
-    const issued = new Date(world.clock.now()).toISOString();
+  rule('2.5 evaluated_at', async () => {
+    const issued = new Date(harness.clock.now()).toISOString();
     const { token, info } = await read();
     expect(info.evaluated_at).toBe(issued);
-    world.clock.advance(3_599_000);
-    expect((await world.userinfo(`Bearer ${token}`)).body).toEqual(info);
+    harness.clock.advance(3_599_000);
+    expect((await harness.userinfo(`Bearer ${token}`)).body).toEqual(info);
   });
-  row('2.5 claims', async () => {
+  rule('2.5 claims', async () => {
     const { token, info } = await read();
     expect(info.claims).toEqual({ country: null, age_18_plus: true });
     // A snapshot: what the client may see later does not change it.
-    await world.admin.clients.update.mutate({ clientId: partner.clientId, claims: ['age_18_plus'] });
-    expect((await world.userinfo(`Bearer ${token}`)).body).toEqual(info);
+    await harness.admin.clients.update.mutate({ clientId: partner.clientId, claims: ['age_18_plus'] });
+    expect((await harness.userinfo(`Bearer ${token}`)).body).toEqual(info);
     const claims = ['age_18_plus', 'identity_verified', 'country'] as const;
-    await world.admin.clients.update.mutate({ clientId: partner.clientId, claims: [...claims] });
+    await harness.admin.clients.update.mutate({ clientId: partner.clientId, claims: [...claims] });
   });
-  row('2.5 meta.claims_requested', async () =>
+  rule('2.5 meta.claims_requested', async () =>
     expect((await read()).info.meta.claims_requested).toEqual(['country', 'age_18_plus', 'shoe_size']),
   );
-  row('2.5 meta.claims_resolved', async () =>
+  rule('2.5 meta.claims_resolved', async () =>
     expect((await read()).info.meta.claims_resolved).toEqual(['age_18_plus']),
   );
-  row('2.5 meta.claims_null', async () => expect((await read()).info.meta.claims_null).toEqual(['country']));
-  row('2.5 meta.claims_ignored', async () =>
+  rule('2.5 meta.claims_null', async () => expect((await read()).info.meta.claims_null).toEqual(['country']));
+  rule('2.5 meta.claims_ignored', async () =>
     expect((await read()).info.meta.claims_ignored).toEqual(['shoe_size']),
   );
 });
 
 describe('Revoke request', () => {
   const without = (name: string) => (as: 'form' | 'json') =>
-    world.revoke(partner, 'x', { [name]: undefined, as });
+    harness.revoke(partner, 'x', { [name]: undefined, as });
 
-  row('2.6 token', () => expectRequired(without('token'), 'token'));
-  row('2.6 token_type_hint', async () => {
-    expect((await world.revoke(partner, 'x', { token_type_hint: 'access_token', as: 'json' })).status).toBe(
+  rule('2.6 token', () => expectRequired(without('token'), 'token'));
+  rule('2.6 token_type_hint', async () => {
+    expect((await harness.revoke(partner, 'x', { token_type_hint: 'access_token', as: 'json' })).status).toBe(
       200,
     );
-    const other = await world.revoke(partner, 'x', { token_type_hint: 'refresh_token' });
+    const other = await harness.revoke(partner, 'x', { token_type_hint: 'refresh_token' });
     expect(other).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
   });
-  row('2.6 client_id', () => expectRequired(without('client_id'), 'client_id'));
-  row('2.6 client_secret', () => expectRequired(without('client_secret'), 'client_secret'));
+  rule('2.6 client_id', () => expectRequired(without('client_id'), 'client_id'));
+  rule('2.6 client_secret', () => expectRequired(without('client_secret'), 'client_secret'));
 });
 
 describe('Hosted verification session', () => {
   const read = async (by: TestPartner, sessionId: string) => {
-    const { status, body } = await world.session(sessionId, `Bearer ${by.apiKey}`);
+    const { status, body } = await harness.session(sessionId, `Bearer ${by.apiKey}`);
     expect(status).toBe(200);
     return body as { session: Record<string, unknown> };
   };
   const open = async () => {
-    const { sessionId } = await world.open(partner, 'country shoe_size age_18_plus');
+    const { sessionId } = await harness.open(partner, 'country shoe_size age_18_plus');
     return { sessionId, ...(await read(partner, sessionId)).session };
   };
 
-  row('2.7 sessionId', async () => {
+  rule('2.7 sessionId', async () => {
     const session = await open();
     expect(session).toMatchObject({ sessionId: expect.stringMatching(/^ses_[0-9A-Za-z]{22}$/) });
   });
-  row('2.7 status', async () => {
-    const { browser, first, sessionId } = await world.open(partner);
+  rule('2.7 status', async () => {
+    const { browser, first, sessionId } = await harness.open(partner);
     const status = async () => SessionStatus.parse((await read(partner, sessionId)).session['status']);
     const seen = [await status()];
     await browser.press(await browser.press(first, 'decision=accept'), 'person=adult');
     seen.push(await status());
     expect(seen).toEqual(['pending', 'complete']);
-    const failing = await world.open(partner);
+    const failing = await harness.open(partner);
     await failing.browser.press(
       await failing.browser.press(failing.first, 'decision=accept'),
       'person=rejected',
@@ -190,15 +194,15 @@ describe('Hosted verification session', () => {
     // A failed session keeps the last status that it reached.
     expect((await read(partner, failing.sessionId)).session['status']).toBe('authenticated');
   });
-  row('2.7 scopes', async () =>
+  rule('2.7 scopes', async () =>
     expect(await open()).toMatchObject({ scopes: ['country', 'shoe_size', 'age_18_plus'] }),
   );
-  row('2.7 isTestMode', async () => {
+  rule('2.7 isTestMode', async () => {
     expect(await open()).toMatchObject({ isTestMode: true });
     const { partnerId } = partner;
     const redirectUri = 'https://shop.example/callback';
-    const { id: keyId, apiKey } = await world.admin.keys.create.mutate({ partnerId, mode: 'live' });
-    const { id: clientId, clientSecret } = await world.admin.clients.create.mutate({
+    const { id: keyId, apiKey } = await harness.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const { id: clientId, clientSecret } = await harness.admin.clients.create.mutate({
       partnerId,
       keyId,
       name: 'Live site',
@@ -207,83 +211,83 @@ describe('Hosted verification session', () => {
       sources: ['bank'],
     });
     const live = { partnerId, keyId, apiKey, clientId, clientSecret, redirectUri };
-    const started = await world.start(live, { redirect_uri: redirectUri });
+    const started = await harness.start(live, { redirect_uri: redirectUri });
     const [sessionId = ''] = /ses_[0-9A-Za-z]+/.exec(started.headers.get('location') ?? '') ?? [];
     expect(await read(live, sessionId)).toMatchObject({ session: { sessionId, isTestMode: false } });
   });
-  row('2.7 createdAt', async () =>
-    expect(await open()).toMatchObject({ createdAt: new Date(world.clock.now()).toISOString() }),
+  rule('2.7 createdAt', async () =>
+    expect(await open()).toMatchObject({ createdAt: new Date(harness.clock.now()).toISOString() }),
   );
-  row('2.7 expiresAt', async () => {
-    const expiresAt = new Date(world.clock.now() + 30 * 60_000).toISOString();
+  rule('2.7 expiresAt', async () => {
+    const expiresAt = new Date(harness.clock.now() + 30 * 60_000).toISOString();
     expect(await open()).toMatchObject({ expiresAt });
   });
 });
 
 describe('Storefront exchange request', () => {
   const expectNamed = async (name: string) => {
-    const answer = await world.storefront(shop, fields('svc_code_unused', { [name]: undefined }));
+    const answer = await harness.storefront(shop, fields('svc_code_unused', { [name]: undefined }));
     expect(answer).toMatchObject({ status: 400, body: { error: `${name} is required` } });
   };
-  row('2.8 code', () => expectNamed('code'));
-  row('2.8 redirect_uri', async () => {
+  rule('2.8 code', () => expectNamed('code'));
+  rule('2.8 redirect_uri', async () => {
     await expectNamed('redirect_uri');
-    const code = await codeFor(world, shop);
-    const other = await world.storefront(shop, fields(code, { redirect_uri: 'http://localhost:9999/' }));
+    const code = await codeFor(harness, shop);
+    const other = await harness.storefront(shop, fields(code, { redirect_uri: 'http://localhost:9999/' }));
     expect(other.status).toBe(400);
-    expect((await world.storefront(shop, fields(code))).status).toBe(200);
+    expect((await harness.storefront(shop, fields(code))).status).toBe(200);
   });
-  row('2.8 shop_domain', () => expectNamed('shop_domain'));
-  row('2.8 customer_id', () => expectNamed('customer_id'));
+  rule('2.8 shop_domain', () => expectNamed('shop_domain'));
+  rule('2.8 customer_id', () => expectNamed('customer_id'));
 });
 
 describe('Storefront exchange response', () => {
   const answered = async (person = 'adult') =>
-    (await world.storefront(shop, fields(await codeFor(world, shop, person)))).body;
+    (await harness.storefront(shop, fields(await codeFor(harness, shop, person)))).body;
 
-  row('2.9 verified', async () => expect(await answered()).toMatchObject({ verified: true }));
-  row('2.9 claims', async () =>
+  rule('2.9 verified', async () => expect(await answered()).toMatchObject({ verified: true }));
+  rule('2.9 claims', async () =>
     expect(await answered('unknown-country')).toMatchObject({ claims: { age_18_plus: true, country: null } }),
   );
-  row('2.9 verification_level', async () => {
+  rule('2.9 verification_level', async () => {
     const levels = { 'age-only': 'basic', adult: 'document', biometric: 'biometric' };
     expect(Object.values(levels)).toEqual(VerificationLevel.options);
     for (const [person, verification_level] of Object.entries(levels))
       expect(await answered(person)).toMatchObject({ verification_level });
   });
-  row('2.9 enrollment_id', async () => {
+  rule('2.9 enrollment_id', async () => {
     const answer = await answered('new-adult');
-    expect(answer).toMatchObject({ enrollment_id: await world.enrollment(shop) });
+    expect(answer).toMatchObject({ enrollment_id: await harness.enrollment(shop) });
   });
 });
 
 describe('Other records', () => {
-  row('2.10 rule 1', async () => {
-    const own = await world.partner();
-    const list = () => world.admin.enrollments.list.query({ partnerId: own.partnerId });
-    const { browser, first } = await world.open(own);
+  rule('2.10 rule 1', async () => {
+    const own = await harness.partner();
+    const list = () => harness.admin.enrollments.list.query({ partnerId: own.partnerId });
+    const { browser, first } = await harness.open(own);
     const people = await browser.press(first, 'decision=accept');
     expect(await list()).toEqual([]);
     await browser.press(people, 'person=adult');
-    await world.visit(own, 'adult');
+    await harness.verifyUser(own, 'adult');
     expect(await list()).toMatchObject([{ id: expect.stringMatching(/^enr_/), clientId: own.clientId }]);
   });
-  row('2.10 rule 2', async () => {
-    const { partnerId } = await world.partner();
+  rule('2.10 rule 2', async () => {
+    const { partnerId } = await harness.partner();
     for (const mode of ['test', 'live'] as const) {
-      const { id: keyId, ...key } = await world.admin.keys.create.mutate({ partnerId, mode });
+      const { id: keyId, ...key } = await harness.admin.keys.create.mutate({ partnerId, mode });
       expect(key).toMatchObject({ mode, webhookUrl: null });
       const url = 'https://shop.example/hooks';
-      const set = await world.admin.webhooks.set.mutate({ keyId, url });
+      const set = await harness.admin.webhooks.set.mutate({ keyId, url });
       expect(set).toMatchObject({ url, signingSecret: expect.stringMatching(/^whsec_/) });
     }
   });
-  row('2.10 rule 3', async () => {
-    const own = await world.partner({ funds: 5000 });
-    await world.token(own);
-    expect(await world.balance(own)).toBe(4950);
+  rule('2.10 rule 3', async () => {
+    const own = await harness.partner({ funds: 5000 });
+    await harness.token(own);
+    expect(await harness.balance(own)).toBe(4950);
     const { partnerId } = own;
     const less = { partnerId, mode: 'test' as const, amount: 4999, reference: 'too little' };
-    await expect(world.admin.wallets.fund.mutate(less)).rejects.toThrow(/least funding is 50\.00 USD/);
+    await expect(harness.admin.wallets.fund.mutate(less)).rejects.toThrow(/least funding is 50\.00 USD/);
   });
 });

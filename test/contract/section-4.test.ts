@@ -1,71 +1,71 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestPartner } from '../harness/partner.ts';
 import { codeFor, fields } from '../storefront/shop.ts';
+import { type Harness, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
-import { row } from './row.ts';
-import { startWorld, type World } from './world.ts';
+import { rule } from './rule.ts';
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 beforeAll(async () => {
-  world = await startWorld();
-  partner = await world.partner();
+  harness = await startHarness();
+  partner = await harness.partner();
 });
-afterAll(() => world.stop());
-beforeEach(() => world.next());
+afterAll(() => harness.stop());
+beforeEach(() => harness.next());
 
 /** A 400 that names the parameter, is JSON for programs and a page for browsers, and never a redirect. */
 async function expectFault(changes: Record<string, string | undefined>, text: string | RegExp) {
-  const answer = await world.start(partner, changes);
+  const answer = await harness.start(partner, changes);
   expect(answer.status).toBe(400);
   expect(answer.headers.get('location')).toBeNull();
   expect(answer.body).toEqual({ success: false, error: expect.stringMatching(text) });
 }
 
 describe('endpoints', () => {
-  row('4.1 GET /verify/start', async () => {
-    const answer = await world.start(partner);
+  rule('4.1 GET /verify/start', async () => {
+    const answer = await harness.start(partner);
     expect(answer.status).toBe(302);
     expect(answer.headers.get('location')).toMatch(/\/verify\/session\/ses_[0-9A-Za-z]{22}$/);
     expect(answer.headers.get('set-cookie')).toMatch(/HttpOnly.*SameSite=Lax/);
   });
-  row('4.2 POST /api/oauth/token', async () => {
+  rule('4.2 POST /api/oauth/token', async () => {
     for (const as of ['form', 'json'] as const) {
-      const before = await world.balance(partner);
-      expect((await world.exchange(partner, await world.visit(partner), { as })).status).toBe(200);
-      expect(await world.balance(partner)).toBe(before - 50);
+      const before = await harness.balance(partner);
+      expect((await harness.exchange(partner, await harness.verifyUser(partner), { as })).status).toBe(200);
+      expect(await harness.balance(partner)).toBe(before - 50);
     }
   });
-  row('4.3 GET /api/oauth/userinfo', async () => {
-    const token = await world.token(partner);
-    expect((await world.userinfo(`Bearer ${token}`)).status).toBe(200);
+  rule('4.3 GET /api/oauth/userinfo', async () => {
+    const token = await harness.token(partner);
+    expect((await harness.userinfo(`Bearer ${token}`)).status).toBe(200);
     // A token in the query is never looked for.
-    expect((await world.userinfo(undefined, `?access_token=${token}`)).status).toBe(401);
+    expect((await harness.userinfo(undefined, `?access_token=${token}`)).status).toBe(401);
   });
-  row('4.4 POST /api/oauth/revoke', async () => {
+  rule('4.4 POST /api/oauth/revoke', async () => {
     for (const as of ['form', 'json'] as const) {
-      const answer = await world.revoke(partner, await world.token(partner), { as });
+      const answer = await harness.revoke(partner, await harness.token(partner), { as });
       expect(answer).toMatchObject({ status: 200, text: '' });
     }
-    expect((await world.revoke(partner, undefined)).status).toBe(400);
-    expect((await world.revoke(partner, 'x', { client_secret: 'wrong' })).status).toBe(401);
+    expect((await harness.revoke(partner, undefined)).status).toBe(400);
+    expect((await harness.revoke(partner, 'x', { client_secret: 'wrong' })).status).toBe(401);
   });
-  row('4.5 GET /api/verify/hvf-session/{session_id}', async () => {
-    const { sessionId } = await world.open(partner);
-    const answer = await world.session(sessionId, `Bearer ${partner.apiKey}`);
+  rule('4.5 GET /api/verify/hvf-session/{session_id}', async () => {
+    const { sessionId } = await harness.open(partner);
+    const answer = await harness.session(sessionId, `Bearer ${partner.apiKey}`);
     expect(answer).toMatchObject({ status: 200, body: { success: true, session: { sessionId } } });
   });
-  row('4.6 POST /api/integrations/storefront/verify/exchange', async () => {
-    const shop = await world.shop();
-    const before = await world.balance(shop);
-    expect((await world.storefront(shop, fields(await codeFor(world, shop)))).status).toBe(200);
-    expect(await world.balance(shop)).toBe(before - 50);
+  rule('4.6 POST /api/integrations/storefront/verify/exchange', async () => {
+    const shop = await harness.shop();
+    const before = await harness.balance(shop);
+    expect((await harness.storefront(shop, fields(await codeFor(harness, shop)))).status).toBe(200);
+    expect(await harness.balance(shop)).toBe(before - 50);
   });
-  row('4.7 Webhook receiver (implemented by the partner; called by the service)', async () => {
-    const own = await world.partner();
+  rule('4.7 Webhook receiver (implemented by the partner; called by the service)', async () => {
+    const own = await harness.partner();
     // Any 2xx acknowledges, and the body is not inspected.
-    const hooks = await receive(world, own, (response) => response.writeHead(299).end('{"ok":false}'));
-    await world.visit(own);
+    const hooks = await receive(harness, own, (response) => response.writeHead(299).end('{"ok":false}'));
+    await harness.verifyUser(own);
     const { headers } = await hooks.event('verification.session.completed');
     expect(headers).toMatchObject({
       'content-type': expect.stringMatching(/^application\/json/),
@@ -75,40 +75,40 @@ describe('endpoints', () => {
       .poll(async () => (await hooks.delivery('verification.session.completed'))?.status)
       .toBe('delivered');
   });
-  row('4.8 Billable endpoint family', async () => {
-    await world.visit(partner);
-    const body = { enrollment_id: await world.enrollment(partner), claims: ['age_18_plus'] };
-    const before = await world.balance(partner);
-    expect((await world.checkbox(partner, body, 'key-1')).status).toBe(200);
-    expect(await world.balance(partner)).toBe(before - 50);
+  rule('4.8 Billable endpoint family', async () => {
+    await harness.verifyUser(partner);
+    const body = { enrollment_id: await harness.enrollment(partner), claims: ['age_18_plus'] };
+    const before = await harness.balance(partner);
+    expect((await harness.checkbox(partner, body, 'key-1')).status).toBe(200);
+    expect(await harness.balance(partner)).toBe(before - 50);
   });
 });
 
 describe('parameters of /verify/start', () => {
-  row('4.1 client_id', async () => {
+  rule('4.1 client_id', async () => {
     await expectFault({ client_id: undefined }, 'client_id is required');
     await expectFault({ client_id: 'cli_unknown' }, /client_id/);
   });
-  row('4.1 redirect_uri', async () => {
+  rule('4.1 redirect_uri', async () => {
     await expectFault({ redirect_uri: undefined }, 'redirect_uri is required');
     await expectFault({ redirect_uri: 'https://evil.example/callback' }, /redirect_uri/);
   });
-  row('4.1 state', async () => {
+  rule('4.1 state', async () => {
     await expectFault({ state: undefined }, 'state is required');
     await expectFault({ state: 's'.repeat(15) }, 'state must be at least 16 characters');
-    expect((await world.start(partner, { state: 's'.repeat(16) })).status).toBe(302);
+    expect((await harness.start(partner, { state: 's'.repeat(16) })).status).toBe(302);
   });
-  row('4.1 scope', async () => {
+  rule('4.1 scope', async () => {
     await expectFault({ scope: undefined }, 'scope is required');
     await expectFault({ scope: 'shoe_size' }, /scope/);
     await expectFault({ scope: 'age_18_plus age_21_plus' }, /may not ask for age_21_plus/);
-    expect((await world.start(partner, { scope: 'age_18_plus shoe_size' })).status).toBe(302);
+    expect((await harness.start(partner, { scope: 'age_18_plus shoe_size' })).status).toBe(302);
   });
-  row('4.1 code_challenge', async () => {
+  rule('4.1 code_challenge', async () => {
     await expectFault({ code_challenge: undefined }, 'code_challenge is required');
     await expectFault({ code_challenge: 'c'.repeat(42) }, /code_challenge/);
   });
-  row('4.1 code_challenge_method', async () => {
+  rule('4.1 code_challenge_method', async () => {
     await expectFault({ code_challenge_method: undefined }, /code_challenge_method/);
     await expectFault({ code_challenge_method: 'plain' }, 'code_challenge_method must be S256');
   });
@@ -134,7 +134,9 @@ describe('parameters of /verify/start', () => {
   });
 
   it('answers a browser with a page', async () => {
-    const answer = await fetch(`${world.baseUrl}/verify/start?state=x`, { headers: { accept: 'text/html' } });
+    const answer = await fetch(`${harness.baseUrl}/verify/start?state=x`, {
+      headers: { accept: 'text/html' },
+    });
     expect(answer.status).toBe(400);
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
   });

@@ -6,42 +6,42 @@ import { freePort } from '../harness/free-port.ts';
 import type { TestPartner } from '../harness/partner.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { fields } from '../storefront/shop.ts';
+import { type Harness, minute, startHarness } from './harness.ts';
 import { isSigned, receive } from './hooks.ts';
 import { codeBlocks, fileBlock } from './markdown.ts';
 import { start } from './programs.ts';
-import { row } from './row.ts';
-import { minute, startWorld, type World } from './world.ts';
+import { rule } from './rule.ts';
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 beforeAll(async () => {
-  world = await startWorld();
-  partner = await world.partner();
+  harness = await startHarness();
+  partner = await harness.partner();
 });
-afterAll(() => world.stop());
-beforeEach(() => world.next());
+afterAll(() => harness.stop());
+beforeEach(() => harness.next());
 
 describe('client credentials', () => {
-  row('5.1 Client credentials (token and revoke endpoints)', async () => {
-    const own = await world.partner();
-    const visit = await world.visit(own);
+  rule('5.1 Client credentials (token and revoke endpoints)', async () => {
+    const own = await harness.partner();
+    const verified = await harness.verifyUser(own);
     const wrong = { client_secret: 'wrong' };
-    expect(await world.exchange(own, visit, wrong)).toMatchObject({
+    expect(await harness.exchange(own, verified, wrong)).toMatchObject({
       status: 401,
       body: { error: 'invalid_client' },
     });
-    expect((await world.revoke(own, 'x', wrong)).status).toBe(401);
-    await world.admin.partners.suspend.mutate({ partnerId: own.partnerId });
+    expect((await harness.revoke(own, 'x', wrong)).status).toBe(401);
+    await harness.admin.partners.suspend.mutate({ partnerId: own.partnerId });
     const inactive = { status: 403, body: { error: 'client_inactive' } };
-    expect(await world.exchange(own, visit)).toMatchObject(inactive);
-    expect(await world.revoke(own, 'x')).toMatchObject(inactive);
+    expect(await harness.exchange(own, verified)).toMatchObject(inactive);
+    expect(await harness.revoke(own, 'x')).toMatchObject(inactive);
   });
 });
 
 describe('bearer access token', () => {
-  row('5.2 Bearer access token (userinfo)', async () => {
-    const token = await world.token(partner);
-    expect((await world.userinfo(`Bearer ${token}`)).status).toBe(200);
+  rule('5.2 Bearer access token (userinfo)', async () => {
+    const token = await harness.token(partner);
+    expect((await harness.userinfo(`Bearer ${token}`)).status).toBe(200);
     const [head = '', payload = '', signature = ''] = token.split('.');
     const none = Buffer.from('{"alg":"none","typ":"at+jwt"}').toString('base64url');
     const forged = [
@@ -50,9 +50,9 @@ describe('bearer access token', () => {
       'x',
       `${token}x`,
     ];
-    for (const one of forged) expect((await world.userinfo(`Bearer ${one}`)).status).toBe(401);
+    for (const one of forged) expect((await harness.userinfo(`Bearer ${one}`)).status).toBe(401);
     for (const header of [undefined, token, `Basic ${token}`])
-      expect((await world.userinfo(header)).status).toBe(401);
+      expect((await harness.userinfo(header)).status).toBe(401);
   });
 });
 
@@ -61,45 +61,45 @@ describe('partner API key', () => {
   const missing = fault('Missing API key. Use Authorization: Bearer {key}');
   const invalid = fault('Invalid or inactive API key');
 
-  row('5.3 Partner API key (session query)', async () => {
-    const { sessionId } = await world.open(partner);
-    expect((await world.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(200);
+  rule('5.3 Partner API key (session query)', async () => {
+    const { sessionId } = await harness.open(partner);
+    expect((await harness.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(200);
     expect(partner.apiKey).toMatch(/^svc_test_[0-9A-Za-z]{49}$/);
   });
-  row('5.3 rule 1', async () => {
+  rule('5.3 rule 1', async () => {
     for (const header of [undefined, '', 'Bearer', `Basic ${partner.apiKey}`, partner.apiKey])
-      expect(await world.session('ses_x', header)).toMatchObject({ status: 401, body: missing });
+      expect(await harness.session('ses_x', header)).toMatchObject({ status: 401, body: missing });
   });
-  row('5.3 rule 2', async () => {
-    const own = await world.partner();
-    const ask = (key: string) => world.session('ses_x', `Bearer ${key}`);
+  rule('5.3 rule 2', async () => {
+    const own = await harness.partner();
+    const ask = (key: string) => harness.session('ses_x', `Bearer ${key}`);
     expect(await ask('svc_test_unknown')).toMatchObject({ status: 401, body: invalid });
-    const { apiKey } = await world.admin.keys.rotate.mutate({ keyId: own.keyId });
+    const { apiKey } = await harness.admin.keys.rotate.mutate({ keyId: own.keyId });
     expect(await ask(own.apiKey)).toMatchObject({ status: 401, body: invalid });
     expect((await ask(apiKey)).status).toBe(404);
-    await world.admin.partners.suspend.mutate({ partnerId: own.partnerId });
+    await harness.admin.partners.suspend.mutate({ partnerId: own.partnerId });
     expect(await ask(apiKey)).toMatchObject({ status: 401, body: invalid });
-    await world.admin.partners.activate.mutate({ partnerId: own.partnerId });
-    await world.admin.keys.revoke.mutate({ keyId: own.keyId });
+    await harness.admin.partners.activate.mutate({ partnerId: own.partnerId });
+    await harness.admin.keys.revoke.mutate({ keyId: own.keyId });
     expect(await ask(apiKey)).toMatchObject({ status: 401, body: invalid });
   });
-  row('5.3 rule 3', async () => {
-    const { sessionId } = await world.open(partner);
-    const other = await world.admin.keys.create.mutate({ partnerId: partner.partnerId, mode: 'test' });
-    expect((await world.session(sessionId, `Bearer ${other.apiKey}`)).status).toBe(403);
+  rule('5.3 rule 3', async () => {
+    const { sessionId } = await harness.open(partner);
+    const other = await harness.admin.keys.create.mutate({ partnerId: partner.partnerId, mode: 'test' });
+    expect((await harness.session(sessionId, `Bearer ${other.apiKey}`)).status).toBe(403);
   });
 });
 
 describe('signed requests', () => {
-  row('5.4 Signed requests (storefront exchange)', async () => {
-    const shop = await world.shop();
+  rule('5.4 Signed requests (storefront exchange)', async () => {
+    const shop = await harness.shop();
     const ask = (changes: Record<string, string | undefined>) =>
-      world.storefront(shop, fields('svc_code_unused'), changes);
+      harness.storefront(shop, fields('svc_code_unused'), changes);
     for (const name of ['x-svc-integration-id', 'x-svc-timestamp', 'x-svc-signature'])
       expect((await ask({ [name]: undefined })).status).toBe(401);
     expect((await ask({ 'x-svc-signature': `sha256=${'0'.repeat(64)}` })).status).toBe(401);
     // The timestamp is part of what is signed.
-    expect((await ask({ 'x-svc-timestamp': String(world.clock.now() / 1000 + 1) })).status).toBe(401);
+    expect((await ask({ 'x-svc-timestamp': String(harness.clock.now() / 1000 + 1) })).status).toBe(401);
     expect((await ask({})).status).toBe(404);
   });
 });
@@ -107,25 +107,25 @@ describe('signed requests', () => {
 describe('webhook signatures', () => {
   const type = 'verification.session.completed';
 
-  row('5.5 Webhook signatures', async () => {
-    const own = await world.partner();
-    const hooks = await receive(world, own);
-    await world.visit(own);
+  rule('5.5 Webhook signatures', async () => {
+    const own = await harness.partner();
+    const hooks = await receive(harness, own);
+    await harness.verifyUser(own);
     expect(isSigned(await hooks.event(type), hooks.signingSecret)).toBe(true);
   });
-  row('5.5 rule 1', async () => {
-    const { keyId } = await world.partner();
+  rule('5.5 rule 1', async () => {
+    const { keyId } = await harness.partner();
     const url = 'https://shop.example/hooks';
-    const first = await world.admin.webhooks.set.mutate({ keyId, url });
-    const again = await world.admin.webhooks.set.mutate({ keyId, url });
+    const first = await harness.admin.webhooks.set.mutate({ keyId, url });
+    const again = await harness.admin.webhooks.set.mutate({ keyId, url });
     expect(again.signingSecret).toMatch(/^whsec_/);
     expect(again.signingSecret).not.toBe(first.signingSecret);
-    expect(await world.admin.webhooks.show.query({ keyId })).not.toHaveProperty('signingSecret');
+    expect(await harness.admin.webhooks.show.query({ keyId })).not.toHaveProperty('signingSecret');
   });
-  row('5.5 rule 2', async () => {
-    const own = await world.partner();
-    const hooks = await receive(world, own);
-    await world.visit(own);
+  rule('5.5 rule 2', async () => {
+    const own = await harness.partner();
+    const hooks = await receive(harness, own);
+    await harness.verifyUser(own);
     const event = await hooks.event(type);
     expect(event.headers['x-svc-signature']).toMatch(/^sha256=[0-9a-f]{64}$/);
     expect(isSigned(event, hooks.signingSecret)).toBe(true);
@@ -133,10 +133,10 @@ describe('webhook signatures', () => {
       false,
     );
   });
-  row('5.5 rule 3', async () => {
-    const own = await world.partner();
-    const hooks = await receive(world, own);
-    await world.visit(own);
+  rule('5.5 rule 3', async () => {
+    const own = await harness.partner();
+    const hooks = await receive(harness, own);
+    await harness.verifyUser(own);
     const { raw, body, headers } = await hooks.event(type);
     const signature = String(headers['x-svc-signature']);
     // What the product itself receives with, and what its documentation gives to partners.
@@ -169,26 +169,26 @@ describe('webhook signatures', () => {
     for (const { file, code } of codeBlocks('webhooks.md').filter(({ file }) => file))
       expect([file, inConstantTime.test(code)]).toEqual([file, true]);
   });
-  row('5.5 rule 4', async () => {
-    const { partnerId, keyId } = await world.partner();
-    const live = await world.admin.keys.create.mutate({ partnerId, mode: 'live' });
-    const save = (id: string, url: string) => world.admin.webhooks.set.mutate({ keyId: id, url });
+  rule('5.5 rule 4', async () => {
+    const { partnerId, keyId } = await harness.partner();
+    const live = await harness.admin.keys.create.mutate({ partnerId, mode: 'live' });
+    const save = (id: string, url: string) => harness.admin.webhooks.set.mutate({ keyId: id, url });
     for (const url of ['http://shop.example/hooks', 'http://localhost:3000/hooks'])
       await expect(save(live.id, url)).rejects.toThrow(/https/);
     expect(await save(live.id, 'https://shop.example/hooks')).toMatchObject({ mode: 'live' });
     expect(await save(keyId, 'http://localhost:3000/hooks')).toMatchObject({ mode: 'test' });
     await expect(save(keyId, 'http://shop.example/hooks')).rejects.toThrow(/https/);
   });
-  row('5.5 rule 5', async () => {
-    const own = await world.partner();
-    const hooks = await receive(world, own, (response, delivered) =>
+  rule('5.5 rule 5', async () => {
+    const own = await harness.partner();
+    const hooks = await receive(harness, own, (response, delivered) =>
       response.writeHead(delivered.length > 2 ? 200 : 500).end(),
     );
-    await world.visit(own);
+    await harness.verifyUser(own);
     await expect.poll(() => hooks.delivered.length).toBe(2);
-    const { signingSecret } = await world.admin.webhooks.rotateSecret.mutate({ keyId: own.keyId });
-    world.clock.advance(minute);
-    await world.server.sweep();
+    const { signingSecret } = await harness.admin.webhooks.rotateSecret.mutate({ keyId: own.keyId });
+    harness.clock.advance(minute);
+    await harness.server.sweep();
     // Attempts still to come of events before the rotation are signed with the new secret.
     await expect.poll(() => hooks.delivered.length).toBe(4);
     const [first, , third] = hooks.delivered;

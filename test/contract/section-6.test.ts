@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { eventNames } from '../../contracts/event-names.ts';
 import { FailureReason } from '../../contracts/verification.ts';
+import { type Harness, hour, minute, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
-import { row } from './row.ts';
-import { hour, minute, startWorld, type World } from './world.ts';
+import { rule } from './rule.ts';
 
-let world: World;
+let harness: Harness;
 beforeAll(async () => {
-  world = await startWorld({ replacements: { sweepsByHand: true } });
+  harness = await startHarness({ replacements: { sweepsByHand: true } });
 });
-afterAll(() => world.stop());
-beforeEach(() => world.next());
+afterAll(() => harness.stop());
+beforeEach(() => harness.next());
 
-const now = () => new Date(world.clock.now()).toISOString();
+const now = () => new Date(harness.clock.now()).toISOString();
 
 async function subOf(partnerId: string): Promise<string> {
-  const [enrollment] = await world.admin.enrollments.list.query({ partnerId });
+  const [enrollment] = await harness.admin.enrollments.list.query({ partnerId });
   return enrollment?.sub ?? '';
 }
 
@@ -26,10 +26,10 @@ describe('events', () => {
     partner_id: partnerId,
   });
 
-  row('6 verification.session.completed', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner);
-    await world.visit(partner, 'adult', 'age_18_plus shoe_size');
+  rule('6 verification.session.completed', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner);
+    await harness.verifyUser(partner, 'adult', 'age_18_plus shoe_size');
     const { body } = await hooks.event('verification.session.completed');
     expect(body).toEqual({
       ...envelope('verification.session.completed', partner.partnerId),
@@ -41,7 +41,7 @@ describe('events', () => {
     });
   });
 
-  row('6 verification.session.failed', async () => {
+  rule('6 verification.session.failed', async () => {
     const reasons: [button: string, reason: string][] = [
       ['decision=decline', 'consent_declined'],
       ['decision=cancel', 'abandoned'],
@@ -50,9 +50,9 @@ describe('events', () => {
     ];
     expect(reasons.map(([, reason]) => reason).sort()).toEqual([...FailureReason.options].sort());
     for (const [button, reason] of reasons) {
-      const partner = await world.partner();
-      const hooks = await receive(world, partner);
-      const { browser, first, sessionId } = await world.open(partner);
+      const partner = await harness.partner();
+      const hooks = await receive(harness, partner);
+      const { browser, first, sessionId } = await harness.open(partner);
       const isFirst = button === 'decision=decline';
       const page = isFirst ? first : await browser.press(first, 'decision=accept');
       await browser.press(page, button);
@@ -65,29 +65,29 @@ describe('events', () => {
     }
   });
 
-  row('6 enrollment.created', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner);
-    await world.visit(partner);
-    await world.visit(partner);
+  rule('6 enrollment.created', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner);
+    await harness.verifyUser(partner);
+    await harness.verifyUser(partner);
     expect((await hooks.event('enrollment.created')).body).toEqual({
       ...envelope('enrollment.created', partner.partnerId),
-      enrollment_id: await world.enrollment(partner),
+      enrollment_id: await harness.enrollment(partner),
       user_id: await subOf(partner.partnerId),
       created_at: now(),
     });
     await expect.poll(() => hooks.of('verification.session.completed').length).toBe(2);
-    await world.server.sweep();
+    await harness.server.sweep();
     expect(hooks.of('enrollment.created')).toHaveLength(1);
   });
 
-  row('6 vae.resolved', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner);
-    await world.token(partner);
-    await world.server.sweep();
+  rule('6 vae.resolved', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner);
+    await harness.token(partner);
+    await harness.server.sweep();
     expect(hooks.of('vae.resolved')).toEqual([]);
-    await world.token(partner, 'adult', 'country shoe_size');
+    await harness.token(partner, 'adult', 'country shoe_size');
     expect((await hooks.event('vae.resolved')).body).toEqual({
       ...envelope('vae.resolved', partner.partnerId),
       user_id: await subOf(partner.partnerId),
@@ -96,92 +96,92 @@ describe('events', () => {
     });
   });
 
-  row('6 verification.session.expired', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner);
-    const unanswered = await world.open(partner);
-    const agreed = await world.open(partner);
+  rule('6 verification.session.expired', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner);
+    const unanswered = await harness.open(partner);
+    const agreed = await harness.open(partner);
     const people = await agreed.browser.press(agreed.first, 'decision=accept');
-    await world.pass(30 * minute);
+    await harness.pass(30 * minute);
     for (const { sessionId } of [unanswered, agreed])
-      expect((await world.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(404);
+      expect((await harness.session(sessionId, `Bearer ${partner.apiKey}`)).status).toBe(404);
     // Its user comes back to it, and sweeps look at it: neither makes an event.
     const { url } = await agreed.browser.press(people, 'person=adult');
     expect(new URL(url).searchParams.get('error')).toBe('session_expired');
     for (const wait of [0, minute, 24 * hour]) {
-      await world.pass(wait);
-      await world.server.sweep();
+      await harness.pass(wait);
+      await harness.server.sweep();
     }
-    expect(await world.admin.events.list.query({ partnerId: partner.partnerId })).toEqual([]);
+    expect(await harness.admin.events.list.query({ partnerId: partner.partnerId })).toEqual([]);
     // What is sent after it arrives, so that nothing is under way.
     const event = 'vae.resolved';
-    await world.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
+    await harness.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
     await hooks.event(event);
     expect(hooks.delivered.map(({ body }) => body['event'])).toEqual([event]);
     expect(eventNames).not.toContain('verification.session.expired');
   });
 
-  row('2.10 rule 4', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner);
+  rule('2.10 rule 4', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner);
     // Operators can have each of them sent as a sample: the fields are those of section 6 as well.
     for (const event of eventNames)
-      await world.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
+      await harness.admin.webhooks.trigger.mutate({ keyId: partner.keyId, event });
     for (const event of eventNames) await hooks.event(event);
   });
 });
 
 describe('delivery rules', () => {
-  row('6 rule 1', async () => {
-    const partner = await world.partner();
-    await world.visit(partner);
+  rule('6 rule 1', async () => {
+    const partner = await harness.partner();
+    await harness.verifyUser(partner);
     // Nothing that is asked for waits for a receiver that never answers.
-    const hooks = await receive(world, partner, () => undefined);
-    const before = await world.balance(partner);
-    const visit = await world.visit(partner);
-    expect(visit.end.searchParams.get('code')).toMatch(/^svc_code_/);
-    expect((await world.exchange(partner, visit)).status).toBe(200);
-    expect(await world.balance(partner)).toBe(before - 50);
+    const hooks = await receive(harness, partner, () => undefined);
+    const before = await harness.balance(partner);
+    const verified = await harness.verifyUser(partner);
+    expect(verified.end.searchParams.get('code')).toMatch(/^svc_code_/);
+    expect((await harness.exchange(partner, verified)).status).toBe(200);
+    expect(await harness.balance(partner)).toBe(before - 50);
     await hooks.event('vae.resolved');
     expect((await hooks.delivery('vae.resolved'))?.status).toBe('in_flight');
   });
 
-  row('6 rule 2', async () => {
-    const partner = await world.partner();
-    await receive(world, partner, (response) => response.writeHead(500).end());
-    const before = await world.balance(partner);
-    await world.token(partner);
-    await world.token(partner);
-    expect(await world.balance(partner)).toBe(before - 100);
+  rule('6 rule 2', async () => {
+    const partner = await harness.partner();
+    await receive(harness, partner, (response) => response.writeHead(500).end());
+    const before = await harness.balance(partner);
+    await harness.token(partner);
+    await harness.token(partner);
+    expect(await harness.balance(partner)).toBe(before - 100);
   });
 
-  row('6 rule 3', async () => {
-    const partner = await world.partner();
+  rule('6 rule 3', async () => {
+    const partner = await harness.partner();
     const type = 'verification.session.completed';
-    const hooks = await receive(world, partner, (response, delivered) => {
+    const hooks = await receive(harness, partner, (response, delivered) => {
       const attempts = delivered.filter(({ body }) => body['event'] === type).length;
       if (attempts === 1) response.destroy();
       else response.writeHead(500).end();
     });
-    await world.visit(partner);
+    await harness.verifyUser(partner);
     const errors = async () => (await hooks.delivery(type))?.attempts.map(({ error }) => error);
     await expect.poll(errors).toEqual(['reset']);
-    await world.pass(minute);
+    await harness.pass(minute);
     await expect.poll(errors).toEqual(['reset', 'http']);
-    await world.pass(5 * minute);
+    await harness.pass(5 * minute);
     await expect.poll(errors).toEqual(['reset', 'http', 'http']);
     await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('failed');
   });
 
-  row('6 rule 4', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner);
-    await world.visit(partner);
+  rule('6 rule 4', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner);
+    await harness.verifyUser(partner);
     const type = 'verification.session.completed';
     const first = await hooks.event(type);
     await expect.poll(async () => (await hooks.delivery(type))?.status).toBe('delivered');
     const { id } = (await hooks.delivery(type)) ?? { id: '' };
-    await world.admin.deliveries.resend.mutate({ deliveryIds: [id] });
+    await harness.admin.deliveries.resend.mutate({ deliveryIds: [id] });
     await expect.poll(() => hooks.of(type).length).toBe(2);
     const [, second] = hooks.of(type);
     expect(second?.body['event_id']).toBe(first.body['event_id']);

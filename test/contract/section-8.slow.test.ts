@@ -1,37 +1,37 @@
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { within } from '../harness/time-limits.ts';
+import { type Harness, hour, minute, startHarness } from './harness.ts';
 import { receive } from './hooks.ts';
 import { limitsOf, many, retryAfter, spender, statuses } from './limits.ts';
-import { row } from './row.ts';
-import { hour, minute, startWorld, type World } from './world.ts';
+import { rule } from './rule.ts';
 
-let world: World;
+let harness: Harness;
 beforeAll(async () => {
-  world = await startWorld();
+  harness = await startHarness();
 });
-afterAll(() => world.stop());
-beforeEach(() => world.next());
+afterAll(() => harness.stop());
+beforeEach(() => harness.next());
 
 describe('limits that take thousands of requests, or real time', () => {
-  row('8 Partner spend, per hour', async () => {
-    const { partner, spend } = await spender(world, 100_000);
-    expect(await world.admin.limits.show.query(limitsOf(partner))).toMatchObject({ perHour: 1000 });
-    await world.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 5000 });
-    world.next(hour);
-    world.clock.advance(20 * minute);
+  rule('8 Partner spend, per hour', async () => {
+    const { partner, spend } = await spender(harness, 100_000);
+    expect(await harness.admin.limits.show.query(limitsOf(partner))).toMatchObject({ perHour: 1000 });
+    await harness.admin.limits.set.mutate({ ...limitsOf(partner), perMinute: 5000 });
+    harness.next(hour);
+    harness.clock.advance(20 * minute);
     expect(new Set(statuses(await many(1000, spend)))).toEqual(new Set([200]));
-    world.clock.advance(10 * minute);
+    harness.clock.advance(10 * minute);
     const over = await spend();
     expect(over).toMatchObject({ status: 429, body: { error: 'Spend limit exceeded: hour bucket' } });
     expect(retryAfter(over)).toBe(1800);
-    world.next(hour);
+    harness.next(hour);
     expect((await spend()).status).toBe(200);
-    expect(await world.balance(partner)).toBe(100_000 - 1001 * 50);
+    expect(await harness.balance(partner)).toBe(100_000 - 1001 * 50);
   });
-  row('8 Webhook response time', async () => {
-    const partner = await world.partner();
-    const hooks = await receive(world, partner, () => undefined);
-    await world.visit(partner);
+  rule('8 Webhook response time', async () => {
+    const partner = await harness.partner();
+    const hooks = await receive(harness, partner, () => undefined);
+    await harness.verifyUser(partner);
     const type = 'verification.session.completed';
     await hooks.event(type);
     const attempt = async () => (await hooks.delivery(type))?.attempts[0];

@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretPrefixes } from '../../contracts/identifiers.ts';
 import { nameKind, wrongKind } from '../../server/platform/keys/credential-kinds.ts';
-import { type TestPartner, tokenForm, type Visit } from '../harness/partner.ts';
+import { type TestPartner, tokenForm, type Verified } from '../harness/partner.ts';
 import { adminToken } from '../harness/server.ts';
 import { fields, type Shop } from '../storefront/shop.ts';
-import { startWorld, type World } from './world.ts';
+import { type Harness, startHarness } from './harness.ts';
 
-let world: World;
+let harness: Harness;
 let partner: TestPartner;
 let shop: Shop;
 let token: string;
 beforeAll(async () => {
-  world = await startWorld();
-  partner = await world.partner();
-  shop = await world.shop();
-  token = await world.token(partner);
+  harness = await startHarness();
+  partner = await harness.partner();
+  shop = await harness.shop();
+  token = await harness.token(partner);
 });
-afterAll(() => world.stop());
+afterAll(() => harness.stop());
 
-const someCode: Visit = {
+const someCode: Verified = {
   code: 'svc_code_x',
   codeVerifier: 'v'.repeat(43),
   state: '',
@@ -61,20 +61,20 @@ describe('a credential of the wrong kind', () => {
     const notSecret = 'not a client secret (svc_secret_...)';
     const withKey = { client_secret: partner.apiKey };
     const key = invalidClient(`client_secret is an API key (svc_test_...), ${notSecret}`);
-    expect(await world.exchange(partner, someCode, withKey)).toMatchObject(key);
-    expect(await world.revoke(partner, 'x', withKey)).toMatchObject(key);
-    const webhook = await world.exchange(partner, someCode, { client_secret: 'whsec_x' });
+    expect(await harness.exchange(partner, someCode, withKey)).toMatchObject(key);
+    expect(await harness.revoke(partner, 'x', withKey)).toMatchObject(key);
+    const webhook = await harness.exchange(partner, someCode, { client_secret: 'whsec_x' });
     expect(webhook).toMatchObject(
       invalidClient(`client_secret is a webhook signing secret (whsec_...), ${notSecret}`),
     );
     const notId = 'not a client id (cli_...)';
-    const id = await world.exchange(partner, someCode, { client_id: partner.keyId });
+    const id = await harness.exchange(partner, someCode, { client_id: partner.keyId });
     expect(id).toMatchObject(invalidClient(`client_id is the id of an API key (key_...), ${notId}`));
     const swapped = { client_id: partner.clientSecret, client_secret: partner.clientId };
-    expect(await world.exchange(partner, someCode, swapped)).toMatchObject(
+    expect(await harness.exchange(partner, someCode, swapped)).toMatchObject(
       invalidClient(`client_id is a client secret (svc_secret_...), ${notId}`),
     );
-    const wrong = await world.exchange(partner, someCode, { client_secret: `${partner.clientSecret}x` });
+    const wrong = await harness.exchange(partner, someCode, { client_secret: `${partner.clientSecret}x` });
     expect(wrong).toMatchObject(invalidClient('Wrong client_id or client_secret'));
   });
 
@@ -82,7 +82,7 @@ describe('a credential of the wrong kind', () => {
     const { client_id: _id, client_secret: _secret, ...form } = tokenForm(partner, someCode);
     const body = new URLSearchParams(form);
     const headers = { authorization: `Bearer ${partner.apiKey}` };
-    const answer = await fetch(`${world.baseUrl}/api/oauth/token`, { method: 'POST', headers, body });
+    const answer = await fetch(`${harness.baseUrl}/api/oauth/token`, { method: 'POST', headers, body });
     expect(await answer.json()).toEqual({
       error: 'invalid_client',
       error_description:
@@ -92,7 +92,7 @@ describe('a credential of the wrong kind', () => {
 
   it('is named by its prefix as code, at both exchanges', async () => {
     const not = 'not an authorization code (svc_code_...)';
-    const code = (text: string) => world.exchange(partner, { ...someCode, code: text });
+    const code = (text: string) => harness.exchange(partner, { ...someCode, code: text });
     const jwt = `code is an access token (eyJ...), ${not}`;
     expect(await code(token.slice(0, 256))).toMatchObject(oauth(400, 'invalid_grant', jwt));
     expect(await code(partner.apiKey)).toMatchObject(
@@ -100,15 +100,15 @@ describe('a credential of the wrong kind', () => {
     );
     const unknown = oauth(400, 'invalid_grant', 'Unknown authorization code for this client');
     expect(await code('svc_code_x')).toMatchObject(unknown);
-    const sold = await world.storefront(shop, fields(shop.integrationSecret));
+    const sold = await harness.storefront(shop, fields(shop.integrationSecret));
     expect(sold).toMatchObject(general(404, `code is an integration secret (intsec_...), ${not}`));
-    expect(await world.storefront(shop, fields('svc_code_x'))).toMatchObject(
+    expect(await harness.storefront(shop, fields('svc_code_x'))).toMatchObject(
       general(404, 'Authorization code not found'),
     );
   });
 
   it('is named by its prefix as integration id and as signature', async () => {
-    const send = (headers: Record<string, string>) => world.storefront(shop, fields('svc_code_x'), headers);
+    const send = (headers: Record<string, string>) => harness.storefront(shop, fields('svc_code_x'), headers);
     expect(await send({ 'x-svc-integration-id': shop.clientId })).toMatchObject(
       general(
         401,
@@ -127,27 +127,27 @@ describe('a credential of the wrong kind', () => {
     const named =
       'The bearer token is an access token (eyJ...), not an API key (svc_test_... or svc_live_...)';
     const challenge = `Bearer realm="svc", error="invalid_token", error_description="${named}"`;
-    const query = await world.session('ses_x', `Bearer ${token}`);
+    const query = await harness.session('ses_x', `Bearer ${token}`);
     expect(query).toMatchObject(general(401, 'Invalid or inactive API key'));
     expect(query.headers.get('www-authenticate')).toBe(challenge);
-    const resolve = await world.checkbox({ ...partner, apiKey: token }, {}, 'one');
+    const resolve = await harness.checkbox({ ...partner, apiKey: token }, {}, 'one');
     expect(resolve).toMatchObject(general(401, named));
     expect(resolve.headers.get('www-authenticate')).toBe(challenge);
-    const none = await world.session('ses_x', undefined);
+    const none = await harness.session('ses_x', undefined);
     expect(none).toMatchObject(general(401, 'Missing API key. Use Authorization: Bearer {key}'));
     expect(none.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
   });
 
   it('is named by its prefix as client_id of a start', async () => {
     const not = 'not a client id (cli_...)';
-    const key = await world.start({ ...partner, clientId: partner.keyId });
+    const key = await harness.start({ ...partner, clientId: partner.keyId });
     expect(key).toMatchObject(general(400, `client_id is the id of an API key (key_...), ${not}`));
-    const secret = await world.start({ ...partner, clientId: partner.clientSecret });
+    const secret = await harness.start({ ...partner, clientId: partner.clientSecret });
     expect(secret).toMatchObject(general(400, `client_id is a client secret (svc_secret_...), ${not}`));
   });
 
   it('is named by its prefix as operator token', async () => {
-    const { as } = world.server;
+    const { as } = harness.server;
     await expect(as(partner.apiKey).operators.whoami.query()).rejects.toThrow(
       'The bearer token is an API key (svc_test_...), not an operator token (svc_admin_...)',
     );

@@ -33,7 +33,7 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'partners.list': () => admin.partners.list.query(page),
     'partners.count': () => admin.partners.count.query({}),
     'partners.show': () => admin.partners.show.query({ partnerId }),
-    'partners.judge': undefined,
+    'partners.check': undefined,
     'partners.search': () => admin.partners.search.query({ text: 'acme' }),
     'partners.search id': () => admin.partners.search.query({ text: clientId }),
     'keys.list partner': () => admin.keys.list.query({ partnerId, ...page }),

@@ -54,7 +54,7 @@ export async function createPartner(
 export type TestPartner = Awaited<ReturnType<typeof createPartner>>;
 
 /** One visit of a user: from `/verify/start` to the partner's redirect, with the code. */
-export async function visit(
+export async function verifyUser(
   { baseUrl }: Pick<Server, 'baseUrl'>,
   partner: TestPartner,
   person = 'adult',
@@ -65,9 +65,9 @@ export async function visit(
   const end = await passFlow(createBrowser(baseUrl), start, person);
   return { end, code: end.searchParams.get('code') ?? '', codeVerifier, state };
 }
-export type Visit = Awaited<ReturnType<typeof visit>>;
+export type Verified = Awaited<ReturnType<typeof verifyUser>>;
 
-export type Code = Pick<Visit, 'code' | 'codeVerifier'>;
+export type Code = Pick<Verified, 'code' | 'codeVerifier'>;
 type Payer = Pick<TestPartner, 'clientId' | 'clientSecret' | 'redirectUri'>;
 
 /** The form with which a partner exchanges a code. */

@@ -29,7 +29,7 @@ const root = (changes: Partial<CertificateContent> = {}) =>
 const signer = (by: string, changes: Partial<CertificateContent> = {}) =>
   make('signer', by, { purposes: [documentSigner], ...changes });
 
-function judge(path: Buffer[], anchor = root(), at = now): string {
+function validate(path: Buffer[], anchor = root(), at = now): string {
   try {
     validatePath(path, { anchors: [parseCertificate(anchor)], purposes: [documentSigner], now: at });
     return 'valid';
@@ -41,9 +41,9 @@ function judge(path: Buffer[], anchor = root(), at = now): string {
 
 describe('a certificate path', () => {
   it('is valid from the signer to an anchor, with or without the anchor in it', () => {
-    expect(judge([signer('root')])).toBe('valid');
-    expect(judge([signer('root'), root()])).toBe('valid');
-    expect(judge([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
+    expect(validate([signer('root')])).toBe('valid');
+    expect(validate([signer('root'), root()])).toBe('valid');
+    expect(validate([signer('middle'), make('middle', 'root', { isAuthority: true })])).toBe('valid');
   });
 
   const middle = (changes: Partial<CertificateContent> = {}) =>
@@ -56,12 +56,16 @@ describe('a certificate path', () => {
   });
 
   it.each([
-    ['an unknown root', () => judge([signer('other')]), 'unknown issuer'],
-    ['a root of the same name with another key', () => judge([signer('root')], impostor), 'unknown issuer'],
+    ['an unknown root', () => validate([signer('other')]), 'unknown issuer'],
+    [
+      'a root of the same name with another key',
+      () => validate([signer('root')], impostor),
+      'unknown issuer',
+    ],
     [
       'a signature by another key',
       () =>
-        judge([
+        validate([
           make('signer', 'root', {
             issuer: { subject: subjectOf('root'), key: keyOf('x') },
             purposes: [documentSigner],
@@ -71,74 +75,74 @@ describe('a certificate path', () => {
     ],
     [
       'no signer usage',
-      () => judge([signer('root', { purposes: ['1.3.6.1.5.5.7.3.1'] })]),
+      () => validate([signer('root', { purposes: ['1.3.6.1.5.5.7.3.1'] })]),
       'issuer certificate unusable: extended key usage without 1.0.18013.5.1.2',
     ],
     [
       'no extended usage',
-      () => judge([make('signer', 'root')]),
+      () => validate([make('signer', 'root')]),
       'issuer certificate unusable: extended key usage without 1.0.18013.5.1.2',
     ],
     [
       'a key usage without signatures',
-      () => judge([signer('root', { usages: 4 })]),
+      () => validate([signer('root', { usages: 4 })]),
       'issuer certificate unusable: key usage without digitalSignature',
     ],
     [
       'an expired signer',
-      () => judge([signer('root', { notAfter: now - 1000 })]),
+      () => validate([signer('root', { notAfter: now - 1000 })]),
       'issuer certificate unusable: expired',
     ],
     [
       'a signer from the future',
-      () => judge([signer('root', { notBefore: now + 1000 })]),
+      () => validate([signer('root', { notBefore: now + 1000 })]),
       'issuer certificate unusable: not yet valid',
     ],
     [
       'an unknown critical extension',
-      () => judge([signer('root', { unknownCritical: ['1.2.3.4'] })]),
+      () => validate([signer('root', { unknownCritical: ['1.2.3.4'] })]),
       'issuer certificate unusable: critical extension 1.2.3.4',
     ],
     [
       'an authority as a signer',
-      () => judge([signer('root', { isAuthority: true, usages: 1 | 32 })]),
+      () => validate([signer('root', { isAuthority: true, usages: 1 | 32 })]),
       'issuer certificate unusable: a certificate authority must not sign attestations',
     ],
     [
       'a middle that is no authority',
-      () => judge([signer('middle'), make('middle', 'root')]),
+      () => validate([signer('middle'), make('middle', 'root')]),
       'issuer certificate unusable: not a certificate authority',
     ],
     [
       'a middle that may not issue',
-      () => judge([signer('middle'), middle({ usages: 1 })]),
+      () => validate([signer('middle'), middle({ usages: 1 })]),
       'issuer certificate unusable: key usage without keyCertSign',
     ],
     [
       'an expired middle',
-      () => judge([signer('middle'), middle({ notAfter: now - 1000 })]),
+      () => validate([signer('middle'), middle({ notAfter: now - 1000 })]),
       'issuer certificate unusable: expired',
     ],
     [
       'a path longer than its root allows',
-      () => judge([signer('middle'), middle()], root({ pathLength: 0 })),
+      () => validate([signer('middle'), middle()], root({ pathLength: 0 })),
       'issuer certificate unusable: path too long',
     ],
     [
       'an expired root',
-      () => judge([signer('root')], root({ notAfter: now - 1000 })),
+      () => validate([signer('root')], root({ notAfter: now - 1000 })),
       'issuer certificate unusable: expired',
     ],
-    ['a gap', () => judge([signer('gone'), middle()]), 'unknown issuer: broken path'],
-    ['no certificate', () => judge([]), 'issuer certificate unusable: 0 certificates'],
+    ['a gap', () => validate([signer('gone'), middle()]), 'unknown issuer: broken path'],
+    ['no certificate', () => validate([]), 'issuer certificate unusable: 0 certificates'],
     [
       'too many',
-      () => judge([signer('root'), root(), root(), root(), root()]),
+      () => validate([signer('root'), root(), root(), root(), root()]),
       'issuer certificate unusable: 5 certificates',
     ],
     [
       'the anchor itself as a signer',
-      () => judge([root()]),
+      () => validate([root()]),
       'issuer certificate unusable: a certificate authority must not sign attestations',
     ],
   ])('is refused with %s', (_what, outcome, expected) => {
@@ -153,6 +157,6 @@ describe('a certificate path', () => {
   });
 
   it('is refused where it holds no certificate at all', () => {
-    expect(judge([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
+    expect(validate([Buffer.from('no certificate')])).toMatch(/^issuer certificate unusable/);
   });
 });

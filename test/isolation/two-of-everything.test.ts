@@ -17,11 +17,11 @@ const userinfo = (token: string) =>
 
 /** A person of the bank at a partner: verified, exchanged, and known by a subject. */
 async function exchanged(partner: TestPartner, person = 'adult') {
-  const visit = await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person);
-  const answer = await exchangeCode(server, partner, visit);
+  const verified = await verifyAtBank(server, { clientId: partner.clientId, redirectUri }, person);
+  const answer = await exchangeCode(server, partner, verified);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub, claims } = (await (await userinfo(token)).json()) as { sub: string; claims: unknown };
-  return { token, sub, claims, sessionId: visit.sessionId };
+  return { token, sub, claims, sessionId: verified.sessionId };
 }
 
 async function bodiesOf({ partnerId }: TestPartner, count: number): Promise<Record<string, unknown>[]> {

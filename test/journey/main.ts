@@ -77,7 +77,7 @@ async function journey(): Promise<void> {
       return cents;
     });
 
-    const visit = await step('hosted pages', async () => {
+    const verified = await step('hosted pages', async () => {
       const walked = await walkHostedPages({ baseUrl, account, browser: createBrowser(baseUrl), source });
       note(
         `session ${walked.sessionId}`,
@@ -88,7 +88,7 @@ async function journey(): Promise<void> {
     });
 
     const token = await step('exchange', async () => {
-      const answer = await exchange({ baseUrl, account, visit });
+      const answer = await exchange({ baseUrl, account, verified });
       note(`${answer.token_type} token, ${answer.expires_in} s`, `scope "${answer.scope}"`);
       return answer.access_token;
     });
@@ -107,7 +107,7 @@ async function journey(): Promise<void> {
     });
 
     await step('session query', async () => {
-      const session = await querySession({ baseUrl, account, sessionId: visit.sessionId });
+      const session = await querySession({ baseUrl, account, sessionId: verified.sessionId });
       expectThat(session.status === 'complete', `the session is ${session.status}`);
       note(`status ${session.status}`, `test mode ${session.isTestMode}`);
     });

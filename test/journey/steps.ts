@@ -43,15 +43,15 @@ export async function walkHostedPages({ baseUrl, account, browser, source }: Wal
 export async function exchange({
   baseUrl,
   account,
-  visit,
+  verified,
 }: {
   baseUrl: string;
   account: Account;
-  visit: Visit;
+  verified: Visit;
 }): Promise<TokenResponse> {
   const response = await fetch(`${baseUrl}/api/oauth/token`, {
     method: 'POST',
-    body: new URLSearchParams(tokenForm({ ...account, ...visit })),
+    body: new URLSearchParams(tokenForm({ ...account, ...verified })),
   });
   const body: unknown = await response.json();
   expectThat(

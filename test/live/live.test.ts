@@ -111,21 +111,21 @@ afterAll(async () => {
 
 describe('live mode', () => {
   it('verifies, charges the live wallet, and tells the live endpoint', async () => {
-    const visit = await verify();
-    const { status, body } = await session(visit.sessionId, partner.key.apiKey);
+    const verified = await verify();
+    const { status, body } = await session(verified.sessionId, partner.key.apiKey);
     expect([status, body.session]).toMatchObject([200, { status: 'complete', isTestMode: false }]);
     // The test key of the same partner did not create it.
-    expect((await session(visit.sessionId, partner.test.apiKey)).status).toBe(403);
+    expect((await session(verified.sessionId, partner.test.apiKey)).status).toBe(403);
 
     expect(await balances()).toEqual({ test: 20_000, live: 5_000 });
-    const answer = await exchange(visit);
+    const answer = await exchange(verified);
     expect(answer.status).toBe(200);
     expect(await balances()).toEqual({ test: 20_000, live: 4_950 });
     const { access_token } = (await answer.json()) as { access_token: string };
     const { sub, claims } = await userinfo(access_token);
     expect(claims).toEqual({ age_18_plus: true, country: 'FR' });
 
-    const completed = await event('verification.session.completed', visit.sessionId);
+    const completed = await event('verification.session.completed', verified.sessionId);
     expect(completed.body).toMatchObject({ user_id: sub, partner_id: partner.partnerId });
     const created = await event('enrollment.created', sub);
     for (const { headers, raw } of [completed, created])
@@ -166,14 +166,14 @@ describe('live mode', () => {
 
   it('is refused by an empty live wallet, however much the test wallet holds', async () => {
     const { partnerId } = partner;
-    const visit = await verify();
+    const verified = await verify();
     const { live, test } = await balances();
     const reason = 'leaves nothing';
     await server.admin.wallets.adjust.mutate({ partnerId, mode: 'live', amount: -live, reason });
-    expect((await exchange(visit)).status).toBe(402);
+    expect((await exchange(verified)).status).toBe(402);
     expect(await balances()).toEqual({ test, live: 0 });
     await server.admin.wallets.fund.mutate({ partnerId, mode: 'live', amount: 5_000, reference: 'second' });
-    expect((await exchange(visit)).status).toBe(200);
+    expect((await exchange(verified)).status).toBe(200);
     expect(await balances()).toEqual({ test, live: 4_950 });
   });
 
@@ -181,11 +181,11 @@ describe('live mode', () => {
     const { test } = partner;
     const at = { clientId: test.clientId, redirectUri: testRedirectUri };
     const before = await balances();
-    const visit = await verifyAtBank(server, at);
-    const answer = await exchangeCode(server, test, visit);
+    const verified = await verifyAtBank(server, at);
+    const answer = await exchangeCode(server, test, verified);
     const { access_token } = (await answer.json()) as { access_token: string };
     expect(await balances()).toEqual({ test: before.test - 50, live: before.live });
-    expect((await session(visit.sessionId, test.apiKey)).body.session).toMatchObject({ isTestMode: true });
+    expect((await session(verified.sessionId, test.apiKey)).body.session).toMatchObject({ isTestMode: true });
     const live = (await (await exchange(await verify())).json()) as { access_token: string };
     const subs = [(await userinfo(access_token)).sub, (await userinfo(live.access_token)).sub];
     expect(new Set(subs).size).toBe(2);

@@ -1,6 +1,13 @@
 import type { CommandStartedEvent } from 'mongodb';
 import { expect } from 'vitest';
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  post,
+  type TestPartner,
+  tokenForm,
+  type Verified,
+  verifyUser,
+} from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 
 const hour = 3_600_000;
@@ -75,7 +82,8 @@ export async function startOAuth(
     },
     wallet,
     partner: (wanted?: Parameters<typeof createPartner>[1]) => createPartner(server, wanted),
-    visit: (partner: TestPartner, person?: string, scope?: string) => visit(server, partner, person, scope),
+    verified: (partner: TestPartner, person?: string, scope?: string) =>
+      verifyUser(server, partner, person, scope),
 
     /** Posts to `token` or `revoke`; `init` replaces body and headers altogether. */
     send: (name: 'token' | 'revoke', init: RequestInit) =>
@@ -84,7 +92,7 @@ export async function startOAuth(
     /** The exchange as a partner makes it, with some fields changed; undefined leaves one out. */
     exchange(
       partner: TestPartner,
-      code: Pick<Visit, 'code' | 'codeVerifier'>,
+      code: Pick<Verified, 'code' | 'codeVerifier'>,
       changed: Record<string, string | undefined> = {},
     ): Promise<Answer> {
       const fields = Object.entries({ ...tokenForm(partner, code), ...changed });

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterAll(() => oauth.stop());
 
 async function newToken(of = partner): Promise<string> {
-  const { access_token: token } = await oauth.exchange(of, await oauth.visit(of));
+  const { access_token: token } = await oauth.exchange(of, await oauth.verified(of));
   return token ?? '';
 }
 

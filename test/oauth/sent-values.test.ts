@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
 import { call, createShop, fields, type Shop, sign } from '../storefront/shop.ts';
@@ -73,7 +73,7 @@ it('a refused start in live mode names nothing of the client', async () => {
 
 it('a refused exchange in test mode names both redirect URIs, and a challenge in the place of the verifier', async () => {
   const partner = await createPartner(server);
-  const code = await visit(server, partner);
+  const code = await verifyUser(server, partner);
   const describedAs = async (changes: Partial<typeof partner & typeof code>) => {
     const answer = await exchangeCode(server, { ...partner, ...changes }, { ...code, ...changes });
     return ((await answer.json()) as { error_description: string }).error_description;

@@ -59,9 +59,9 @@ describe('401 invalid_client', () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
     const first = partner.clientSecret;
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const second = await admin.clients.rotateSecret.mutate({ clientId });
-    expect(await oauth.exchange(partner, visit, { client_secret: first })).toMatchObject(refused);
+    expect(await oauth.exchange(partner, verified, { client_secret: first })).toMatchObject(refused);
 
     const third = await admin.clients.rotateSecret.mutate({ clientId, keepOldSeconds: 60 });
     const kept = { client_secret: second.clientSecret };
@@ -70,7 +70,7 @@ describe('401 invalid_client', () => {
     oauth.clock.advance(1);
     expect(await oauth.exchange(partner, unknownCode, kept)).toMatchObject(refused);
     partner = { ...partner, clientSecret: third.clientSecret };
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
@@ -92,49 +92,51 @@ describe('403 client_inactive', () => {
   it('answers a suspended partner, whose code is good again when it is not', async () => {
     const { admin } = oauth.server;
     const { partnerId } = partner;
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     await admin.partners.suspend.mutate({ partnerId });
-    expect(await oauth.exchange(partner, visit)).toMatchObject(inactive);
-    expect(await oauth.exchange(partner, visit, { client_secret: 'wrong' })).toMatchObject({ status: 401 });
+    expect(await oauth.exchange(partner, verified)).toMatchObject(inactive);
+    expect(await oauth.exchange(partner, verified, { client_secret: 'wrong' })).toMatchObject({
+      status: 401,
+    });
     await admin.partners.activate.mutate({ partnerId });
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
   it('answers a disabled client', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     await admin.clients.disable.mutate({ clientId });
-    expect(await oauth.exchange(partner, visit)).toMatchObject(inactive);
+    expect(await oauth.exchange(partner, verified)).toMatchObject(inactive);
     await admin.clients.enable.mutate({ clientId });
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
   it('answers a client of a revoked key, until it is moved to another', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
     const { partnerId, clientId } = other;
-    const visit = await oauth.visit(other);
+    const verified = await oauth.verified(other);
     await admin.keys.revoke.mutate({ keyId: other.keyId });
-    expect(await oauth.exchange(other, visit)).toMatchObject(inactive);
+    expect(await oauth.exchange(other, verified)).toMatchObject(inactive);
     expect(await oauth.wallet(other)).toEqual({ balance: 10_000, entries: 1 });
 
     const { id: keyId } = await admin.keys.create.mutate({ partnerId, mode: 'test' });
     await admin.clients.update.mutate({ clientId, keyId });
-    expect((await oauth.exchange(other, visit)).status).toBe(200);
+    expect((await oauth.exchange(other, verified)).status).toBe(200);
   });
 
   it('does not answer a client whose key was rotated', async () => {
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     await oauth.server.admin.keys.rotate.mutate({ keyId: partner.keyId });
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
 describe('403 access_denied', () => {
   it('answers a duplicate identity, and nothing is debited', async () => {
     const before = await oauth.wallet(partner);
-    const answer = await oauth.exchange(partner, await oauth.visit(partner, 'duplicate'));
+    const answer = await oauth.exchange(partner, await oauth.verified(partner, 'duplicate'));
     expect(answer).toMatchObject({ status: 403, error: 'access_denied' });
     expect(await oauth.wallet(partner)).toEqual(before);
   });
@@ -142,14 +144,14 @@ describe('403 access_denied', () => {
   it('answers an enrollment that support has blocked; unblocked, the same code is good', async () => {
     const { admin } = oauth.server;
     const other = await oauth.partner();
-    const visit = await oauth.visit(other);
+    const verified = await oauth.verified(other);
     const { partnerId } = other;
     const [{ id: enrollmentId } = { id: '' }] = await admin.enrollments.list.query({ partnerId });
     await admin.enrollments.block.mutate({ enrollmentId, reason: 'fraud' });
-    const refused = await oauth.exchange(other, visit);
+    const refused = await oauth.exchange(other, verified);
     expect(refused).toMatchObject({ status: 403, error: 'access_denied' });
     expect(refused.error_description).not.toMatch(/fraud/);
     await admin.enrollments.unblock.mutate({ enrollmentId });
-    expect((await oauth.exchange(other, visit)).status).toBe(200);
+    expect((await oauth.exchange(other, verified)).status).toBe(200);
   });
 });

@@ -25,22 +25,22 @@ const invalidGrant = (description: RegExp) => ({
 
 describe('400 invalid_grant: whose code', () => {
   it('refuses an unknown code, and one with a typo', async () => {
-    const visit = await oauth.visit(partner);
-    for (const code of ['svc_code_x', `${visit.code.slice(0, -1)}~`, visit.code.toLowerCase()]) {
-      expect(await oauth.exchange(partner, { ...visit, code })).toMatchObject(
+    const verified = await oauth.verified(partner);
+    for (const code of ['svc_code_x', `${verified.code.slice(0, -1)}~`, verified.code.toLowerCase()]) {
+      expect(await oauth.exchange(partner, { ...verified, code })).toMatchObject(
         invalidGrant(/^Unknown authorization code/),
       );
     }
   });
 
   it('does not tell a session with a wrong secret from one that never was', async () => {
-    const visit = await oauth.visit(partner);
-    const bytes = bytesOfSecret('code', visit.code) ?? expect.fail('no code');
+    const verified = await oauth.verified(partner);
+    const bytes = bytesOfSecret('code', verified.code) ?? expect.fail('no code');
     const forged = secretOfBytes('code', Buffer.concat([bytes.subarray(0, 16), randomBytes(16)]));
     const unknown = randomSecret('code');
     const told = async (code: string) => {
       commands.length = 0;
-      const { status, headers, body } = await oauth.exchange(partner, { ...visit, code });
+      const { status, headers, body } = await oauth.exchange(partner, { ...verified, code });
       const named = [...headers.keys()].filter((name) => name !== 'date').toSorted();
       // The request log asks at its own time whose the sessions are that it notes.
       const asked = commands.filter(
@@ -55,13 +55,13 @@ describe('400 invalid_grant: whose code', () => {
     expect(of).toMatchObject({ status: 400, shapes: [[['_id', 'code.hash'], expect.anything()]] });
     // No try of it counts, and the code stays good for its owner.
     for (let tries = 0; tries < 6; tries += 1)
-      await oauth.exchange(partner, { ...visit, code: forged, codeVerifier: 'x'.repeat(43) });
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+      await oauth.exchange(partner, { ...verified, code: forged, codeVerifier: 'x'.repeat(43) });
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
     expect(await told(forged)).toEqual(of);
   });
 
   it('refuses a code of another client, which stays good for its owner', async () => {
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const { id: clientId, clientSecret } = await oauth.server.admin.clients.create.mutate({
       partnerId: partner.partnerId,
       keyId: partner.keyId,
@@ -71,9 +71,11 @@ describe('400 invalid_grant: whose code', () => {
     });
     const foreign = await oauth.partner();
     for (const other of [{ ...partner, clientId, clientSecret }, foreign]) {
-      expect(await oauth.exchange(other, visit)).toMatchObject(invalidGrant(/^Unknown authorization code/));
+      expect(await oauth.exchange(other, verified)).toMatchObject(
+        invalidGrant(/^Unknown authorization code/),
+      );
     }
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
@@ -82,16 +84,16 @@ describe('400 invalid_grant: a storefront code', () => {
     const storefront = await oauth.partner({ client: { kind: 'storefront', ...manyRequests } });
     const { partnerId, clientId } = storefront;
     await oauth.server.admin.integrations.create.mutate({ partnerId, clientId, shops: ['shop.example'] });
-    const visit = await oauth.visit(storefront);
+    const verified = await oauth.verified(storefront);
     const before = await oauth.wallet(storefront);
-    expect(await oauth.exchange(storefront, visit)).toMatchObject(invalidGrant(/storefront/));
+    expect(await oauth.exchange(storefront, verified)).toMatchObject(invalidGrant(/storefront/));
     expect(await oauth.wallet(storefront)).toEqual(before);
   });
 });
 
 describe('400 invalid_grant: expired', () => {
   it('takes a code until its ten minutes are over, and not at that moment', async () => {
-    const [good, late] = [await oauth.visit(partner), await oauth.visit(partner)];
+    const [good, late] = [await oauth.verified(partner), await oauth.verified(partner)];
     oauth.clock.advance(600_000 - 1);
     expect((await oauth.exchange(partner, good)).status).toBe(200);
     oauth.clock.advance(1);
@@ -103,18 +105,18 @@ describe('400 invalid_grant: expired', () => {
 
 describe('400 invalid_grant: used', () => {
   async function useCode() {
-    const visit = await oauth.visit(partner);
-    const { access_token: token = '' } = await oauth.exchange(partner, visit);
-    return { visit, token, usedAt: new Date(oauth.clock.now()).toISOString() };
+    const verified = await oauth.verified(partner);
+    const { access_token: token = '' } = await oauth.exchange(partner, verified);
+    return { verified, token, usedAt: new Date(oauth.clock.now()).toISOString() };
   }
   const statusOfToken = async (token: string) => (await oauth.userinfo(bearer(token))).status;
 
   it('names the time and the charge, which support finds by the session and can refund', async () => {
     const { admin, db } = oauth.server;
-    const { visit, usedAt } = await useCode();
+    const { verified, usedAt } = await useCode();
     const before = await oauth.wallet(partner);
     oauth.clock.advance(1_000);
-    const refused = await oauth.exchange(partner, visit);
+    const refused = await oauth.exchange(partner, verified);
     const [, at, charge = ''] =
       /used at (\S+); charge (txn_\w{22})$/.exec(refused.error_description ?? '') ?? [];
     expect(refused).toMatchObject(invalidGrant(/^Authorization code already used at /));
@@ -132,32 +134,32 @@ describe('400 invalid_grant: used', () => {
   });
 
   it('leaves the token alone for ten seconds: two workers of one partner may race', async () => {
-    const { visit, token } = await useCode();
+    const { verified, token } = await useCode();
     oauth.clock.advance(10_000);
-    expect((await oauth.exchange(partner, visit)).error).toBe('invalid_grant');
+    expect((await oauth.exchange(partner, verified)).error).toBe('invalid_grant');
     expect(await statusOfToken(token)).toBe(200);
   });
 
   it('revokes the token when it is used again later than that (RFC 6749 4.1.2)', async () => {
-    const { visit, token } = await useCode();
+    const { verified, token } = await useCode();
     oauth.clock.advance(10_001);
     expect(await statusOfToken(token)).toBe(200);
-    expect((await oauth.exchange(partner, visit)).error).toBe('invalid_grant');
+    expect((await oauth.exchange(partner, verified)).error).toBe('invalid_grant');
     expect(await statusOfToken(token)).toBe(401);
   });
 
   it('revokes nothing for another client', async () => {
-    const { visit, token } = await useCode();
+    const { verified, token } = await useCode();
     oauth.clock.advance(60_000);
-    await oauth.exchange(await oauth.partner(), visit);
-    await oauth.exchange(partner, visit, { client_secret: 'svc_secret_wrong' });
+    await oauth.exchange(await oauth.partner(), verified);
+    await oauth.exchange(partner, verified, { client_secret: 'svc_secret_wrong' });
     expect(await statusOfToken(token)).toBe(200);
   });
 
   it('is said of an expired code too', async () => {
-    const { visit } = await useCode();
+    const { verified } = await useCode();
     oauth.clock.advance(700_000);
-    expect(await oauth.exchange(partner, visit)).toMatchObject(invalidGrant(/already used/));
+    expect(await oauth.exchange(partner, verified)).toMatchObject(invalidGrant(/already used/));
   });
 });
 
@@ -165,27 +167,29 @@ describe('400 invalid_grant: code_verifier', () => {
   const wrong = { code_verifier: 'w'.repeat(43) };
 
   it('does not use the code up four times', async () => {
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     for (const left of [4, 3, 2, 1]) {
-      expect(await oauth.exchange(partner, visit, wrong)).toMatchObject(
+      expect(await oauth.exchange(partner, verified, wrong)).toMatchObject(
         invalidGrant(new RegExp(`; ${left} tr`)),
       );
     }
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 
   it('uses it up at the fifth', async () => {
-    const visit = await oauth.visit(partner);
-    for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, visit, wrong);
+    const verified = await oauth.verified(partner);
+    for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified, wrong);
     const before = await oauth.wallet(partner);
-    expect(await oauth.exchange(partner, visit)).toMatchObject(invalidGrant(/Too many wrong code_verifiers/));
+    expect(await oauth.exchange(partner, verified)).toMatchObject(
+      invalidGrant(/Too many wrong code_verifiers/),
+    );
     expect(await oauth.wallet(partner)).toEqual(before);
   });
 
   it('counts none that another client sends', async () => {
-    const [visit, other] = [await oauth.visit(partner), await oauth.partner({ client: manyRequests })];
-    for (let n = 0; n < 6; n += 1) await oauth.exchange(other, visit, wrong);
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    const [verified, other] = [await oauth.verified(partner), await oauth.partner({ client: manyRequests })];
+    for (let n = 0; n < 6; n += 1) await oauth.exchange(other, verified, wrong);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
@@ -196,12 +200,12 @@ describe('400 invalid_redirect_uri', () => {
     ['a query', `${redirectUri}?x=1`],
     ['an encoded character', redirectUri.replace('callback', '%63allback')],
   ])('answers %s, after which the code is still good', async (_, uri) => {
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
-    const answer = await oauth.exchange(partner, visit, { redirect_uri: uri });
+    const answer = await oauth.exchange(partner, verified, { redirect_uri: uri });
     expect(answer).toMatchObject({ status: 400, error: 'invalid_redirect_uri' });
     expect(await oauth.wallet(partner)).toEqual(before);
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });
 
@@ -209,9 +213,9 @@ describe('400 invalid_scope', () => {
   it('names the claims that the client has lost since the start; given back, the code is good', async () => {
     const { admin } = oauth.server;
     const { clientId } = partner;
-    const visit = await oauth.visit(partner, 'adult', 'country unknown_claim age_18_plus');
+    const verified = await oauth.verified(partner, 'adult', 'country unknown_claim age_18_plus');
     await admin.clients.update.mutate({ clientId, claims: ['age_18_plus', 'identity_verified'] });
-    const refused = await oauth.exchange(partner, visit);
+    const refused = await oauth.exchange(partner, verified);
     await admin.clients.update.mutate({ clientId, claims: ['age_18_plus', 'identity_verified', 'country'] });
 
     expect(refused).toMatchObject({
@@ -219,6 +223,6 @@ describe('400 invalid_scope', () => {
       error: 'invalid_scope',
       error_description: 'This client may no longer ask for country',
     });
-    expect((await oauth.exchange(partner, visit)).scope).toBe('country age_18_plus');
+    expect((await oauth.exchange(partner, verified)).scope).toBe('country age_18_plus');
   });
 });

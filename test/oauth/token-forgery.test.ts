@@ -18,7 +18,7 @@ beforeAll(async () => {
   issuer = oauth.server.baseUrl;
   keyring = await loadKeyring(oauth.server.db, createSealing([masterKey]));
   partner = await oauth.partner({ client: { tokenRequestsPerMinute: 100_000 } });
-  const { access_token: token = '' } = await oauth.exchange(partner, await oauth.visit(partner));
+  const { access_token: token = '' } = await oauth.exchange(partner, await oauth.verified(partner));
   payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
 });
 afterAll(() => oauth.stop());

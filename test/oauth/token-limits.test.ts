@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestPartner, Visit } from '../harness/partner.ts';
+import type { TestPartner, Verified } from '../harness/partner.ts';
 import { type Answer, momentAt, type OAuthServer, startOAuth } from './oauth-server.ts';
 
 let oauth: OAuthServer;
@@ -27,33 +27,33 @@ async function setLimits(
 }
 
 /** A refusal for the partner's own reasons: nothing moves, and the very same code is good later. */
-async function expectUsable(partner: TestPartner, visit: Visit): Promise<void> {
+async function expectUsable(partner: TestPartner, verified: Verified): Promise<void> {
   const { balance, entries } = await oauth.wallet(partner);
-  expect((await oauth.exchange(partner, visit)).status).toBe(200);
+  expect((await oauth.exchange(partner, verified)).status).toBe(200);
   expect(await oauth.wallet(partner)).toEqual({ balance: balance - 50, entries: entries + 1 });
 }
 
 describe('402 payment_required', () => {
   it('answers an empty wallet: no token, no debit; funded, the same code is good', async () => {
     const partner = await oauth.partner({ funds: 0 });
-    const visit = await oauth.visit(partner);
-    expect(await oauth.exchange(partner, visit)).toMatchObject({ status: 402, error: 'payment_required' });
+    const verified = await oauth.verified(partner);
+    expect(await oauth.exchange(partner, verified)).toMatchObject({ status: 402, error: 'payment_required' });
     expect(await oauth.wallet(partner)).toEqual({ balance: 0, entries: 0 });
 
     const { partnerId } = partner;
     await oauth.server.admin.wallets.fund.mutate({ partnerId, mode: 'test', amount: 5_000, reference: 'r' });
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
   });
 
   it('answers a balance of one cent too little, and not one that is just enough', async () => {
     const partner = await oauth.partner({ funds: 5_000 });
     const { partnerId } = partner;
     const { admin } = oauth.server;
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     await admin.wallets.adjust.mutate({ partnerId, mode: 'test', amount: -4_951, reason: 'test' });
-    expect((await oauth.exchange(partner, visit)).status).toBe(402);
+    expect((await oauth.exchange(partner, verified)).status).toBe(402);
     await admin.wallets.adjust.mutate({ partnerId, mode: 'test', amount: 1, reason: 'test' });
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
     expect((await oauth.wallet(partner)).balance).toBe(0);
   });
 
@@ -63,8 +63,8 @@ describe('402 payment_required', () => {
     const { admin } = oauth.server;
     await admin.wallets.fund.mutate({ partnerId, mode: 'live', amount: 100_000, reference: 'live' });
     await admin.prices.set.mutate({ partnerId, kind: 'token', cents: 2_600 });
-    expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(200);
-    expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(402);
+    expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
+    expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(402);
     expect((await oauth.wallet(partner)).balance).toBe(2_400);
   });
 });
@@ -78,22 +78,22 @@ describe('429 rate_limited: the token endpoint', () => {
 
   it('answers after 30 requests a minute of one client, for the rest of the minute', async () => {
     const partner = await oauth.partner();
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     for (let n = 0; n < 30; n += 1) {
       expect((await oauth.exchange(partner, unknownCode)).error).toBe('invalid_grant');
     }
-    const first = await oauth.exchange(partner, visit);
+    const first = await oauth.exchange(partner, verified);
     expect(first).toMatchObject(limited);
     expect(retryAfter(first)).toBe('50');
     expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
 
     oauth.clock.advance(49_001);
-    const last = await oauth.exchange(partner, visit);
+    const last = await oauth.exchange(partner, verified);
     expect(last).toMatchObject(limited);
     expect(retryAfter(last)).toBe('1');
 
     oauth.clock.advance(999);
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
   });
 
   it("counts each client by itself, and raises to the client's own limit", async () => {
@@ -119,25 +119,25 @@ describe('429 rate_limited: the token endpoint', () => {
 describe('429 rate_limited: wrong client secrets', () => {
   it('takes the place of 401 after 20 a minute, and never locks the owner out', async () => {
     const partner = await oauth.partner();
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const wrong = { client_secret: 'svc_secret_wrong' };
-    for (let n = 0; n < 20; n += 1) expect((await oauth.exchange(partner, visit, wrong)).status).toBe(401);
+    for (let n = 0; n < 20; n += 1) expect((await oauth.exchange(partner, verified, wrong)).status).toBe(401);
 
-    const answer = await oauth.exchange(partner, visit, wrong);
+    const answer = await oauth.exchange(partner, verified, wrong);
     expect(answer).toMatchObject({
       status: 429,
       error: 'rate_limited',
       error_description: 'Too many wrong client secrets',
     });
     expect(retryAfter(answer)).toBe('50');
-    for (let n = 0; n < 20; n += 1) await oauth.exchange(partner, visit, wrong);
+    for (let n = 0; n < 20; n += 1) await oauth.exchange(partner, verified, wrong);
 
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
     for (let n = 0; n < 29; n += 1) {
       expect((await oauth.exchange(partner, unknownCode)).error).toBe('invalid_grant');
     }
     oauth.clock.advance(50_000);
-    expect((await oauth.exchange(partner, visit, wrong)).status).toBe(401);
+    expect((await oauth.exchange(partner, verified, wrong)).status).toBe(401);
   });
 });
 
@@ -152,39 +152,39 @@ describe('429 rate_limited: spend limits', () => {
     const partner = await oauth.partner({ client: manyRequests });
     await setLimits(partner, limits);
     for (let n = 0; n < 2; n += 1) {
-      expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(200);
+      expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
     }
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
-    const refused = await oauth.exchange(partner, visit);
+    const refused = await oauth.exchange(partner, verified);
     expect(await oauth.wallet(partner)).toEqual(before);
-    return { partner, visit, refused };
+    return { partner, verified, refused };
   }
 
   it('names the minute, until the next minute begins', async () => {
-    const { partner, visit, refused } = await spendTwo({ perMinute: 2 });
+    const { partner, verified, refused } = await spendTwo({ perMinute: 2 });
     expect(refused).toMatchObject(capped('minute'));
     expect(retryAfter(refused)).toBe('50');
     expect(refused.headers.get('ratelimit-policy')).toBe('"minute";q=2;w=60');
     expect(refused.headers.get('ratelimit')).toBe('"minute";r=0;t=50');
 
     oauth.clock.advance(49_999);
-    expect(retryAfter(await oauth.exchange(partner, visit))).toBe('1');
+    expect(retryAfter(await oauth.exchange(partner, verified))).toBe('1');
     oauth.clock.advance(1);
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
   });
 
   it('names the hour, until the next hour begins', async () => {
-    const { partner, visit, refused } = await spendTwo({ perHour: 2 });
+    const { partner, verified, refused } = await spendTwo({ perHour: 2 });
     expect(refused).toMatchObject(capped('hour'));
     expect(retryAfter(refused)).toBe('290');
     expect(refused.headers.get('ratelimit-policy')).toBe('"hour";q=2;w=3600');
     expect(refused.headers.get('ratelimit')).toBe('"hour";r=0;t=290');
 
     oauth.clock.advance(289_999);
-    expect(await oauth.exchange(partner, visit)).toMatchObject(capped('hour'));
+    expect(await oauth.exchange(partner, verified)).toMatchObject(capped('hour'));
     oauth.clock.advance(1);
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
   });
 
   it('names the hour where both are exceeded', async () => {
@@ -196,14 +196,14 @@ describe('429 rate_limited: spend limits', () => {
   it('comes before the balance', async () => {
     const partner = await oauth.partner({ funds: 0 });
     await setLimits(partner, { perMinute: 0 });
-    expect(await oauth.exchange(partner, await oauth.visit(partner))).toMatchObject(capped('minute'));
+    expect(await oauth.exchange(partner, await oauth.verified(partner))).toMatchObject(capped('minute'));
   });
 
   it('does not count what was refused, and admits at once when it is raised', async () => {
-    const { partner, visit } = await spendTwo({ perMinute: 2 });
-    for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, visit);
+    const { partner, verified } = await spendTwo({ perMinute: 2 });
+    for (let n = 0; n < 5; n += 1) await oauth.exchange(partner, verified);
     await setLimits(partner, { perMinute: 3 });
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
     const { used } = await oauth.server.admin.limits.show.query({
       partnerId: partner.partnerId,
       mode: 'test',
@@ -223,14 +223,14 @@ describe('429 rate_limited: spend limits', () => {
 describe('503 service_unavailable', () => {
   it('answers while this process cannot trust its clock; afterwards the same code is good', async () => {
     const partner = await oauth.partner();
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     oauth.trust(false);
-    const answer = await oauth.exchange(partner, visit);
+    const answer = await oauth.exchange(partner, verified);
     oauth.trust(true);
     expect(answer).toMatchObject({ status: 503, error: 'service_unavailable' });
     expect(retryAfter(answer)).toBe('5');
     expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
-    await expectUsable(partner, visit);
+    await expectUsable(partner, verified);
   });
 });
 
@@ -242,10 +242,10 @@ describe('rehearsals with people of the sandbox', () => {
     ['unavailable', 503, 'service_unavailable', '5'],
   ])('%s is answered %i %s, and nothing moves', async (person, status, error, seconds) => {
     const partner = await oauth.partner();
-    const answer = await oauth.exchange(partner, await oauth.visit(partner, person));
+    const answer = await oauth.exchange(partner, await oauth.verified(partner, person));
     expect(answer).toMatchObject({ status, error });
     expect(retryAfter(answer)).toBe(seconds);
     expect(await oauth.wallet(partner)).toEqual({ balance: 10_000, entries: 1 });
-    expect((await oauth.exchange(partner, await oauth.visit(partner))).status).toBe(200);
+    expect((await oauth.exchange(partner, await oauth.verified(partner))).status).toBe(200);
   });
 });

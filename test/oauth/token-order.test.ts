@@ -17,7 +17,7 @@ describe('the order of checks', () => {
     const partner = await oauth.partner({ funds: 0 });
     const { partnerId, clientId } = partner;
     const mode = 'test' as const;
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const [enrollment] = await admin.enrollments.list.query({ partnerId });
     const enrollmentId = enrollment?.id ?? '';
 
@@ -31,13 +31,13 @@ describe('the order of checks', () => {
       redirect_uri: 'http://localhost:9999/callback/',
       code_verifier: 'too short',
     };
-    const attempt = () => oauth.exchange(partner, visit, wrong);
+    const attempt = () => oauth.exchange(partner, verified, wrong);
     const mend = (field: string) => async () => void delete wrong[field];
     const mistake = (field: string, value: string) => async () =>
       void Object.assign(wrong, { [field]: value });
 
     // Uses the one request of this minute, so that the limit stands in the way as well.
-    await oauth.exchange(partner, { ...visit, code: 'svc_code_unknown' });
+    await oauth.exchange(partner, { ...verified, code: 'svc_code_unknown' });
     await admin.partners.suspend.mutate({ partnerId });
 
     const ladder: [number, string, RegExp, () => Promise<unknown>][] = [

@@ -29,7 +29,7 @@ const fieldNames = [
 describe('200', () => {
   it('exchanges a code for a bearer token and debits the wallet once', async () => {
     const before = await oauth.wallet(partner);
-    const answer = await oauth.exchange(partner, await oauth.visit(partner));
+    const answer = await oauth.exchange(partner, await oauth.verified(partner));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
       access_token: expect.stringMatching(/^eyJ/),
@@ -44,7 +44,7 @@ describe('200', () => {
   });
 
   it('takes the same fields as JSON', async () => {
-    const fields = tokenForm(partner, await oauth.visit(partner));
+    const fields = tokenForm(partner, await oauth.verified(partner));
     expect((await answerOf(post(url, fields, 'json'))).status).toBe(200);
   });
 
@@ -60,32 +60,32 @@ describe('200', () => {
         client_id: _id,
         client_secret: _secret,
         ...fields
-      } = tokenForm(partner, await oauth.visit(partner));
+      } = tokenForm(partner, await oauth.verified(partner));
       const answer = await oauth.send('token', { headers: header, body: new URLSearchParams(fields) });
       expect(answer.status).toBe(200);
     }
   });
 
   it('takes client_id in the body beside a Basic header that says the same', async () => {
-    const { client_secret: _secret, ...fields } = tokenForm(partner, await oauth.visit(partner));
+    const { client_secret: _secret, ...fields } = tokenForm(partner, await oauth.verified(partner));
     const headers = basic(partner.clientId, partner.clientSecret);
     expect((await oauth.send('token', { headers, body: new URLSearchParams(fields) })).status).toBe(200);
   });
 
   it('passes over parameters that it does not know (RFC 6749 3.2)', async () => {
-    const visit = await oauth.visit(partner);
-    expect((await oauth.exchange(partner, visit, { resource: 'x', scope: 'country' })).status).toBe(200);
+    const verified = await oauth.verified(partner);
+    expect((await oauth.exchange(partner, verified, { resource: 'x', scope: 'country' })).status).toBe(200);
   });
 
   it('answers the known scope in the order asked, whatever else was asked for', async () => {
-    const visit = await oauth.visit(partner, 'adult', 'identity_verified shoe_size age_18_plus');
-    expect((await oauth.exchange(partner, visit)).scope).toBe('identity_verified age_18_plus');
+    const verified = await oauth.verified(partner, 'adult', 'identity_verified shoe_size age_18_plus');
+    expect((await oauth.exchange(partner, verified)).scope).toBe('identity_verified age_18_plus');
   });
 
   it('signs a JWT of RFC 9068 that the published keys verify', async () => {
     const { access_token: token = '' } = await oauth.exchange(
       partner,
-      await oauth.visit(partner, 'adult', 'country'),
+      await oauth.verified(partner, 'adult', 'country'),
     );
     const issuer = oauth.server.baseUrl;
     const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', issuer));
@@ -229,11 +229,11 @@ describe('404 and 405', () => {
 
 describe('500 server_error', () => {
   it('says nothing of what went wrong, and leaves the code usable', async () => {
-    const visit = await oauth.visit(partner);
+    const verified = await oauth.verified(partner);
     const before = await oauth.wallet(partner);
     const sessions = oauth.server.db.collection('sessions');
     await sessions.updateMany({}, [{ $set: { kept: '$scope', scope: 7 } }]);
-    const answer = await oauth.exchange(partner, visit);
+    const answer = await oauth.exchange(partner, verified);
     await sessions.updateMany({}, [{ $set: { scope: '$kept' } }]);
 
     expect(answer).toMatchObject({
@@ -242,6 +242,6 @@ describe('500 server_error', () => {
       error_description: 'Internal server error',
     });
     expect(await oauth.wallet(partner)).toEqual(before);
-    expect((await oauth.exchange(partner, visit)).status).toBe(200);
+    expect((await oauth.exchange(partner, verified)).status).toBe(200);
   });
 });

@@ -18,7 +18,7 @@ beforeEach(() => {
 afterAll(() => oauth.stop());
 
 async function newToken(person = 'adult', scope?: string, of = partner): Promise<string> {
-  const { access_token: token } = await oauth.exchange(of, await oauth.visit(of, person, scope));
+  const { access_token: token } = await oauth.exchange(of, await oauth.verified(of, person, scope));
   return token ?? '';
 }
 
@@ -161,7 +161,7 @@ describe('401 invalid_token', () => {
     const secret = `The bearer token is a client secret (svc_secret_...), ${not}`;
     await expectRefusal(`Bearer ${clientSecret}`, secret);
     await expectRefusal(`Bearer ${clientId}`, `The bearer token is a client id (cli_...), ${not}`);
-    const { code } = await oauth.visit(partner);
+    const { code } = await oauth.verified(partner);
     await expectRefusal(`Bearer ${code}`, `The bearer token is an authorization code (svc_code_...), ${not}`);
   });
 
@@ -235,7 +235,7 @@ describe('429 rate_limited', () => {
     const token = await newToken('adult', undefined, other);
     expect((await oauth.userinfo(bearer(token))).status).toBe(200);
     expect((await oauth.userinfo(bearer(token))).status).toBe(429);
-    expect((await oauth.exchange(other, await oauth.visit(other))).status).toBe(200);
+    expect((await oauth.exchange(other, await oauth.verified(other))).status).toBe(200);
   });
 
   it('counts no invalid token', async () => {

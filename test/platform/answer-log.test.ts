@@ -5,7 +5,14 @@ import { version } from '../../server/platform/config/version.ts';
 import { ApiError } from '../../server/platform/errors.ts';
 import { createHttpServer } from '../../server/platform/http/server.ts';
 import { recordingLogger } from '../harness/log-lines.ts';
-import { createPartner, post, redirectUri, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  post,
+  redirectUri,
+  type TestPartner,
+  tokenForm,
+  verifyUser,
+} from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
@@ -60,7 +67,7 @@ describe('a line of the log', () => {
   });
 
   it('names the partner of a hosted session', async () => {
-    await visit(server, partner);
+    await verifyUser(server, partner);
     const start = () => log.lines.find(({ route }) => route === '/verify/start');
     await expect.poll(start).toMatchObject({ partner: partner.partnerId, status: 302 });
     expect(
@@ -156,8 +163,8 @@ describe('a traceparent header', () => {
   it('is sent on with the webhooks that the request causes', async () => {
     const receiver = await createReceiver();
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
-    await visit(server, partner, 'teen');
-    const returning = await visit(server, partner, 'teen');
+    await verifyUser(server, partner, 'teen');
+    const returning = await verifyUser(server, partner, 'teen');
     await expect.poll(() => receiver.received.length).toBe(3);
     const answer = await fetch(`${server.baseUrl}/api/oauth/token`, {
       ...{ method: 'POST', headers: { traceparent } },

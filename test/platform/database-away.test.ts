@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, post, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  exchangeCode,
+  post,
+  tokenForm,
+  type Verified,
+  verifyUser,
+} from '../harness/partner.ts';
 import { within } from '../harness/time-limits.ts';
 import { startBehindProxy } from './behind-proxy.ts';
 
@@ -15,8 +22,8 @@ async function startSite() {
   await server.admin.limits.set.mutate(limits);
   return {
     ...{ database, proxy, server, partner },
-    visit: () => visit(server, partner),
-    exchange: (of: Visit) => timed(() => exchangeCode(server, partner, of)),
+    verified: () => verifyUser(server, partner),
+    exchange: (of: Verified) => timed(() => exchangeCode(server, partner, of)),
     get: (path: string, headers: Record<string, string> = {}) =>
       timed(() => fetch(`${server.baseUrl}${path}`, { headers, redirect: 'manual' })),
     ledger: () => soundLedger(database.db, `${partner.partnerId}:test`),
@@ -59,9 +66,9 @@ describe.concurrent.each(['cut', 'hang'] as const)('a database that is away (%s)
     expect,
   }) => {
     const { database, proxy, server, partner, exchange, get, ledger, ...site } = sites[how];
-    const granted = async () => (await exchange(await site.visit())).body['access_token'] ?? '';
+    const granted = async () => (await exchange(await site.verified())).body['access_token'] ?? '';
     const [kept, ended] = [await granted(), await granted()];
-    const waiting = await site.visit();
+    const waiting = await site.verified();
     const session = await database.db.collection<{ _id: string }>('sessions').findOne();
     const before = await ledger();
 
@@ -123,7 +130,7 @@ describe('a database that breaks under load', () => {
     timeout: within(90_000),
   }, async () => {
     const { proxy, exchange, ledger, ...site } = sites.cut;
-    const visits = await Promise.all(Array.from({ length: 30 }, () => site.visit()));
+    const visits = await Promise.all(Array.from({ length: 30 }, () => site.verified()));
     const before = (await ledger()).state.balance;
     const underway = visits.map(exchange);
     await Promise.any(underway);

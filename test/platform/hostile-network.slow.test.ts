@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
 let server: TestServer;
@@ -122,7 +122,7 @@ async function busyGauges(): Promise<Record<string, number>> {
 }
 
 async function exchange(): Promise<number> {
-  const answer = await exchangeCode(server, partner, await visit(server, partner));
+  const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
   await answer.body?.cancel();
   return answer.status;
 }

@@ -1,7 +1,7 @@
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, post, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, post, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { startProxy } from '../proofs/faults/proxy.ts';
@@ -81,7 +81,7 @@ it('a process whose indexes are being made lives, is not ready, refuses requests
   const running = await server.starting;
   expect(await server.ready()).toMatchObject({ status: 200 });
   const partner = await createPartner(running);
-  expect((await exchangeCode(running, partner, await visit(running, partner))).status).toBe(200);
+  expect((await exchangeCode(running, partner, await verifyUser(running, partner))).status).toBe(200);
 });
 
 it('an index that cannot be made now is tried again, and readiness names the reason', async () => {

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../harness/temporary-folder.ts';
 const script = fileURLToPath(new URL('../../.config/judge-tests.mjs', import.meta.url));
 
 /** Judges a run whose tiers have tests that ended like this; undefined is a tier without a report. */
-function judge(...tiers: (readonly string[] | undefined)[]) {
+function reportOn(...tiers: (readonly string[] | undefined)[]) {
   const reports = tiers.map((statuses, tier) => {
     const report = join(temporaryFolder('reports'), `report-${tier}.json`);
     const assertionResults = statuses?.map((status, at) => ({ status, fullName: `test ${tier}.${at}` }));
@@ -21,7 +21,7 @@ function judge(...tiers: (readonly string[] | undefined)[]) {
 
 describe('the judgement of a test run', () => {
   it('passes a run in which every test passed', () => {
-    expect(judge(['passed', 'passed'])).toEqual({
+    expect(reportOn(['passed', 'passed'])).toEqual({
       status: 0,
       stdout: '2 passed, 0 failed\n',
       stderr: '',
@@ -29,18 +29,18 @@ describe('the judgement of a test run', () => {
   });
 
   it('adds up the tiers', () => {
-    expect(judge(['passed', 'passed'], ['passed'])).toMatchObject({
+    expect(reportOn(['passed', 'passed'], ['passed'])).toMatchObject({
       status: 0,
       stdout: '3 passed, 0 failed\n',
     });
-    expect(judge(['passed', 'failed'], ['passed', 'failed'])).toMatchObject({
+    expect(reportOn(['passed', 'failed'], ['passed', 'failed'])).toMatchObject({
       status: 1,
       stdout: '2 passed, 2 failed\n',
     });
   });
 
   it.each(['skipped', 'pending', 'todo'])('counts a test that is %s as failed, and names it', (status) => {
-    expect(judge(['passed', status])).toEqual({
+    expect(reportOn(['passed', status])).toEqual({
       status: 1,
       stdout: '1 passed, 1 failed\n',
       stderr: 'not run: test 0.1\n',
@@ -48,12 +48,12 @@ describe('the judgement of a test run', () => {
   });
 
   it('fails a run with a failed test', () => {
-    expect(judge(['passed', 'failed']).status).toBe(1);
+    expect(reportOn(['passed', 'failed']).status).toBe(1);
   });
 
   it('fails a run of which a tier has no test, or no report', () => {
-    expect(judge()).toMatchObject({ status: 1, stdout: '0 passed, 0 failed\n' });
-    expect(judge(['passed'], [])).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
-    expect(judge(['passed'], undefined)).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
+    expect(reportOn()).toMatchObject({ status: 1, stdout: '0 passed, 0 failed\n' });
+    expect(reportOn(['passed'], [])).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
+    expect(reportOn(['passed'], undefined)).toMatchObject({ status: 1, stdout: '1 passed, 0 failed\n' });
   });
 });

@@ -14,7 +14,7 @@ const keep = (name: string, value: string | null | undefined): string => {
 };
 
 /** A visit in a browser of which every cookie is kept. */
-async function visit(server: ServerProcess, partner: TestPartner, person: string) {
+async function verifyUser(server: ServerProcess, partner: TestPartner, person: string) {
   const { codeVerifier, codeChallenge, state } = newVisit();
   keep('state', state);
   keep('code verifier', codeVerifier);
@@ -55,14 +55,14 @@ describe('the log at its most talkative', () => {
     keep('client secret', rotated.clientSecret);
 
     const url = (path: string) => `${baseUrl}/api/oauth/${path}`;
-    const first = await visit(server, partner, 'adult');
+    const first = await verifyUser(server, partner, 'adult');
     const form = tokenForm(partner, first);
     const { access_token } = (await (await post(url('token'), form)).json()) as { access_token: string };
     const token = keep('access token', access_token);
     keep('token signature', token.split('.')[2]);
     await post(url('token'), form);
     for (const person of ['teen', 'rejected', 'low-balance', 'duplicate', 'unavailable']) {
-      const of = await visit(server, partner, person);
+      const of = await verifyUser(server, partner, person);
       if (of.code) await post(url('token'), tokenForm(partner, of), 'json');
     }
     await fetch(url('userinfo'), { headers: { authorization: `Bearer ${token}` } });

@@ -1,6 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, post, type TestPartner, tokenForm, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  exchangeCode,
+  post,
+  type TestPartner,
+  tokenForm,
+  verifyUser,
+} from '../harness/partner.ts';
 import { adminToken, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
 import { call, codeFor, createShop, fields, sign } from '../storefront/shop.ts';
@@ -52,7 +59,7 @@ const ofLedger = (command: Record<string, unknown>) => command['insert'] === 'le
 
 describe('a ledger page that the database refuses', () => {
   it.each(cases)('$code $codeName by $by: 503, nothing is debited; then the code is good', async (given) => {
-    const visited = await visit(server, partner);
+    const visited = await verifyUser(server, partner);
     const before = await ledger();
     proxy.refuse({ ...given, on: ofLedger });
     expect(await exchange(visited)).toMatchObject(unavailable);
@@ -67,19 +74,19 @@ describe('a ledger page that the database refuses', () => {
 
   it('is sent once where the refusal is certain, and again where it is not', async () => {
     proxy.refuse({ code: 13, codeName: 'Unauthorized', by: 'command', on: ofLedger });
-    await exchange(await visit(server, partner));
+    await exchange(await verifyUser(server, partner));
     expect(proxy.refused).toHaveLength(1);
     proxy.refuse({ code: 14_031, codeName: 'OutOfDiskSpace', by: 'document', on: ofLedger });
-    await exchange(await visit(server, partner));
+    await exchange(await verifyUser(server, partner));
     expect(proxy.refused).toHaveLength(1);
     proxy.refuse({ code: 14_031, codeName: 'OutOfDiskSpace', by: 'command', on: ofLedger });
-    await exchange(await visit(server, partner));
+    await exchange(await verifyUser(server, partner));
     expect(proxy.refused.length).toBeGreaterThan(1);
   });
 
   it.each(ways)('is no refusal where a router has lost the reply (by %s): the charge stands', async (by) => {
     const lost: Refusal = { code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: ofLedger };
-    const visited = await visit(server, partner);
+    const visited = await verifyUser(server, partner);
     const before = await ledger();
     proxy.refuse(lost);
     const answer = await exchange(visited);
@@ -97,7 +104,7 @@ describe('a ledger page that the database refuses', () => {
     async (by) => {
       let inserts = 0;
       const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
-      const visited = await visit(server, partner);
+      const visited = await verifyUser(server, partner);
       const before = await ledger();
       proxy.refuse({ code: 6, codeName: 'HostUnreachable', by, carriedOut: true, on: isFirst });
       expect((await exchange(visited)).status).toBe(200);
@@ -108,7 +115,7 @@ describe('a ledger page that the database refuses', () => {
   it('says nothing about the first insert when it comes after a lost reply: the charge stands', async () => {
     let inserts = 0;
     const isFirst = (command: Record<string, unknown>) => ofLedger(command) && ++inserts === 1;
-    const visited = await visit(server, partner);
+    const visited = await verifyUser(server, partner);
     const before = await ledger();
     proxy.refuse(
       { code: 6, codeName: 'HostUnreachable', by: 'command', carriedOut: true, on: isFirst },
@@ -127,8 +134,8 @@ describe('a database that refuses every write', () => {
   it.each(ways)(
     'makes every endpoint that writes answer 503 with Retry-After, when it refuses by %s',
     async (by) => {
-      const visited = await visit(server, partner);
-      const granted = await (await exchangeCode(server, partner, await visit(server, partner))).json();
+      const visited = await verifyUser(server, partner);
+      const granted = await (await exchangeCode(server, partner, await verifyUser(server, partner))).json();
       const { access_token: token } = granted as { access_token: string };
       const shop = await createShop(server);
       const body = JSON.stringify(fields(await codeFor(server, shop)));

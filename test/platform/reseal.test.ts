@@ -9,7 +9,7 @@ import { sealedFields } from '../../server/wiring/sealed-fields.ts';
 import { commandLine } from '../cli/svcadmin.ts';
 import { type FreshDatabase, freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
@@ -102,7 +102,7 @@ it('the master key is replaced under traffic; then the old one is not needed any
 
   /** One visit, exchanged at `at`. */
   async function exchange(at: { baseUrl: string }) {
-    const answer = await exchangeCode(at, partner, await visit(site, partner));
+    const answer = await exchangeCode(at, partner, await verifyUser(site, partner));
     const { access_token: token = '' } = (await answer.json()) as { access_token?: string };
     return { status: answer.status, token };
   }

@@ -8,7 +8,7 @@ import { createLogger } from '../../server/platform/telemetry/logging.ts';
 import { closeRestored } from '../../server/restored.ts';
 import { startServer } from '../../server/start.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, visit } from '../harness/partner.ts';
+import { createPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
@@ -83,7 +83,7 @@ it(
 it('another database is made safe to serve from only with the master key that opens it', async () => {
   const server = await startTestServer();
   const partner = await createPartner(server);
-  await visit(server, partner);
+  await verifyUser(server, partner);
   const { db, uri } = server;
   const restored = { uri, embedded: false, source: 'a test' };
   const open = () => db.collection('sessions').countDocuments({ expiresAt: { $gt: new Date() } });

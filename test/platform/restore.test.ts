@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { type Code, createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
 import { createServerProcess, type ServerProcess } from './server-process.ts';
@@ -27,7 +27,7 @@ async function exchange(server: ServerProcess, partner: TestPartner, code: Code)
   return { status: answer.status, ...body };
 }
 
-const codeOf = (server: ServerProcess, partner: TestPartner) => visit(server, partner, 'new-adult');
+const codeOf = (server: ServerProcess, partner: TestPartner) => verifyUser(server, partner, 'new-adult');
 
 const userinfo = async ({ baseUrl }: ServerProcess, token = '') =>
   (await fetch(`${baseUrl}/api/oauth/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;

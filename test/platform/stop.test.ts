@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { soundLedger } from '../billing/ledger-snapshot.ts';
 import { freshDatabase } from '../harness/database.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, exchangeCode, type Visit, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type Verified, verifyUser } from '../harness/partner.ts';
 import { startTestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
@@ -28,9 +28,9 @@ describe('a server that is asked to stop while it works', () => {
     const env = { SVC_MASTER_KEY: masterKey, MONGODB_URI: observer.uri, SVC_PEER_ADDRESS: 'off' };
     const stopping = await startTestServer({ env });
     const partner = await createPartner(observer, { client: { tokenRequestsPerMinute: 1_000 } });
-    const visits = await Promise.all(Array.from({ length: 20 }, () => visit(observer, partner)));
+    const visits = await Promise.all(Array.from({ length: 20 }, () => verifyUser(observer, partner)));
 
-    const exchange = async (of: Visit) => {
+    const exchange = async (of: Verified) => {
       const response = await exchangeCode(stopping, partner, of);
       return response.status;
     };
@@ -105,7 +105,7 @@ describe('the server as a process', () => {
     const server = await createServerProcess({ SVC_LOG_LEVEL: 'info' });
     await server.start();
     const partner = await createPartner(server);
-    const answer = await exchangeCode(server, partner, await visit(server, partner));
+    const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
     const { access_token: token } = (await answer.json()) as { access_token: string };
     const databasePid = server.databasePid();
     expect(isAlive(databasePid)).toBe(true);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -18,7 +18,7 @@ it('a process whose clock is not trusted moves no money, and goes on with everyt
   const { partnerId, keyId } = partner;
   const wallet = { partnerId, mode: 'test' as const };
   await admin.webhooks.set.mutate({ keyId, url: receiver.url });
-  const visited = await visit(server, partner);
+  const visited = await verifyUser(server, partner);
   const exchange = () => exchangeCode({ baseUrl }, partner, visited);
   expect((await exchange()).status).toBe(200);
   const statement = () => admin.wallets.statement.query(wallet);
@@ -43,7 +43,7 @@ it('a process whose clock is not trusted moves no money, and goes on with everyt
   expect((await fetch(`${baseUrl}/readyz`)).status).toBe(503);
   expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200);
   expect(await admin.status.query()).toMatchObject({ clockTrusted: false, database: 'up' });
-  expect((await visit(server, partner)).code).toMatch(/^svc_code_/);
+  expect((await verifyUser(server, partner)).code).toMatch(/^svc_code_/);
   await expect.poll(() => receiver.received.length).toBe(3);
   expect(await admin.webhooks.test.mutate({ keyId })).toMatchObject({ status: 'delivered' });
   expect(receiver.received.at(-1)?.headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1000)));

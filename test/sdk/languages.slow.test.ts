@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasProgram } from '../contract/programs.ts';
-import { visit } from '../harness/partner.ts';
+import { verifyUser } from '../harness/partner.ts';
 import { listen, startReceiver } from '../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
@@ -42,7 +42,7 @@ async function prepare(names: Names): Promise<string> {
     keyId: partner.keyId,
     url: receiver.url,
   });
-  await visit(server, partner);
+  await verifyUser(server, partner);
   await expect.poll(() => receiver.received.length).toBe(2);
   receiver.close();
   const { clientId, redirectUri } = settings;
@@ -50,7 +50,7 @@ async function prepare(names: Names): Promise<string> {
   const { baseUrl } = server;
   const start = startUrl({ baseUrl, clientId, redirectUri, scope: 'country', state, codeChallenge });
   const begun = await fetch(start, { redirect: 'manual' });
-  const world = {
+  const harness = {
     account: names(settings),
     shop: names(await createShopAccount(server)),
     domain: shopDomain,
@@ -61,8 +61,8 @@ async function prepare(names: Names): Promise<string> {
       received: receiver.received.map(({ raw, headers }) => ({ body: raw.toString('base64'), headers })),
     },
   };
-  const file = join(temporaryFolder('sdk'), 'world.json');
-  writeFileSync(file, JSON.stringify(world));
+  const file = join(temporaryFolder('sdk'), 'harness.json');
+  writeFileSync(file, JSON.stringify(harness));
   return file;
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeBlocks, fileBlock } from '../contract/markdown.ts';
 import { start } from '../contract/programs.ts';
 import { freePort } from '../harness/free-port.ts';
-import { createPartner, visit } from '../harness/partner.ts';
+import { createPartner, verifyUser } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
 import { temporaryFolder } from '../harness/temporary-folder.ts';
 import { within } from '../harness/time-limits.ts';
@@ -99,7 +99,7 @@ describe('docs/recipes.md', () => {
     const { signingSecret } = await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url });
     const env = { SVC_WEBHOOK_SECRET: signingSecret, PORT: String(port) };
     const app = await start([program ?? '', recipe.file], { cwd, env: { ...env, ...python }, port });
-    await visit(server, partner);
+    await verifyUser(server, partner);
     for (const event of ['enrollment.created', 'verification.session.completed'])
       await expect
         .poll(() => app.lines().join('\n'), { timeout: within(20_000) })

@@ -34,7 +34,7 @@ const scope = ['age_18_plus', 'country'] as const;
 type Client = ReturnType<typeof createClient>;
 
 /** A visit of a person, up to what the redirect says. */
-async function visit(client: Client, person: Person = 'adult') {
+async function verifyUser(client: Client, person: Person = 'adult') {
   const { url, state, codeVerifier } = await client.authorizationUrl({ scope });
   const end = await walkFlow(url, { person });
   return { end, state, codeVerifier, code: end.searchParams.get('code') ?? '' };
@@ -51,7 +51,7 @@ const failureOf = async (call: Promise<unknown> | (() => unknown)): Promise<unkn
 describe('a client of the TypeScript SDK', () => {
   it('goes from the first address to a revoked token', async () => {
     const client = createClient(account.settings);
-    const { end, state, codeVerifier } = await visit(client);
+    const { end, state, codeVerifier } = await verifyUser(client);
     const { code } = client.callback(end, { state });
     const token = await client.exchange({ code, codeVerifier });
     expect(token).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: scope.join(' ') });
@@ -65,7 +65,7 @@ describe('a client of the TypeScript SDK', () => {
 
   it('reads the address, the path and the query of a redirect alike', async () => {
     const client = createClient(account.settings);
-    const { end, state, code } = await visit(client);
+    const { end, state, code } = await verifyUser(client);
     for (const form of [end, end.href, end.pathname + end.search, end.search, end.searchParams])
       expect(client.callback(form, { state }).code).toBe(code);
   });
@@ -81,7 +81,7 @@ describe('a client of the TypeScript SDK', () => {
 
   it('refuses a redirect that is not the answer to the visit of this browser', async () => {
     const client = createClient(account.settings);
-    const { end, state } = await visit(client);
+    const { end, state } = await verifyUser(client);
     for (const [name, change] of Object.entries(changes)) {
       const query = new URLSearchParams(end.search);
       change(query);
@@ -97,7 +97,7 @@ describe('a client of the TypeScript SDK', () => {
 
   it('tells why a user was not verified', async () => {
     const client = createClient(account.settings);
-    const { end, state } = await visit(client, 'rejected');
+    const { end, state } = await verifyUser(client, 'rejected');
     const error = await failureOf(() => client.callback(end, { state }));
     expect(error).toBeInstanceOf(AuthorizationError);
     expect(error).toMatchObject({
@@ -119,7 +119,7 @@ describe('a client of the TypeScript SDK', () => {
     ['unavailable', ServiceError, { code: 'service_unavailable', status: 503, retryable: true }],
   ] as const)('throws an error of its own class for %s', async (person, kind, facts) => {
     const { client, waits } = impatientClient(account.settings);
-    const { code, codeVerifier } = await visit(client, person);
+    const { code, codeVerifier } = await verifyUser(client, person);
     const error = await failureOf(client.exchange({ code, codeVerifier }));
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject(facts);
@@ -149,7 +149,7 @@ describe('a client of the TypeScript SDK', () => {
   it('exchanges the code of a shop, and repeats the same bytes', async () => {
     const settings = await createShopAccount(server);
     const client = createClient(settings);
-    const { code } = await visit(client);
+    const { code } = await verifyUser(client);
     const request = {
       code,
       redirect_uri: settings.redirectUri,
@@ -167,7 +167,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(other).toMatchObject({ code: 'code_not_found', status: 404 });
     const forged = createClient({ ...settings, integrationSecret: 'intsec_wrong' });
     expect(await failureOf(forged.exchangeStorefront(request))).toMatchObject({ code: 'invalid_signature' });
-    const unknown = (await visit(client, 'unknown')).code;
+    const unknown = (await verifyUser(client, 'unknown')).code;
     const nothing = await failureOf(client.exchangeStorefront({ ...request, code: unknown }));
     expect(nothing).toBeInstanceOf(NotVerifiedError);
     expect(nothing).toMatchObject({ code: 'no_positive_claim', status: 422 });
@@ -177,7 +177,7 @@ describe('a client of the TypeScript SDK', () => {
     const { baseUrl, clientId, redirectUri } = account.settings;
     const env = { SVC_BASE_URL: `${baseUrl}/`, SVC_CLIENT_ID: clientId, SVC_REDIRECT_URI: redirectUri };
     const client = createClient(settingsFrom(env));
-    const { code, codeVerifier } = await visit(client);
+    const { code, codeVerifier } = await verifyUser(client);
     const error = await failureOf(client.exchange({ code, codeVerifier }));
     expect(error).toBeInstanceOf(ConfigurationError);
     expect((error as Error).message).toContain('clientSecret');
@@ -207,7 +207,7 @@ describe('an exchange whose answer is lost', () => {
       return fetch(...parameters);
     };
     const { client, waits } = impatientClient(settings, { fetch: lossy });
-    const { code, codeVerifier } = await visit(client);
+    const { code, codeVerifier } = await verifyUser(client);
     const error = await failureOf(client.exchange({ code, codeVerifier }));
     expect(error).toBeInstanceOf(CodeUsedError);
     expect(error).toBeInstanceOf(InvalidRequestError);
@@ -246,7 +246,7 @@ it('a delivery of the service is verified, and its event is typed by its name', 
     url: receiver.url,
   });
   const client = createClient({ ...settings, webhookSecret: signingSecret });
-  await visit(client);
+  await verifyUser(client);
   await expect.poll(() => receiver.received.length).toBe(2);
   receiver.close();
   const events = await Promise.all(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StorefrontResponse } from '../../contracts/storefront.ts';
 import { GeneralError } from '../../contracts/verification.ts';
-import { createPartner, exchangeCode, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../harness/partner.ts';
 import { type ManualClock, manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { call, codeFor, createShop, fields, type Shop, sign } from './shop.ts';
 
@@ -269,8 +269,8 @@ describe('404', () => {
     const other = await createShop(server);
     await expectRefusal(await send(fields(await codeFor(server, other))), 404, /code/);
     const oauth = await createPartner(server);
-    await expectRefusal(await send(fields((await visit(server, oauth)).code)), 404, /code/);
-    const own = await visit(server, shop, 'adult', 'age_18_plus');
+    await expectRefusal(await send(fields((await verifyUser(server, oauth)).code)), 404, /code/);
+    const own = await verifyUser(server, shop, 'adult', 'age_18_plus');
     const token = await exchangeCode(server, shop, own);
     expect(token.status).toBe(400);
     expect(await token.json()).toMatchObject({ error: 'invalid_grant' });

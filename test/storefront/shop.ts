@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { createPartner, redirectUri, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, redirectUri, type TestPartner, verifyUser } from '../harness/partner.ts';
 import type { TestServer } from '../harness/server.ts';
 
 export const shopDomain = 'wine.example';
@@ -30,7 +30,7 @@ export type Shop = TestPartner & { integrationId: string; integrationSecret: str
 
 /** A visit of the shop's customer; the code is what the shop's server exchanges. */
 export async function codeFor(server: Server, shop: Shop, person = 'adult', scope = 'age_18_plus country') {
-  return (await visit(server, shop, person, scope)).code;
+  return (await verifyUser(server, shop, person, scope)).code;
 }
 
 /** The fields of interface 2.8. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf, type LedgerPage } from '../../server/billing/ledger-page.ts';
 import { draftPage } from '../../server/billing/page-builder.ts';
 import { readLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 
 const clock = manualClock(Date.UTC(2026, 0, 5, 10, 30));
@@ -24,7 +24,7 @@ interface Busy extends TestPartner {
 }
 
 const charge = async (partner: TestPartner) => {
-  expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
+  expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
 };
 
 async function busyPartner(): Promise<Busy> {
@@ -50,7 +50,9 @@ describe('wallets audit', () => {
 
   it('raises no false alarm while the wallet is charged', async () => {
     const partner = await createPartner(server);
-    const visits = await Promise.all(Array.from({ length: 20 }, () => visit(server, partner, 'new-adult')));
+    const visits = await Promise.all(
+      Array.from({ length: 20 }, () => verifyUser(server, partner, 'new-adult')),
+    );
     const redeemed = visits.map((each) => exchangeCode(server, partner, each).then(({ status }) => status));
     for (let n = 0; n < 10; n += 1) expect(await findings(partner)).toEqual([]);
     expect(await Promise.all(redeemed)).toEqual(visits.map(() => 200));

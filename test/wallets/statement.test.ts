@@ -1,7 +1,7 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readLedger } from '../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
 import { addFullPages } from './long-wallet.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   partner = await createPartner(server);
   for (let n = 0; n < 4; n += 1) {
     clock.advance(3_000);
-    expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
+    expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
   }
 });
 afterAll(() => server.stop());

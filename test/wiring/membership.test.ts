@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { adminToken, startTestServer, type TestServer } from '../harness/server.ts';
 
 const headers = { authorization: `Bearer ${adminToken}` };
@@ -25,7 +25,7 @@ async function join(env: Record<string, string> = {}): Promise<TestServer> {
 }
 
 async function exchange(server: TestServer, partner: TestPartner): Promise<number> {
-  const code = await visit(first, partner);
+  const code = await verifyUser(first, partner);
   return (await exchangeCode({ baseUrl: server.publicUrl }, partner, code)).status;
 }
 

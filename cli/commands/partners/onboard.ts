@@ -73,7 +73,7 @@ export default class PartnersOnboard extends AdminCommand<typeof PartnersOnboard
     const file = path === undefined ? undefined : openSecretFile(path);
     const make = async (): Promise<Onboarded> => {
       // The server checks all options before anything is created.
-      await api.partners.judge.query(plan);
+      await api.partners.check.query(plan);
       return onboardPartner(api, plan, (step) => this.notice(`✓ ${step}`));
     };
     const made = await make().catch((error: unknown) => {

@@ -19,8 +19,8 @@ set_error_handler(static function (int $level, string $text, string $file, int $
     throw new ErrorException($text, 0, $level, $file, $line);
 });
 
-/** @var array<string, mixed> $world */
-$world = json_decode((string) file_get_contents((string) getenv('SVC_TEST')), true);
+/** @var array<string, mixed> $fixture */
+$fixture = json_decode((string) file_get_contents((string) getenv('SVC_TEST')), true);
 const SCOPE = ['age_18_plus', 'country'];
 $checks = 0;
 
@@ -55,17 +55,17 @@ function told(Closure $call): array
 /** @param array<string, mixed> $changes */
 function client(array $changes = []): Client
 {
-    global $world;
-    return new Client(...[...$world['account'], ...$changes]);
+    global $fixture;
+    return new Client(...[...$fixture['account'], ...$changes]);
 }
 
 /** @return array{Svc\Gateway\Visit, string} a visit of a person, and the redirect with which it ends */
 function visit(Client $by, string $person = 'adult'): array
 {
-    global $world;
+    global $fixture;
     $begun = $by->authorizationUrl(SCOPE);
     $query = http_build_query(['url' => $begun->url, 'person' => $person]);
-    return [$begun, (string) file_get_contents("{$world['walker']}?$query")];
+    return [$begun, (string) file_get_contents("{$fixture['walker']}?$query")];
 }
 
 function codeOf(string $end): string
@@ -162,25 +162,25 @@ $tests = [
         $again = failure(static fn () => $shop->exchange(codeOf($end), $begun->codeVerifier));
         same([$again->chargeId, $again->answerLost], [$error->chargeId, false]);
     },
-    'reads a session' => static function () use ($world): void {
-        same(client()->session($world['session'])['sessionId'], $world['session']);
+    'reads a session' => static function () use ($fixture): void {
+        same(client()->session($fixture['session'])['sessionId'], $fixture['session']);
         same(told(static fn () => client()->session('ses_../x')), ['NotFoundError', 'session_not_found']);
         $wrong = client(['apiKey' => 'svc_test_wrong']);
         same(told(static fn () => $wrong->session('ses_x')), ['AuthenticationError', 'invalid_api_key']);
         $none = client(['apiKey' => null]);
         same(told(static fn () => $none->session('ses_x')), ['ConfigurationError', 'missing_setting']);
     },
-    'exchanges the code of a shop' => static function () use ($world): void {
-        $shop = new Client(...$world['shop']);
+    'exchanges the code of a shop' => static function () use ($fixture): void {
+        $shop = new Client(...$fixture['shop']);
         [, $end] = visit($shop);
-        $request = ['code' => codeOf($end), 'redirect_uri' => $world['shop']['redirectUri']];
-        $request += ['shop_domain' => $world['domain'], 'customer_id' => 'ü'];
+        $request = ['code' => codeOf($end), 'redirect_uri' => $fixture['shop']['redirectUri']];
+        $request += ['shop_domain' => $fixture['domain'], 'customer_id' => 'ü'];
         $first = $shop->exchangeStorefront($request);
         same([$first['verified'], $first['claims']['age_18_plus']], [true, true]);
         same($shop->exchangeStorefront($request), $first);
         $other = told(static fn () => $shop->exchangeStorefront([...$request, 'customer_id' => '2']));
         same($other, ['NotFoundError', 'code_not_found']);
-        $forged = new Client(...[...$world['shop'], 'integrationSecret' => 'intsec_wrong']);
+        $forged = new Client(...[...$fixture['shop'], 'integrationSecret' => 'intsec_wrong']);
         same(told(static fn () => $forged->exchangeStorefront($request)), ['AuthenticationError', 'invalid_signature']);
     },
     'repeats 5xx and lost answers alone, by interface 7.6' => static function (): void {
@@ -208,14 +208,14 @@ $tests = [
         [$error] = scripted([new Answer(200, [], '<html>')]);
         same($error->errorCode, 'malformed_answer');
     },
-    'verifies webhooks that the service sent, and nothing else' => static function () use ($world): void {
-        $secret = $world['deliveries']['secret'];
-        foreach ($world['deliveries']['received'] as $each) {
+    'verifies webhooks that the service sent, and nothing else' => static function () use ($fixture): void {
+        $secret = $fixture['deliveries']['secret'];
+        foreach ($fixture['deliveries']['received'] as $each) {
             $event = Webhooks::verify((string) base64_decode($each['body']), $each['headers'], $secret);
             same(in_array($event['event'], ['enrollment.created', 'verification.session.completed'], true), true);
         }
-        $body = (string) base64_decode($world['deliveries']['received'][0]['body']);
-        $headers = $world['deliveries']['received'][0]['headers'];
+        $body = (string) base64_decode($fixture['deliveries']['received'][0]['body']);
+        $headers = $fixture['deliveries']['received'][0]['headers'];
         $server = [];
         foreach ($headers as $name => $value) {
             $server['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;

@@ -19,7 +19,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'partners.count': everyRole,
   'partners.show': everyRole,
   'partners.search': everyRole,
-  'partners.judge': everyRole,
+  'partners.check': everyRole,
   'partners.create': support,
   'partners.activate': support,
   'partners.suspend': support,

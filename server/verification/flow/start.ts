@@ -57,7 +57,7 @@ export function createStart(dependencies: Dependencies) {
     return { client, partner, key, integrated, sources };
   }
 
-  async function judge(query: StartQuery) {
+  async function checkQuery(query: StartQuery) {
     const verdict = judgeStart(query, await readFacts(query.client_id, false));
     // A refusal may rest on what the directory remembers: it is read again before it is sent.
     return verdict.admitted ? verdict : judgeStart(query, await readFacts(query.client_id, true));
@@ -83,7 +83,7 @@ export function createStart(dependencies: Dependencies) {
     query: StartQuery,
     { address, traceparent }: Caller,
   ): Promise<{ sessionId: string; partnerId: string; browserSecret: string }> {
-    const verdict = await judge(query);
+    const verdict = await checkQuery(query);
     if (!verdict.admitted) throw new ApiError('invalid_request', { description: verdict.because });
     const { client, sources: offered, scope } = verdict;
     await admit(client._id, address);

@@ -131,9 +131,11 @@ export function createSubmit(dependencies: Dependencies) {
     browser: Entered,
     { csrf = '', input }: Submission,
   ): Promise<Submitted> {
-    const { authenticate: judge } = sourceOf(session);
-    if (!judge) throw new ApiError('invalid_request', { description: 'This page takes no form' });
-    const outcome = atOnce(session, await judge(sourceSession(session, browser.language), input));
+    const { authenticate: authenticateBySource } = sourceOf(session);
+    if (!authenticateBySource)
+      throw new ApiError('invalid_request', { description: 'This page takes no form' });
+    const answered = await authenticateBySource(sourceSession(session, browser.language), input);
+    const outcome = atOnce(session, answered);
     const renewed =
       outcome.kind === 'failed' ? browser.secret : sessionAccess.rotated(browser, browser.secret, csrf);
     return rotated(await authenticate({ session, browser, renewed }, outcome), { browser, renewed, csrf });

@@ -12,9 +12,9 @@ import {
 } from '../../billing/ledger-page.ts';
 import {
   admit,
+  checkMovement,
   countingOf,
   isBillable,
-  judge,
   newWallet,
   type WalletState,
 } from '../../billing/wallet-rules.ts';
@@ -132,7 +132,7 @@ export function createLedgerChecks(
       faults.push('an amount is not a whole number of cents');
     if (ids.has(entry.id)) faults.push('its id stands twice');
     if (entry.at.getTime() !== page.at.getTime()) faults.push('its time is not that of its page');
-    const refusal = judge(before, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
+    const refusal = checkMovement(before, { ...entry, caps: entry.memo?.caps }, page.at.getTime());
     if (refusal) {
       faults.push(
         refusal.outcome === 'capped'

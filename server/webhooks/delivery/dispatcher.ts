@@ -25,7 +25,7 @@ const longestHoldMs = 2_000;
  * Sends due deliveries. A notified endpoint leases as many as it has free slots. A slot that becomes free leases again
  * while others may be due. Deliveries wait in the database: nothing is queued here.
  */
-export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits = defaultLimits }: Settings) {
+export function createDispatcher({ lease, sendAttempt, logger, limits = defaultLimits }: Settings) {
   const limiter = createConcurrencyLimiter(limits);
   /** Endpoints that may have due deliveries. */
   const maybeDue = new Set<string>();
@@ -92,7 +92,7 @@ export function createDispatcher({ lease, sendAttempt: carryOut, logger, limits 
     const { keyId, lane } = delivery;
     limiter.take(keyId, lane);
     try {
-      await carryOut(delivery);
+      await sendAttempt(delivery);
     } catch (error) {
       logger.warn({ err: error, deliveryId: delivery._id }, 'an attempt could not be sent');
     } finally {

@@ -25,7 +25,7 @@ export type Verdict =
  * The next attempt is due a delay after the *end* of a failed one. After the last failure, the delivery has failed.
  * @param delays milliseconds before attempts 2, 3, …
  */
-export function judge(
+export function afterAttempt(
   { attempt, limit }: Pick<Delivery, 'attempt' | 'limit'>,
   end: { error?: AttemptError | undefined; at: Date },
   delays: readonly number[],

@@ -10,7 +10,7 @@ import type { Post } from '../egress/post.ts';
 import { contractSignature, type Signed, signatureHeaders } from '../egress/signature.ts';
 import type { Attempt, Delivery, Lane, Leased } from './delivery.ts';
 import type { DeliveryStore, Ending } from './delivery-store.ts';
-import { judge, type PostResult } from './retry-schedule.ts';
+import { afterAttempt, type PostResult } from './retry-schedule.ts';
 
 /** The webhook URL of a key, or why it has none. */
 export type Endpoint =
@@ -107,7 +107,7 @@ export function createSendAttempt(settings: Settings): (delivery: Leased) => Pro
 
   async function finish(delivery: Leased, result: PostResult, signed: Partial<Attempt>): Promise<void> {
     const at = now();
-    const verdict = judge(delivery, { error: result.error, at }, settings.retryDelays);
+    const verdict = afterAttempt(delivery, { error: result.error, at }, settings.retryDelays);
     const next = verdict.status === 'pending' ? { nextAttemptAt: verdict.nextAttemptAt } : {};
     const started = delivery.attempts.at(-1);
     if (!started) throw new Error(`delivery ${delivery._id} was leased without an attempt row`);

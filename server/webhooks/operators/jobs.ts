@@ -40,7 +40,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
   }
 
   /** What falls due with a second that has just been emptied came since: its job may be gone. */
-  async function keepLatecomers(second: Date): Promise<void> {
+  async function scheduleLateDeliveries(second: Date): Promise<void> {
     const [left] = await history.dueWith(second, 1);
     if (left) await dueJobs.at(second);
   }
@@ -64,7 +64,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
     const isMoved = await dueJobs.move(job.id, to.at);
     if (!isMoved && count === 0) throw unable(job, participle);
     if (!isMoved) await dueJobs.at(to.at);
-    await keepLatecomers(second);
+    await scheduleLateDeliveries(second);
     const ids = named.map(({ _id }) => _id);
     return changed((await scheduler.show(job.id)) ?? { ...job, nextRunAt: to.at }, count, ids);
   }
@@ -117,7 +117,7 @@ export function createJobs({ scheduler, history, dueJobs, clock }: Settings) {
         more = found.length === mostShown;
       }
       const isRemoved = await scheduler.cancel(id);
-      if (second) await keepLatecomers(second);
+      if (second) await scheduleLateDeliveries(second);
       if (!isRemoved && cancelled.length === 0) throw unable(job, 'cancelled');
       return changed(job, cancelled.length, cancelled.slice(0, mostShown));
     },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adminQueries, type Known, type Queries } from '../../harness/admin-queries.ts';
-import { createPartner, exchangeCode, post, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, post, verifyUser } from '../../harness/partner.ts';
 import { adminToken, manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { distinctStatements, planFaults, type SentCommand } from '../../harness/statements.ts';
 import { call, codeFor, createShop, fields, sign } from '../../storefront/shop.ts';
@@ -32,8 +32,8 @@ it('every request, webhook and sweep avoids reading a whole collection', async (
   const url = (path: string) => `${baseUrl}/api/${path}`;
   const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-  const visits = [await visit(server, partner), await visit(server, partner)];
-  for (const person of ['teen', 'rejected']) await visit(server, partner, person);
+  const visits = [await verifyUser(server, partner), await verifyUser(server, partner)];
+  for (const person of ['teen', 'rejected']) await verifyUser(server, partner, person);
   let sub = '';
   for (const one of visits) {
     const answer = await exchangeCode(server, partner, one);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Schema } from '../../../server/platform/database/schema.ts';
 import { freshDatabase } from '../../harness/database.ts';
-import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import { manualClock, refusal, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const masterKey = Buffer.alloc(32, 7).toString('base64');
@@ -87,7 +87,7 @@ describe('an upgrade', () => {
   it('is finished once; a process of the build before stops its work and says so', async () => {
     const old = await start(before);
     const partner = await createPartner(old);
-    const code = await visit(old, partner);
+    const code = await verifyUser(old, partner);
     // Its heartbeats are lost, as those of a process that cannot be seen.
     await database.db.collection('processes').deleteMany({ schema: before.version });
     const finished = { version: present.version, left: 0 };

@@ -32,7 +32,7 @@ async function publishedAt(server: TestServer): Promise<string[]> {
 async function tokens(): Promise<{ kids: (string | undefined)[]; tokens: (string | undefined)[] }> {
   const made = await Promise.all(
     [pair.first, pair.second].map(async (server) =>
-      pair.exchangeAt(server, partner, await pair.visit(partner)),
+      pair.exchangeAt(server, partner, await pair.verifyUser(partner)),
     ),
   );
   return { kids: made.map(({ token }) => kidOf(token)), tokens: made.map(({ token }) => token) };
@@ -81,20 +81,20 @@ describe('keyring rotate', () => {
 
   it('derives new codes under a new key, and codes that were issued before stay usable', async () => {
     const { first, second } = pair;
-    const early = await pair.visit(partner);
+    const early = await pair.verifyUser(partner);
     await first.admin.keyring.rotate.mutate({ use: 'code' });
     expect(await refusal(first.admin.keyring.rotate.mutate({ use: 'code' }))).toBe('conflict');
     await second.sweep();
     pair.clock.advance(2 * minute);
-    const late = await pair.visit(partner);
+    const late = await pair.verifyUser(partner);
     const sessions = await pair.db
       .collection('sessions')
       .find({ 'code.keyId': 'code-2' })
       .project({ _id: 1 })
       .toArray();
     expect(sessions).toHaveLength(1);
-    for (const visit of [early, late])
-      expect((await pair.exchangeAt(second, partner, visit)).status).toBe(200);
+    for (const verified of [early, late])
+      expect((await pair.exchangeAt(second, partner, verified)).status).toBe(200);
   });
 });
 

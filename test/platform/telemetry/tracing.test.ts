@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { recordingLogger } from '../../harness/log-lines.ts';
-import { createPartner, type TestPartner, tokenForm, visit } from '../../harness/partner.ts';
+import { createPartner, type TestPartner, tokenForm, verifyUser } from '../../harness/partner.ts';
 import { createReceiver } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import {
@@ -39,9 +39,9 @@ const attributeOf = (span: ReceivedSpan, key: string) => attributesOf(span)[key]
 describe('a trace', () => {
   it('has the request, its page insert, its database batch and its webhook, below the caller', async () => {
     const receiver = await createReceiver();
-    await visit(server, partner, 'teen');
+    await verifyUser(server, partner, 'teen');
     await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: receiver.url });
-    const returning = await visit(server, partner, 'teen');
+    const returning = await verifyUser(server, partner, 'teen');
     const answer = await fetch(`${server.baseUrl}/api/oauth/token`, {
       ...{ method: 'POST', headers: { traceparent } },
       body: new URLSearchParams(tokenForm(partner, returning)),

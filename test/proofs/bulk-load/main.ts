@@ -1,6 +1,12 @@
 import type { Db } from 'mongodb';
 import { randomId } from '../../../server/platform/ids.ts';
-import { type Code, createPartner, exchangeCode, type TestPartner, visit } from '../../harness/partner.ts';
+import {
+  type Code,
+  createPartner,
+  exchangeCode,
+  type TestPartner,
+  verifyUser,
+} from '../../harness/partner.ts';
 import { startMeasured } from '../measured-server.ts';
 import { startCounter } from '../upgrade/load.ts';
 
@@ -59,7 +65,7 @@ async function seed(db: Db, { keyId }: TestPartner): Promise<void> {
 async function codes(count: number): Promise<Code[]> {
   const made: Code[] = [];
   const user = async () => {
-    while (made.length < count) made.push(await visit({ baseUrl }, partner));
+    while (made.length < count) made.push(await verifyUser({ baseUrl }, partner));
   };
   await Promise.all(Array.from({ length: inFlight }, user));
   return made.slice(0, count);

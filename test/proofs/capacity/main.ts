@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import { within } from '../../harness/time-limits.ts';
 import { startMeasured } from '../measured-server.ts';
 import { startCounter } from '../upgrade/load.ts';
@@ -50,7 +50,7 @@ async function exchange(count: number): Promise<void> {
       const { status } = await exchangeCode(
         { baseUrl },
         partner,
-        await visit({ baseUrl }, partner, 'new-adult'),
+        await verifyUser({ baseUrl }, partner, 'new-adult'),
       );
       if (status !== 200) throw new Error(`exchange: ${status}`);
     }

@@ -6,7 +6,7 @@ import { createLogger } from '../../../server/platform/telemetry/logging.ts';
 import { startServer } from '../../../server/start.ts';
 import type { AdminRouter } from '../../../server/wiring/admin-router.ts';
 import { freePort } from '../../harness/free-port.ts';
-import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import { temporaryFolder } from '../../harness/temporary-folder.ts';
 import { startCounter } from '../upgrade/load.ts';
 import { startDatabase, until } from '../upgrade/members.ts';
@@ -71,7 +71,7 @@ function show(title: string, files: readonly string[]): void {
   }
 }
 
-const pass = () => visit({ baseUrl: config.baseUrl }, partner);
+const pass = () => verifyUser({ baseUrl: config.baseUrl }, partner);
 async function exchange(code: Awaited<ReturnType<typeof pass>>): Promise<void> {
   const { status } = await exchangeCode(config, partner, code);
   if (status !== 200) throw new Error(`exchange: ${status}`);

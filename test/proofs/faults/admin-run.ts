@@ -62,7 +62,7 @@ async function recordsOf(db: Db, { partnerId }: Partner, name: string): Promise<
   return found.flat();
 }
 
-async function judge(db: Db, partner: Partner, name: string): Promise<Omit<AdminFindings, 'answers'>> {
+async function findFaults(db: Db, partner: Partner, name: string): Promise<Omit<AdminFindings, 'answers'>> {
   const records = await recordsOf(db, partner, name);
   const log = await db
     .collection<LogDocument>('auditLog')
@@ -128,6 +128,6 @@ export async function runAdmin(
   await eventually(isCopied, longestWait);
   await injected.release();
   await eventually(isCopied, longestWait);
-  const findings = await retry(() => judge(db, partner, name));
+  const findings = await retry(() => findFaults(db, partner, name));
   return fired ? { ...findings, answers } : undefined;
 }

@@ -81,7 +81,7 @@ interface Judged {
   passed: readonly Passed[];
 }
 
-async function judge(
+async function findFaults(
   { db, publicUrls }: Environment,
   { partner, erased, kept, passed }: Judged,
 ): Promise<ErasureFindings> {
@@ -169,7 +169,7 @@ export async function runErasure(
   await eventually(isGone, longestErasure);
   await injected.release();
   await eventually(isGone, longestErasure);
-  const findings = await retry(() => judge(environment, { partner, erased, kept, passed }));
+  const findings = await retry(() => findFaults(environment, { partner, erased, kept, passed }));
   findings.other.push(...unsettled);
   return fired ? findings : undefined;
 }

@@ -8,7 +8,7 @@ import {
   type Bound,
   clientsForEachCode,
   exchangeLater,
-  judge,
+  findFaults,
   openScenario,
   operate,
   type Scenario,
@@ -87,7 +87,7 @@ async function faultExchange(environment: Environment, attempt: Attempt<MoneyPoi
   environment.worker.proxy.disarm();
   await release(scenario, fault, injected);
   outcomes.push(...(await exchangeLater(scenario)));
-  return fired ? judge(scenario, outcomes, run) : undefined;
+  return fired ? findFaults(scenario, outcomes, run) : undefined;
 }
 
 /** A crash first; then the fault happens to the sweep that publishes what it left, and clients come back after it. */
@@ -113,7 +113,7 @@ async function faultSweep(environment: Environment, attempt: Attempt<MoneyPoint>
   environment.worker.proxy.disarm();
   await release(scenario, point.fault, injected);
   outcomes.push(...(await exchangeLater(scenario)));
-  return fired ? judge(scenario, outcomes, run) : undefined;
+  return fired ? findFaults(scenario, outcomes, run) : undefined;
 }
 
 /**

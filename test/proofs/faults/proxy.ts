@@ -53,7 +53,7 @@ export interface Interference {
 }
 
 /** One connection of the driver and the one behind it, which may outlive it. */
-function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | undefined) {
+function join(down: Socket, up: Socket, actionOn: (message: Buffer) => Action | undefined) {
   const lost = new Set<number>();
   const late = new Map<number, number>();
   const deadly = new Map<number, () => void>();
@@ -97,7 +97,7 @@ function join(down: Socket, up: Socket, judge: (message: Buffer) => Action | und
   }
 
   function request(message: Buffer): (() => Promise<void>) | undefined {
-    const action = judge(message);
+    const action = actionOn(message);
     switch (action?.do) {
       case undefined:
         break;
@@ -178,7 +178,7 @@ export async function startProxy(target: number) {
     if (rules.length === 0) met();
   }
 
-  function judge(message: Buffer): Action | undefined {
+  function actionOn(message: Buffer): Action | undefined {
     const command = rules.length > 0 ? readCommand(message) : undefined;
     if (!command) return undefined;
     if (rules[0]?.until?.(command)) endRule();
@@ -196,7 +196,7 @@ export async function startProxy(target: number) {
       connections.add(socket);
       socket.once('close', () => connections.delete(socket));
     }
-    const pass = join(down, up, judge);
+    const pass = join(down, up, actionOn);
     down.on('data', (chunk: Buffer) => {
       held.push(...pass(chunk));
     });

@@ -162,7 +162,7 @@ export async function judgeNow(
 }
 
 /** One sweep, or three at once where `run` is odd; then the ledger is judged, and swept three times more. */
-export async function judge(
+export async function findFaults(
   scenario: Scenario,
   outcomes: readonly Outcome[],
   run: number,

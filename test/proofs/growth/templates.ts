@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
-import { createPartner, exchangeCode, type Server, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, type Server, verifyUser } from '../../harness/partner.ts';
 import { within } from '../../harness/time-limits.ts';
 import type { Templates } from './build.ts';
 
@@ -12,8 +12,8 @@ export async function makeTemplates(
   const partner = await createPartner(server);
   const { partnerId, keyId, clientId } = partner;
   await server.admin.webhooks.set.mutate({ keyId, url: 'http://localhost:9/hooks' });
-  await visit(server, partner);
-  const answer = await exchangeCode(server, partner, await visit(server, partner));
+  await verifyUser(server, partner);
+  const answer = await exchangeCode(server, partner, await verifyUser(server, partner));
   if (answer.status !== 200) throw new Error(`the exchange answered ${answer.status}`);
   const { entries } = await server.admin.wallets.statement.query({ partnerId, mode: 'test' });
   const entryId = entries.find(({ kind }) => kind === 'token')?.id ?? '';

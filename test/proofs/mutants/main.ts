@@ -35,7 +35,7 @@ async function main(): Promise<number> {
     for (const [at, mutation] of chosen.entries()) {
       if (stopping.signal.aborted) return 130;
       const since = performance.now();
-      const { verdict, by } = await judge(workspace, mutation);
+      const { verdict, by } = await tryMutation(workspace, mutation);
       if (verdict !== 'killed') missed += 1;
       const seconds = Math.round((performance.now() - since) / 1000);
       console.log(`${at + 1}/${chosen.length} ${verdict} (${seconds} s) ${nameOf(mutation)}`);
@@ -57,7 +57,7 @@ async function passesUnchanged(workspace: Workspace): Promise<boolean> {
   return false;
 }
 
-async function judge(workspace: Workspace, mutation: Mutation) {
+async function tryMutation(workspace: Workspace, mutation: Mutation) {
   try {
     const { total, failed } = await workspace.tryOut(mutation);
     if (total === 0) return { verdict: 'WITHOUT A TEST THAT RAN' };

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, setGlobalDispatcher } from 'undici';
-import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import type { TestServer } from '../../harness/server.ts';
 
 // A connection for each request: one that is kept may be closed at the moment that it is used again, and that is no fault of the
@@ -51,7 +51,7 @@ export async function startLoad(server: Pick<TestServer, 'admin' | 'baseUrl'>, r
 
   async function oneUser(): Promise<void> {
     visits += 1;
-    const answer = await exchangeCode({ baseUrl }, partner, await visit(server, partner));
+    const answer = await exchangeCode({ baseUrl }, partner, await verifyUser(server, partner));
     if (answer.status !== 200) throw new Error(`exchange: ${answer.status} ${await answer.text()}`);
     exchanges += 1;
     // A client may ask userinfo 120 times a minute.

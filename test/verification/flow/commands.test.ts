@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { defaultPace } from '../../../server/platform/config/pace.ts';
-import { createPartner, type TestPartner, visit } from '../../harness/partner.ts';
+import { createPartner, type TestPartner, verifyUser } from '../../harness/partner.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 
 /** Commands that the server has sent to its database, by collection and name. */
@@ -24,7 +24,7 @@ beforeAll(async () => {
   partner = await createPartner(server);
 });
 beforeEach(async () => {
-  await visit(server, partner, 'adult');
+  await verifyUser(server, partner, 'adult');
   await allSettled();
   commands.clear();
 });
@@ -43,7 +43,7 @@ async function measure(person: string, { flows, inFlight }: { flows: number; inF
   const client = async (): Promise<void> => {
     for (; left > 0; ) {
       left -= 1;
-      expect((await visit(server, partner, person)).code).toMatch(/^svc_code_/);
+      expect((await verifyUser(server, partner, person)).code).toMatch(/^svc_code_/);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, client));

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createPartner, exchangeCode, type TestPartner, type Visit, visit } from '../../harness/partner.ts';
+import {
+  createPartner,
+  exchangeCode,
+  type TestPartner,
+  type Verified,
+  verifyUser,
+} from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
 import { startProxy } from '../../proofs/faults/proxy.ts';
@@ -96,7 +102,7 @@ async function settled(): Promise<void> {
 
 async function exchange(
   partner: TestPartner,
-  { code, codeVerifier }: Visit,
+  { code, codeVerifier }: Verified,
 ): Promise<{ refused?: string | undefined; sub?: string }> {
   const answer = await exchangeCode(flows.server, partner, { code, codeVerifier });
   const body = (await answer.json()) as { access_token?: string; error?: string };
@@ -114,7 +120,7 @@ interface Person {
 
 /** A user who is enrolled with this partner. */
 async function enrolled(partner: TestPartner): Promise<Person> {
-  await visit(flows.server, partner);
+  await verifyUser(flows.server, partner);
   const enrollment = await db()
     .collection<{ _id: string; userId: string; sub: string }>('enrollments')
     .findOne({ partnerId: partner.partnerId });
@@ -177,17 +183,17 @@ type Command = (person: Person) => Promise<unknown>;
 interface Run {
   partner: TestPartner;
   person: Person;
-  visited: Visit;
+  visited: Verified;
 }
 
 /** Both ways around, before each command; @returns how often each was paused */
-async function eachInterleaving(command: Command, judge: (run: Run) => Promise<void>) {
+async function eachInterleaving(command: Command, check: (run: Run) => Promise<void>) {
   const runs = { flow: 0, command: 0 };
   for (const paused of ['flow', 'command'] as const) {
     for (let hit = 1; hit <= mostCommands; hit += step) {
       const partner = await createPartner(flows.server);
       const person = await enrolled(partner);
-      const flow = () => visit(flows.server, partner);
+      const flow = () => verifyUser(flows.server, partner);
       const run =
         paused === 'flow'
           ? await pausedAt(flows, { hit, work: flow, other: () => command(person) }).then(
@@ -199,7 +205,7 @@ async function eachInterleaving(command: Command, judge: (run: Run) => Promise<v
       if (!run) break;
       runs[paused] += 1;
       try {
-        await judge({ partner, person, visited: run });
+        await check({ partner, person, visited: run });
       } catch (error) {
         throw new Error(`paused before command ${hit} of the ${paused}: ${(error as Error).message}`, {
           cause: error,

@@ -1,7 +1,7 @@
 import { MongoNetworkError } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createStores } from '../../../server/wiring/stores.ts';
-import { createPartner, visit } from '../../harness/partner.ts';
+import { createPartner, verifyUser } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const clock = manualClock();
@@ -37,7 +37,7 @@ beforeEach(() => {
 /** A user with one enrollment. */
 async function enrolledUser() {
   const partner = await createPartner(service);
-  await visit(service, partner);
+  await verifyUser(service, partner);
   const enrollment = await service.db
     .collection<{ _id: string; userId: string }>('enrollments')
     .findOne({ partnerId: partner.partnerId });

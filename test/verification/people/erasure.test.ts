@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerPage } from '../../../server/billing/ledger-page.ts';
 import { soundLedger } from '../../billing/ledger-snapshot.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../../harness/partner.ts';
 import { manualClock, startTestServer, type TestServer } from '../../harness/server.ts';
 
 const clock = manualClock();
@@ -16,7 +16,7 @@ const userinfo = async (token: string) =>
 
 /** One visit of `adult` with its exchange. */
 async function exchanged(partner: TestPartner) {
-  const visited = await visit(service, partner);
+  const visited = await verifyUser(service, partner);
   const answer = await exchangeCode(service, partner, visited);
   const { access_token: token } = (await answer.json()) as { access_token: string };
   const { sub } = (await (await userinfo(token)).json()) as { sub: string };
@@ -105,7 +105,7 @@ describe('users erase', () => {
   it('kills the code that was issued and not yet exchanged', async () => {
     const partner = await createPartner(service);
     const { sub } = await exchanged(partner);
-    const pending = await visit(service, partner);
+    const pending = await verifyUser(service, partner);
     const { id } = await service.admin.users.show.query({ user: sub });
     await service.admin.users.erase.mutate({ userId: id });
     const answer = await exchangeCode(service, partner, pending);

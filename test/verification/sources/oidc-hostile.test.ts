@@ -52,8 +52,8 @@ describe('what a provider says at its userinfo endpoint', () => {
   it('adds to the ID token, and replaces nothing in it', async () => {
     const userinfo = { sub: 'said-twice', birthdate: '2020-01-01', address: { country: 'FR' } };
     const idToken: Misdeed['idToken'] = (claims) => ({ ...claims, sub: 'said-twice' });
-    const visit = await verify({ idToken, userinfo });
-    expect(await claimsOf(visit)).toMatchObject({ age_18_plus: true, country: 'FR' });
+    const verified = await verify({ idToken, userinfo });
+    expect(await claimsOf(verified)).toMatchObject({ age_18_plus: true, country: 'FR' });
   });
 });
 

@@ -55,12 +55,12 @@ const session = (sessionId: string) => service.admin.sessions.show.query({ sessi
 
 describe('an OpenID provider as a source', () => {
   it('verifies people by configuration alone', async () => {
-    const visit = await verifyAs('adult');
-    expect(visit.page.html).toContain('Verify with The bank-id');
-    expect(visit.end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) });
-    const { claims, sub } = await userinfoOf(visit);
+    const verified = await verifyAs('adult');
+    expect(verified.page.html).toContain('Verify with The bank-id');
+    expect(verified.end.returned).toMatchObject({ code: expect.stringMatching(/^svc_code_/) });
+    const { claims, sub } = await userinfoOf(verified);
     expect(claims).toEqual({ age_18_plus: true, identity_verified: null, country: 'FR' });
-    const events = (await session(visit.sessionId)).timeline.map(({ event }) => event);
+    const events = (await session(verified.sessionId)).timeline.map(({ event }) => event);
     expect(events).toEqual(['started', 'consented', 'returned', 'authenticated', 'verified', 'completed']);
 
     const again = await userinfoOf(await verifyAs('adult'));

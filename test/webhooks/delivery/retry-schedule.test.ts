@@ -3,16 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { AttemptError } from '../../../contracts/webhooks.ts';
 import { createConcurrencyLimiter } from '../../../server/webhooks/delivery/concurrency-limits.ts';
 import { dueBucket } from '../../../server/webhooks/delivery/due-job.ts';
-import { judge } from '../../../server/webhooks/delivery/retry-schedule.ts';
+import { afterAttempt } from '../../../server/webhooks/delivery/retry-schedule.ts';
 
 const delays = [60_000, 300_000];
 const at = new Date('2026-01-01T00:00:00.000Z');
 
-describe('judge', () => {
+describe('afterAttempt', () => {
   it('delivers without an error, whatever the attempt', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 3 }), (attempt) => {
-        expect(judge({ attempt, limit: 3 }, { at }, delays)).toEqual({ status: 'delivered' });
+        expect(afterAttempt({ attempt, limit: 3 }, { at }, delays)).toEqual({ status: 'delivered' });
       }),
     );
   });
@@ -23,12 +23,14 @@ describe('judge', () => {
     [3, { status: 'failed' }],
   ])('counts from the end of attempt %d after its failure', (attempt, verdict) => {
     for (const error of AttemptError.options) {
-      expect(judge({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
+      expect(afterAttempt({ attempt, limit: 3 }, { error, at }, delays)).toEqual(verdict);
     }
   });
 
   it('does not repeat a single attempt', () => {
-    expect(judge({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({ status: 'failed' });
+    expect(afterAttempt({ attempt: 1, limit: 1 }, { error: 'dns', at }, delays)).toEqual({
+      status: 'failed',
+    });
   });
 });
 

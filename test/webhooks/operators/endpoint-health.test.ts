@@ -21,7 +21,7 @@ const facts = (change: Partial<EndpointFacts>): EndpointFacts => ({
   pausedUntil: undefined,
   ...change,
 });
-const judge = (change: Partial<EndpointFacts>) =>
+const diagnose = (change: Partial<EndpointFacts>) =>
   judgeEndpoint(facts(change), { limits: defaultLimits, now });
 
 describe('an endpoint', () => {
@@ -37,7 +37,7 @@ describe('an endpoint', () => {
     ],
     ['paused while it is', { attempts: [broken(20)], pausedUntil: minutesAgo(-60) }, 'paused'],
   ] as const)('is %s', (_rule, change, state) => {
-    expect(judge(change).state).toBe(state);
+    expect(diagnose(change).state).toBe(state);
   });
 
   it('has its share, its times, and its answers with when they were first seen', () => {
@@ -47,7 +47,7 @@ describe('an endpoint', () => {
       { at: minutesAgo(30), error: 'timeout', durationMs: 10_000 },
       broken(20),
     ];
-    expect(judge({ attempts })).toMatchObject({
+    expect(diagnose({ attempts })).toMatchObject({
       attempts: 4,
       successShare: 0.25,
       since: minutesAgo(60).toISOString(),
@@ -69,17 +69,17 @@ describe('an endpoint', () => {
   });
 
   it('names the cause of its queue', () => {
-    expect(judge({ queued: 1_600, inFlight: 5 }).cause).toBe('behind 1600 of this endpoint, 5 at a time');
-    expect(judge({ queued: 3, allInFlight: 1_024 }).cause).toContain('1024 attempts of all endpoints');
-    expect(judge({ queued: 3, pausedUntil: minutesAgo(-5) }).cause).toContain('paused until');
-    expect(judge({}).cause).toBeNull();
+    expect(diagnose({ queued: 1_600, inFlight: 5 }).cause).toBe('behind 1600 of this endpoint, 5 at a time');
+    expect(diagnose({ queued: 3, allInFlight: 1_024 }).cause).toContain('1024 attempts of all endpoints');
+    expect(diagnose({ queued: 3, pausedUntil: minutesAgo(-5) }).cause).toContain('paused until');
+    expect(diagnose({}).cause).toBeNull();
   });
 
   it('comes before others that are better, test ones, and such that fail for less long', () => {
-    const dead = judge({ keyId: 'dead', attempts: [broken(30), broken(3), broken(1)] });
-    const longer = judge({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
-    const test = judge({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
-    const fine = judge({ keyId: 'fine', attempts: [ok(1)] });
+    const dead = diagnose({ keyId: 'dead', attempts: [broken(30), broken(3), broken(1)] });
+    const longer = diagnose({ keyId: 'longer', attempts: [broken(90), broken(3), broken(1)] });
+    const test = diagnose({ keyId: 'test', mode: 'test', attempts: [broken(99), broken(3), broken(1)] });
+    const fine = diagnose({ keyId: 'fine', attempts: [ok(1)] });
     const sorted = [fine, test, dead, longer].toSorted(worstFirst);
     expect(sorted.map(({ keyId }) => keyId)).toEqual(['longer', 'dead', 'test', 'fine']);
   });

@@ -138,12 +138,12 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     return { set: {}, carried, entry: { at: now(), event: 'returned', note: `${session.source}, ${note}` } };
   }
 
-  async function judge(
+  async function verifyAnswer(
     { handle, session, source }: Open,
-    presented: Parameters<IdentityWalletSource['judge']>[2],
+    presented: Parameters<IdentityWalletSource['verifyPresentation']>[2],
   ): Promise<Outcome | PresentationRefused> {
     try {
-      return { kind: 'proven', ...(await source.judge(handle, asked(session), presented)) };
+      return { kind: 'proven', ...(await source.verifyPresentation(handle, asked(session), presented)) };
     } catch (error) {
       if (!(error instanceof PresentationRefused)) throw error;
       logger.warn(
@@ -168,7 +168,7 @@ export function createIdentityWalletAnswers(dependencies: Dependencies) {
     const outcome =
       response.kind === 'error'
         ? response
-        : await judge(open, { channel: answer.channel, presented: response.presented });
+        : await verifyAnswer(open, { channel: answer.channel, presented: response.presented });
     const code = randomBytes(32).toString('base64url');
     const isRefused = outcome instanceof PresentationRefused;
     const transition = isRefused

@@ -47,7 +47,7 @@ export interface IdentityWalletSource extends VerificationSource {
   /** @throws ApiError `invalid_request` for what is no answer to this request */
   read(handle: Handle, answer: IdentityWalletAnswer): Promise<IdentityWalletResponse>;
   /** @throws PresentationRefused */
-  judge(
+  verifyPresentation(
     handle: Handle,
     session: AskedSession,
     answer: { channel: Channel; presented: Presented },
@@ -119,7 +119,7 @@ export function createIdentityWalletSource(
       return { kind: 'presented', presented: await requests.openAnnexC(handle, String(answer.body)) };
     },
 
-    async judge(handle, { mode, claims }, { channel, presented }) {
+    async verifyPresentation(handle, { mode, claims }, { channel, presented }) {
       const { claims: proven, person } = await check(presented, {
         settings,
         claims,

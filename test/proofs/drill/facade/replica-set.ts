@@ -213,7 +213,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     return { rolledBack: branch.uncommitted(), committedSilently };
   }
 
-  const carryOut: Record<ElectionKind, () => Promise<Omit<Election, 'kind'>>> = {
+  const elections: Record<ElectionKind, () => Promise<Omit<Election, 'kind'>>> = {
     crash,
     'step-down': () => replace(stepDown),
     'write-concern': failWriteConcern,
@@ -226,7 +226,7 @@ export async function startReplicaSet({ random, onFault, plan }: Settings) {
     uri: (database: string) => `mongodb://${addresses.join(',')}/${database}?replicaSet=${setName}`,
     /** Resolves when a primary has taken over and every member answers as it should. */
     async elect(kind: ElectionKind): Promise<Election> {
-      const { rolledBack, committedSilently } = await carryOut[kind]();
+      const { rolledBack, committedSilently } = await elections[kind]();
       return { kind, rolledBack, committedSilently };
     },
     /** For tests of the facade: what is between two steps of the commit point. */

@@ -1,5 +1,12 @@
 import { TokenResponse } from '../../contracts/oauth.ts';
-import { createPartner, post, type TestPartner, tokenForm, type Visit, visit } from '../harness/partner.ts';
+import {
+  createPartner,
+  post,
+  type TestPartner,
+  tokenForm,
+  type Verified,
+  verifyUser,
+} from '../harness/partner.ts';
 import { manualClock, startTestServer } from '../harness/server.ts';
 import { createBrowser } from '../journey/browser.ts';
 import { newVisit, startUrl } from '../journey/pkce.ts';
@@ -26,7 +33,7 @@ interface Encoding {
 type Settings = Parameters<typeof startTestServer>[0];
 
 /** The service as a partner meets it, every answer of it held against the contract; only tests move its clock. */
-export async function startWorld(settings: Settings = {}) {
+export async function startHarness(settings: Settings = {}) {
   let trusted = true;
   // Ten seconds into an hour: the windows of the limits are where a test wants them.
   const start = Math.ceil(Date.now() / hour) * hour + 10_000;
@@ -37,7 +44,7 @@ export async function startWorld(settings: Settings = {}) {
   const call = async (endpoint: string, response: Promise<Response>): Promise<Answer> =>
     conform(endpoint, await response);
 
-  const world = {
+  const harness = {
     server,
     baseUrl,
     admin,
@@ -60,8 +67,8 @@ export async function startWorld(settings: Settings = {}) {
     partner: ({ client = {}, ...wanted }: Parameters<typeof createPartner>[1] = {}) =>
       createPartner(server, { ...wanted, client: { tokenRequestsPerMinute: 100_000, ...client } }),
     shop: (wanted?: Parameters<typeof createShop>[1]) => createShop(server, wanted),
-    visit: (by: TestPartner, person = 'adult', scope = 'age_18_plus country') =>
-      visit(server, by, person, scope),
+    verifyUser: (by: TestPartner, person = 'adult', scope = 'age_18_plus country') =>
+      verifyUser(server, by, person, scope),
     balance: async ({ partnerId }: Pick<TestPartner, 'partnerId'>) =>
       (await admin.wallets.show.query({ partnerId, mode: 'test' })).balance,
 
@@ -93,7 +100,7 @@ export async function startWorld(settings: Settings = {}) {
       return { browser, first, sessionId, state };
     },
 
-    exchange: (by: TestPartner, code: Visit, { as, ...changes }: Changes & Encoding = {}) =>
+    exchange: (by: TestPartner, code: Verified, { as, ...changes }: Changes & Encoding = {}) =>
       call(
         'POST /api/oauth/token',
         post(url('/api/oauth/token'), present({ ...tokenForm(by, code), ...changes }), as),
@@ -144,7 +151,7 @@ export async function startWorld(settings: Settings = {}) {
 
     /** A token of a fresh visit. */
     async token(by: TestPartner, person?: string, scope?: string): Promise<string> {
-      const answer = await world.exchange(by, await world.visit(by, person, scope));
+      const answer = await harness.exchange(by, await harness.verifyUser(by, person, scope));
       return TokenResponse.parse(answer.body).access_token;
     },
 
@@ -154,6 +161,6 @@ export async function startWorld(settings: Settings = {}) {
       return newest?.id ?? '';
     },
   };
-  return world;
+  return harness;
 }
-export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
