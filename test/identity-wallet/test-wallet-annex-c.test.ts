@@ -27,7 +27,7 @@ async function ask(source: string, instruction: object = {}) {
 }
 
 describe.each(testIdentityWalletSources.map(({ name }) => name))(
-  'the test wallet answers %s by annex C',
+  'the test wallet at %s, by annex C',
   (source) => {
     it('answers with an attestation that verifies', async () => {
       const { end, show } = await ask(source);

@@ -2,7 +2,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NoticeEvent } from '../../contracts/events.ts';
 import { lookEveryMs } from '../../server/warnings/watch.ts';
-import { createPartner, exchangeCode, type TestPartner, visit } from '../harness/partner.ts';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
 import { createReceiver } from '../harness/receiver.ts';
 import { adminToken, manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
 
@@ -188,7 +188,7 @@ describe('a notice', () => {
     // Ten seconds into an hour: all looks are in it.
     clock.set(Math.ceil(clock.now() / hour) * hour + 10_000);
     await server.admin.limits.set.mutate({ partnerId, mode: 'test', perHour: 1 });
-    expect((await exchangeCode(server, partner, await visit(server, partner))).status).toBe(200);
+    expect((await exchangeCode(server, partner, await verifyUser(server, partner))).status).toBe(200);
     await server.sweep();
     for (let looks = 0; looks < 3; looks += 1) await look();
     expect(await raised(partner)).toHaveLength(1);
