@@ -69,13 +69,13 @@ describeInBrowser('verification sources in a real browser', () => {
       const { page, complaints, close } = await newVisitor(browser, { locale });
       await page.goto(shop.link());
       await page.locator('button[value="accept"]').click();
-      await judge(page, `methods-${locale}`);
+      await expectReadable(page, `methods-${locale}`);
       await page.locator('button[value="away"]').click();
-      await judge(page, `methods-down-${locale}`, ['light', 'narrow']);
+      await expectReadable(page, `methods-down-${locale}`, ['light', 'narrow']);
       expect(await page.locator('button[name="method"]').last().getAttribute('value')).toBe('away');
       await page.locator('button[value="sandbox"]').click();
       await page.locator('button[value="rejected"]').click();
-      await judge(page, `methods-failed-${locale}`, ['dark', 'narrow-dark']);
+      await expectReadable(page, `methods-failed-${locale}`, ['dark', 'narrow-dark']);
       await page.locator('button[value="test-wallet-age"]').click();
       await page.locator('button[value="other-method"]').click();
       await page.locator('button[value="bank-id"]').click();

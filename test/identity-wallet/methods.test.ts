@@ -82,9 +82,9 @@ it('consent and wallet page promise what the wallet can answer, and name the per
   const of = async (source: string) => {
     await service.admin.clients.update.mutate({ clientId, sources: [source] });
     const pages = openPages(service);
-    const visit = { baseUrl: service.baseUrl, clientId, redirectUri };
+    const query = { baseUrl: service.baseUrl, clientId, redirectUri };
     const { codeChallenge, state } = newVisit();
-    const consent = await pages.open(startUrl({ ...visit, scope: claims.join(' '), state, codeChallenge }));
+    const consent = await pages.open(startUrl({ ...query, scope: claims.join(' '), state, codeChallenge }));
     const wallet = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });
     return { consent: consent.html, wallet: wallet.html };
   };

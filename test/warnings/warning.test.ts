@@ -70,25 +70,25 @@ describe('a warning', () => {
 
 describe('an endpoint', () => {
   const attempt = (minutesAgo: number, status: number) => ({ at: at(-minutesAgo * 60_000), status });
-  const judge = (...attempts: [minutesAgo: number, status: number][]) =>
+  const diagnose = (...attempts: [minutesAgo: number, status: number][]) =>
     judgeHour(
       attempts.map(([minutesAgo, status]) => attempt(minutesAgo, status)),
       start,
     );
 
   it('is failing where nothing was delivered for an hour', () => {
-    expect(judge([90, 200], [60, 500], [1, 503])).toEqual({ since: at(-hour), answers: ['503 (1)'] });
-    expect(judge([90, 200], [59, 500], [1, 500])).toBeUndefined();
-    expect(judge([70, 500])).toEqual({ since: at(-70 * 60_000), answers: ['500 (1)'] });
+    expect(diagnose([90, 200], [60, 500], [1, 503])).toEqual({ since: at(-hour), answers: ['503 (1)'] });
+    expect(diagnose([90, 200], [59, 500], [1, 500])).toBeUndefined();
+    expect(diagnose([70, 500])).toEqual({ since: at(-70 * 60_000), answers: ['500 (1)'] });
   });
 
   it('is failing where less than half of four or more attempts of the hour were delivered', () => {
-    expect(judge([50, 200], [40, 500], [30, 500], [20, 404])).toEqual({
+    expect(diagnose([50, 200], [40, 500], [30, 500], [20, 404])).toEqual({
       since: undefined,
       answers: ['500 (2)', '404 (1)'],
     });
-    expect(judge([50, 200], [40, 500], [30, 200], [20, 404])).toBeUndefined();
-    expect(judge([50, 200], [40, 500], [30, 500])).toBeUndefined();
-    expect(judge()).toBeUndefined();
+    expect(diagnose([50, 200], [40, 500], [30, 200], [20, 404])).toBeUndefined();
+    expect(diagnose([50, 200], [40, 500], [30, 500])).toBeUndefined();
+    expect(diagnose()).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { randomId } from '../../../server/platform/ids.ts';
 import { recordingLogger } from '../../harness/log-lines.ts';
-import { createPartner, exchangeCode, visit } from '../../harness/partner.ts';
+import { createPartner, exchangeCode, verifyUser } from '../../harness/partner.ts';
 import { createReceiver } from '../../harness/receiver.ts';
 import { startTestServer, type TestServer } from '../../harness/server.ts';
 import { within } from '../../harness/time-limits.ts';
@@ -53,7 +53,7 @@ it('600 resends of one command cause no pool time-out and no refused exchange be
     const statuses: number[] = [];
     const load = Array.from({ length: exchangers }, async () => {
       while (running)
-        statuses.push((await exchangeCode(server, partner, await visit(server, partner))).status);
+        statuses.push((await exchangeCode(server, partner, await verifyUser(server, partner))).status);
     });
     await expect.poll(isDone, { timeout: within(120_000), interval: 250 }).toBe(true);
     await expect.poll(() => hooks.received.length, { timeout: within(60_000) }).toBe(count);
