@@ -67,6 +67,8 @@ export type SessionStatus = z.infer<typeof SessionStatus>;
 
 /** Why a session ended in failure. */
 export const FailureReason = z.enum(['abandoned', 'consent_declined', 'document_rejected', 'source_error']);
+/** Why a verification source has not confirmed the user. */
+export type MethodFailure = Exclude<z.infer<typeof FailureReason>, 'consent_declined'>;
 export type FailureReason = z.infer<typeof FailureReason>;
 
 /** Marks on a sandbox person's enrollment by which a partner rehearses a refusal of the exchange (test mode only). */

@@ -1,13 +1,14 @@
+import type { MethodFailure } from '../../../contracts/verification.ts';
 import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import { isOpen, linkAndCode } from '../handoff/handoff.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import { isChoosing, type MethodFailure, type Methods } from '../session/methods.ts';
+import { isChoosing } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import { isLive, type Step, stepOf } from '../session/steps.ts';
-import type { Handoff, Session } from '../session/transitions.ts';
+import type { Handoff, Methods, Session } from '../session/transitions.ts';
 import type { AuthorizationRequests } from '../sources/authorization-request.ts';
 import {
   type Asked,

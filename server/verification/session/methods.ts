@@ -1,27 +1,6 @@
-import type { FailureReason } from '../../../contracts/verification.ts';
+import type { FailureReason, MethodFailure } from '../../../contracts/verification.ts';
 import { closedRequests } from '../sources/identity-wallet/pending.ts';
-import { failed, type Session, spentAttempts, type Transition } from './transitions.ts';
-
-/** The verification sources of a session that has several. The user chooses one, which is then the session's `source`. */
-export interface Methods {
-  /** In the order of the client. */
-  names: string[];
-  /** Grows with each choice and each way back to the list: forms and answers of an earlier turn are out of date. */
-  turn: number;
-  /** Whether the user has chosen `source`; else the list is shown. */
-  chosen: boolean;
-  /** Those that cannot be chosen again in this session. */
-  failed: Ended[];
-  /** The method that led back to the list, for the list to say. */
-  last?: Ended;
-}
-
-export type MethodFailure = Exclude<FailureReason, 'consent_declined'>;
-
-interface Ended {
-  source: string;
-  reason: MethodFailure;
-}
+import { failed, type Methods, type Session, spentAttempts, type Transition } from './transitions.ts';
 
 /** Choices and ways back, so that a script cannot make a session grow without end. */
 const mostTurns = 40;

@@ -4,13 +4,13 @@ import type { Device } from '../../../contracts/verification.ts';
 import {
   codeLifetimeSeconds,
   type FailureReason,
+  type MethodFailure,
   type Rehearsal,
   type SessionStatus,
 } from '../../../contracts/verification.ts';
 import type { EventDraft } from '../../platform/database/event-draft.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import type { Language } from '../pages/languages.ts';
-import type { Methods } from './methods.ts';
 
 /** What happened in a session, in order. Every transition adds to it: the number of entries is the session's version. */
 interface TimelineEntry {
@@ -78,6 +78,25 @@ export interface Handoff {
   phone?: DeviceName;
   /** SHA-256 of the secret in the phone's cookie. */
   phoneHash?: string;
+}
+
+/** The verification sources of a session that has several. The user chooses one, which is then the session's `source`. */
+export interface Methods {
+  /** In the order of the client. */
+  names: string[];
+  /** Grows with each choice and each way back to the list: forms and answers of an earlier turn are out of date. */
+  turn: number;
+  /** Whether the user has chosen `source`; else the list is shown. */
+  chosen: boolean;
+  /** Those that cannot be chosen again in this session. */
+  failed: Ended[];
+  /** The method that led back to the list, for the list to say. */
+  last?: Ended;
+}
+
+interface Ended {
+  source: string;
+  reason: MethodFailure;
 }
 
 /** One hosted verification (interface 3.1), from `/verify/start` to the redirect back to the partner. */

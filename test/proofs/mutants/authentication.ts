@@ -88,8 +88,8 @@ export const authentication = [
     ['admin/secrets'],
     [
       [
-        'expiresAt.getTime() <= clock.now();\n    return ofPartner',
-        'expiresAt.getTime() < 0;\n    return ofPartner',
+        'old !== undefined && old.expiresAt.getTime() <= clock.now()',
+        'old !== undefined && old.expiresAt.getTime() < 0',
       ],
       ["forever(status === 'revoked',", "forever(status !== 'revoked',"],
     ],
@@ -128,7 +128,7 @@ export const authentication = [
     'server/storefront/caller.ts',
     ['storefront/exchange', 'contract/section-5'],
     [
-      ['!isSignedWith(secret, signed, raw) || !integration', '!integration'],
+      ['(one) => isSignedWith(one, signed, raw)', '() => true'],
       [
         'Math.abs(clock.now() / 1000 - Number(timestamp)) > timestampSkewSeconds',
         'clock.now() / 1000 - Number(timestamp) > timestampSkewSeconds',

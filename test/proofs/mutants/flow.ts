@@ -71,10 +71,20 @@ export const flow = [
   ),
   ...inFile(
     'server/verification/flow/provider-return.ts',
-    ['verification/handoff/provider'],
+    ['verification/handoff/provider', 'verification/flow/methods'],
     [
       ["if (browser.device === 'computer' && session.handoff?.state === 'claimed') return secret;", ''],
-      ['if (!attempt && session.handoff) return secret;', ''],
+      ['if (!attempt && (session.handoff || session.methods)) return secret;', ''],
+      ['session.handoff || session.methods', 'session.handoff'],
+    ],
+  ),
+  ...inFile(
+    'server/verification/session/methods.ts',
+    ['verification/flow/methods', 'identity-wallet/methods'],
+    [
+      ['  wallet: closedRequests(carried),\n', ''],
+      ['failed: again ? methods.failed : [...methods.failed, last]', 'failed: methods.failed'],
+      ['if (turn >= mostTurns) return failed(', 'if (turn < 0) return failed('],
     ],
   ),
   ...inFile(

@@ -12,7 +12,7 @@ export const wallet = [
       'return source.tokenMatches(handle, token) ? { session, source, handle } : undefined;',
       'return { session, source, handle };',
     ],
-    ["stepOf(session, clock.now()) === 'authenticate' &&\n      isAt", 'isAt'],
+    ["stepOf(session, clock.now()) === 'authenticate' &&\n      !isChoosing", '!isChoosing'],
   ]),
   ...inFile(`${source}/answers.ts`, tests('safety', 'response'), [
     ["if (!isMine) throw new ApiError('cross_site_request');", ''],

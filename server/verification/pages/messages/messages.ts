@@ -1,5 +1,5 @@
 import type { ClaimName } from '../../../../contracts/claims.ts';
-import type { MethodFailure } from '../../session/methods.ts';
+import type { MethodFailure } from '../../../../contracts/verification.ts';
 import type { PersonName } from '../../sources/sandbox.ts';
 import type { Choice } from '../../sources/source.ts';
 import type { Use } from '../purpose.ts';
