@@ -22,7 +22,7 @@ export const SourceView = z.strictObject({
   /** Why it cannot verify users now; null where nothing is known to be wrong. */
   fault: z.string().nullable(),
   certificates: z.array(CertificateView),
-  /** How the newest 20,000 sessions of the last 24 hours ended with it. */
-  lastDay: z.strictObject({ authenticated: z.number().int(), failed: z.number().int() }),
+  /** How the newest 20,000 sessions of the last 24 hours ended with it; null while the database is away. */
+  lastDay: z.strictObject({ authenticated: z.number().int(), failed: z.number().int() }).nullable(),
 });
 export type SourceView = z.infer<typeof SourceView>;

@@ -5,6 +5,7 @@ import { createDirectoryCache } from '../../server/partners/directory-cache.ts';
 import { createPartnersStores } from '../../server/partners/store.ts';
 import { createPartner, redirectUri } from '../harness/partner.ts';
 import { startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
 
 describe('the directory cache', () => {
   /** One whose reads end when they are told to. */
@@ -248,7 +249,7 @@ describe('the directory of another process', () => {
     await server.admin.clients.disable.mutate({ clientId: changed.id });
     const began = performance.now();
     await expect
-      .poll(async () => (await elsewhere.client(changed.id))?.client.status, { timeout: 10_000 })
+      .poll(async () => (await elsewhere.client(changed.id))?.client.status, { timeout: within(10_000) })
       .toBe('disabled');
     expect((await elsewhere.client(other.id))?.client.status).toBe('active');
     if (performance.now() - began < 25_000) expect(read).toEqual([changed.id, other.id, changed.id]);

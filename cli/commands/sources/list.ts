@@ -1,8 +1,10 @@
+import type { SourceView } from '../../../contracts/admin/sources.ts';
 import { listFlags } from '../../flags.ts';
 import { ListCommand } from '../../list-command.ts';
 
 /** `93 % of 120`; null where no session has ended. */
-function successOf({ authenticated, failed }: { authenticated: number; failed: number }): string | null {
+function successOf(lastDay: SourceView['lastDay']): string | null {
+  const { authenticated, failed } = lastDay ?? { authenticated: 0, failed: 0 };
   const all = authenticated + failed;
   return all === 0 ? null : `${Math.floor((100 * authenticated) / all)} % of ${all}`;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { certificateNotice, type SourceView } from '../../../contracts/admin/sources.ts';
+import { isUnavailable } from '../../platform/database/failures.ts';
 import { ApiError } from '../../platform/errors.ts';
 import type { SessionStore } from '../session/session-store.ts';
 import type { IdentityWalletSource } from './identity-wallet/source.ts';
@@ -31,6 +32,10 @@ function probe(mode: 'test' | 'live') {
   return [session, { ...attempt, state: random(), nonce: random(), codeVerifier: random() }] as const;
 }
 
+function undefinedWhereAway(error: unknown): undefined {
+  if (!isUnavailable(error)) throw error;
+}
+
 /** What operators can know of the verification sources, without any session. */
 export function createSourceOverview({ sources, wallets, sessions, clock }: Dependencies) {
   function certificatesOf(name: string): SourceView['certificates'] {
@@ -53,10 +58,11 @@ export function createSourceOverview({ sources, wallets, sessions, clock }: Depe
   const all = () => [...sources.values()].map((source) => view(source));
 
   async function list(): Promise<SourceView[]> {
-    const uses = await sessions.sourceUse(new Date(clock.now() - successSpanMs));
+    // Faults are told while the database is away too.
+    const uses = await sessions.sourceUse(new Date(clock.now() - successSpanMs)).catch(undefinedWhereAway);
     return all().map((each) => ({
       ...each,
-      lastDay: uses.get(each.name) ?? { authenticated: 0, failed: 0 },
+      lastDay: uses ? (uses.get(each.name) ?? { authenticated: 0, failed: 0 }) : null,
     }));
   }
 

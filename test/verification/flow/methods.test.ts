@@ -244,7 +244,7 @@ it('operators see how methods ended: session, sources and metrics', async () => 
     'failed',
   ]);
   const sources = await hosted.admin.sources.list.query();
-  expect(sources.find(({ name }) => name === 'sandbox')?.lastDay.failed).toBeGreaterThan(0);
-  expect(sources.find(({ name }) => name === 'sandbox')?.lastDay.authenticated).toBeGreaterThan(0);
-  expect(sources.find(({ name }) => name === 'bank')?.lastDay.failed).toBeGreaterThan(0);
+  expect(sources.find(({ name }) => name === 'sandbox')?.lastDay?.failed).toBeGreaterThan(0);
+  expect(sources.find(({ name }) => name === 'sandbox')?.lastDay?.authenticated).toBeGreaterThan(0);
+  expect(sources.find(({ name }) => name === 'bank')?.lastDay?.failed).toBeGreaterThan(0);
 });
