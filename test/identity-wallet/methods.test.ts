@@ -99,3 +99,19 @@ it('consent and wallet page promise what the wallet can answer, and name the per
   expect(person.wallet).toContain('Your country');
   expect(person.wallet).toContain('only to recognise you, not kept, not shared');
 });
+
+it('the test wallet shows the set of claims that it will present, not those it may present instead', async () => {
+  const { clientId } = await createPartner(service, {
+    client: { sources: ['test-wallet-pid'], claims: ['age_18_plus', 'country'] },
+  });
+  const pages = openPages(service);
+  const { codeChallenge, state } = newVisit();
+  const about = { baseUrl: service.baseUrl, clientId, redirectUri, scope: 'age_18_plus country' };
+  const consent = await pages.open(startUrl({ ...about, state, codeChallenge }));
+  const page = await pages.open(consent.at, { ...consent.fields, decision: 'accept' });
+  const { html } = await pages.open(walletIn(page.html));
+  expect(html).toContain('age_over_18');
+  expect(html).toContain('nationality');
+  expect(html).not.toContain('birth_date');
+  expect(html).not.toContain('issuing_country');
+});

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { annexC } from '../../identity-wallet/digital-request.ts';
 import { PresentationRefused } from '../../identity-wallet/refused.ts';
 import { AskedByAnnexC } from '../../identity-wallet/test-wallet/annex-c.ts';
-import { type Asked, readLink } from '../../identity-wallet/test-wallet/asked.ts';
+import { type Asked, pathsToShow, readLink } from '../../identity-wallet/test-wallet/asked.ts';
 import { type HolderName, holders } from '../../identity-wallet/test-wallet/issuer.ts';
 import { acts, type createTestIdentityWallet } from '../../identity-wallet/test-wallet/wallet.ts';
 import { ApiError } from '../../platform/errors.ts';
@@ -119,11 +119,14 @@ export function testIdentityWalletRoutes(
     host: new URL(uri).host,
     action: `${root}/test-wallet`,
     request,
-    credentials: query.credentials.map(({ id, format, meta, claims = [] }) => ({
-      id,
-      format,
-      type: meta.doctype_value ?? meta.vct_values?.join(' '),
-      claims: claims.map(({ path }) => path.map((part) => part ?? 'each').join(' / ')),
+    credentials: query.credentials.map((credential) => ({
+      id: credential.id,
+      format: credential.format,
+      type: credential.meta.doctype_value ?? credential.meta.vct_values?.join(' '),
+      // Its people have everything: it presents the first set that is asked for.
+      claims: (pathsToShow(credential, () => true) ?? []).map((path) =>
+        path.map((part) => part ?? 'each').join(' / '),
+      ),
     })),
   });
 
