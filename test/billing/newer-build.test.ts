@@ -15,7 +15,11 @@ afterAll(() => server.stop());
 
 const mode = 'test' as const;
 const walletIdOf = ({ partnerId }: TestPartner) => `${partnerId}:${mode}`;
-const pagesOf = async (partner: TestPartner) => (await readLedger(server.db, walletIdOf(partner))).pages;
+/** The wallet's pages without the mark of unpublished events, which the publisher removes at a time of its own. */
+const pagesOf = async (partner: TestPartner) => {
+  const { pages } = await readLedger(server.db, walletIdOf(partner));
+  return pages.map(({ unpublished: _, ...page }) => page);
+};
 
 /** Takes money out of the wallet by a page that only a later build can read. */
 async function pageOfNewerBuild(partner: TestPartner, amount: number): Promise<void> {
