@@ -1,0 +1,209 @@
+import { isIP } from 'node:net';
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { z } from 'zod';
+
+/** COSE algorithms of the keys that are accepted, the best first: EdDSA, ES256, RS256. */
+const algorithms = [-8, -7, -257];
+const timeoutMs = 120_000;
+
+const base64url = (characters: number) =>
+  z
+    .string()
+    .min(1)
+    .max(characters)
+    .regex(/^[A-Za-z0-9_-]+$/);
+/** Up to 1,023 bytes (WebAuthn 4). */
+const credentialId = base64url(1_364);
+const clientDataJSON = base64url(4_096);
+
+/** Members that are needed of `PublicKeyCredential.toJSON()`; others are dropped. */
+const Assertion = z.object({
+  id: credentialId,
+  response: z.object({
+    clientDataJSON,
+    authenticatorData: base64url(4_096),
+    signature: base64url(4_096),
+    userHandle: base64url(128).optional(),
+  }),
+});
+const Creation = z.object({
+  id: credentialId,
+  response: z.object({
+    clientDataJSON,
+    attestationObject: base64url(12_000),
+    transports: z.array(z.string().max(32)).max(10).default([]),
+  }),
+});
+const ClientData = z.object({
+  challenge: z.string(),
+  origin: z.string(),
+  crossOrigin: z.boolean().optional(),
+  topOrigin: z.string().optional(),
+});
+
+/** A browser's answer that was read, not verified. */
+export interface Answer<R> {
+  /** Base64url. */
+  credentialId: string;
+  challenge: string;
+  /** Whether the page that asked was in a frame of another site. */
+  isEmbedded: boolean;
+  response: R;
+}
+export type AssertionAnswer = Answer<z.infer<typeof Assertion>['response']>;
+export type CreationAnswer = Answer<z.infer<typeof Creation>['response']>;
+
+/** What is kept of a passkey. */
+export interface PasskeyKey {
+  /** Base64url, up to 1,364 characters. */
+  credentialId: string;
+  /** COSE_Key. */
+  publicKey: Uint8Array;
+  /** 0 where the authenticator does not count. */
+  counter: number;
+  transports: string[];
+  /** Whether the passkey is kept on several devices. */
+  synced: boolean;
+}
+
+/** What has changed of a passkey by its use. */
+export type PasskeyUse = Pick<PasskeyKey, 'counter' | 'synced'>;
+
+function readAnswer<S extends { id: string; response: { clientDataJSON: string } }>(
+  schema: z.ZodType<S>,
+  text: string,
+): Answer<S['response']> | undefined {
+  try {
+    const { id, response } = schema.parse(JSON.parse(text));
+    const data = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
+    const { challenge, crossOrigin, topOrigin } = ClientData.parse(data);
+    const isEmbedded = crossOrigin === true || topOrigin !== undefined;
+    return { credentialId: id, challenge, isEmbedded, response };
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns undefined for a text that is not an authenticator's assertion */
+export const readAssertion = (text: string): AssertionAnswer | undefined => readAnswer(Assertion, text);
+/** @returns undefined for a text that is not a new credential */
+export const readCreation = (text: string): CreationAnswer | undefined => readAnswer(Creation, text);
+
+/**
+ * Whether passkeys can be bound to this id at this origin (WebAuthn 5.1.2): a host name, the origin's own or a parent of it,
+ * over https or at localhost.
+ */
+export function relyingPartyFault(id: string, origin: string): string | undefined {
+  const { hostname, protocol } = new URL(origin);
+  if (isIP(hostname.replace(/^\[|\]$/g, ''))) return 'a base URL with an IP address can have no passkeys';
+  if (protocol !== 'https:' && hostname !== 'localhost' && !hostname.endsWith('.localhost'))
+    return 'passkeys need a base URL with https';
+  if (hostname !== id && !(hostname.endsWith(`.${id}`) && id.includes('.')))
+    return `${id} is neither the host of the base URL nor a parent domain of it`;
+  return undefined;
+}
+
+interface RelyingParty {
+  /** The host of the base URL, or a parent domain. */
+  id: string;
+  /** Shown by the browser. */
+  name: string;
+  /** Of the pages, exactly. */
+  origin: string;
+}
+
+/** Asks browsers for passkeys and verifies their answers (WebAuthn 3, sections 7.1 and 7.2). */
+export function createRelyingParty({ id, name, origin }: RelyingParty) {
+  const expected = (challenge: string) => ({
+    expectedChallenge: challenge,
+    expectedOrigin: origin,
+    expectedRPID: id,
+    requireUserVerification: true,
+  });
+  const envelope = (credential: string) => ({
+    id: credential,
+    rawId: credential,
+    type: 'public-key' as const,
+    clientExtensionResults: {},
+  });
+
+  return {
+    /**
+     * `PublicKeyCredentialCreationOptionsJSON` of a discoverable credential.
+     * @param user `handle` base64url, up to 64 bytes, no personal data
+     * @param own credential ids that the user has already
+     */
+    creationOptions: (challenge: string, user: { handle: string; name: string }, own: readonly string[]) => ({
+      challenge,
+      rp: { id, name },
+      user: { id: user.handle, name: user.name, displayName: user.name },
+      pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
+      authenticatorSelection: {
+        residentKey: 'required',
+        requireResidentKey: true,
+        userVerification: 'required',
+      },
+      excludeCredentials: own.map((credential) => ({ type: 'public-key', id: credential })),
+      attestation: 'none',
+      timeout: timeoutMs,
+    }),
+
+    /** `PublicKeyCredentialRequestOptionsJSON` for any passkey of this service. */
+    requestOptions: (challenge: string) => ({
+      challenge,
+      rpId: id,
+      userVerification: 'required',
+      timeout: timeoutMs,
+    }),
+
+    /** @returns the new passkey; undefined where the answer does not hold */
+    async verifyCreation(answer: CreationAnswer, challenge: string): Promise<PasskeyKey | undefined> {
+      if (answer.isEmbedded) return undefined;
+      const response = { ...envelope(answer.credentialId), response: answer.response };
+      const { verified, registrationInfo } = await verifyRegistrationResponse({
+        ...expected(challenge),
+        response: response as RegistrationResponseJSON,
+        supportedAlgorithmIDs: algorithms,
+      }).catch(() => ({ verified: false, registrationInfo: undefined }));
+      if (!verified || !registrationInfo) return undefined;
+      const { credential, credentialBackedUp } = registrationInfo;
+      return {
+        credentialId: credential.id,
+        publicKey: credential.publicKey,
+        counter: credential.counter,
+        transports: answer.response.transports,
+        synced: credentialBackedUp,
+      };
+    },
+
+    /** @returns undefined where the answer does not hold, or the counter goes back */
+    async verifyAssertion(
+      answer: AssertionAnswer,
+      challenge: string,
+      { credentialId: of, publicKey, counter, transports }: PasskeyKey,
+    ): Promise<PasskeyUse | undefined> {
+      if (answer.isEmbedded || answer.credentialId !== of) return undefined;
+      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+        ...expected(challenge),
+        response: {
+          ...envelope(answer.credentialId),
+          response: answer.response,
+        } as AuthenticationResponseJSON,
+        credential: {
+          id: of,
+          publicKey: new Uint8Array(publicKey),
+          counter,
+          transports: transports as AuthenticatorTransport[],
+        },
+      }).catch(() => ({ verified: false, authenticationInfo: undefined }));
+      if (!verified || !authenticationInfo) return undefined;
+      return { counter: authenticationInfo.newCounter, synced: authenticationInfo.credentialBackedUp };
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { challengeLifetimeMs, createChallenges } from '../../../server/platform/webauthn/challenges.ts';
+import {
+  createRelyingParty,
+  type PasskeyKey,
+  readAssertion,
+  readCreation,
+  relyingPartyFault,
+} from '../../../server/platform/webauthn/relying-party.ts';
+import { type Forgery, TestAuthenticator } from '../../harness/authenticator.ts';
+
+const origin = 'https://id.example.com';
+const party = createRelyingParty({ id: 'example.com', name: 'SVC', origin });
+const challenge = randomBytes(38).toString('base64url');
+const user = { handle: randomBytes(32).toString('base64url'), name: 'SVC' };
+
+async function passkeyOf(authenticator: TestAuthenticator, forgery?: Forgery) {
+  const answer = readCreation(authenticator.create(party.creationOptions(challenge, user, []), forgery));
+  return answer && party.verifyCreation(answer, challenge);
+}
+
+async function created(authenticator: TestAuthenticator): Promise<PasskeyKey> {
+  return (await passkeyOf(authenticator)) ?? expect.fail('no passkey was made');
+}
+
+describe('a new passkey', () => {
+  it('is accepted with its key, counter and transports', async () => {
+    const authenticator = new TestAuthenticator(origin);
+    const passkey = await created(authenticator);
+    expect(passkey).toMatchObject({ credentialId: authenticator.id, counter: 0, transports: ['internal'] });
+    expect(passkey.synced).toBe(false);
+    expect((await created(new TestAuthenticator(origin, { counts: false }))).synced).toBe(true);
+  });
+
+  it.each<[string, Forgery]>([
+    ['another origin', { origin: 'https://evil.example' }],
+    ['an origin beside ours', { origin: 'https://other.example.com' }],
+    ['another relying party', { rpId: 'evil.example' }],
+    ['a frame of another site', { crossOrigin: true }],
+    ['no verification of the user', { verified: false }],
+    ['the other ceremony', { type: 'webauthn.get' }],
+  ])('is refused with %s', async (_, forgery) => {
+    expect(await passkeyOf(new TestAuthenticator(origin), forgery)).toBeUndefined();
+  });
+
+  it('is refused for another challenge', async () => {
+    const options = party.creationOptions(challenge, user, []);
+    const answer = readCreation(new TestAuthenticator(origin).create(options)) ?? expect.fail('unread');
+    expect(await party.verifyCreation(answer, randomBytes(38).toString('base64url'))).toBeUndefined();
+  });
+
+  it('asks for a discoverable key with user verification and no attestation', () => {
+    expect(party.creationOptions(challenge, user, ['abc'])).toMatchObject({
+      attestation: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      excludeCredentials: [{ id: 'abc', type: 'public-key' }],
+      pubKeyCredParams: [{ alg: -8 }, { alg: -7 }, { alg: -257 }],
+    });
+  });
+});
+
+describe('an assertion', () => {
+  async function used(forgery: Forgery, stored: Partial<PasskeyKey> = {}) {
+    const authenticator = new TestAuthenticator(origin);
+    const passkey = { ...(await created(authenticator)), ...stored };
+    const answer = readAssertion(authenticator.get(party.requestOptions(challenge), forgery));
+    return answer && party.verifyAssertion(answer, challenge, passkey);
+  }
+
+  it('is accepted, and tells the counter', async () => {
+    expect(await used({})).toEqual({ counter: 1, synced: false });
+  });
+
+  it.each<[string, Forgery, Partial<PasskeyKey>]>([
+    ['another origin', { origin: 'https://evil.example' }, {}],
+    ['another relying party', { rpId: 'evil.example' }, {}],
+    ['a frame of another site', { crossOrigin: true }, {}],
+    ['no verification of the user', { verified: false }, {}],
+    ['the other ceremony', { type: 'webauthn.create' }, {}],
+    ['a wrong signature', { signature: randomBytes(70) }, {}],
+    ['a counter that goes back', { counter: 4 }, { counter: 5 }],
+    ['a counter that stays', { counter: 5 }, { counter: 5 }],
+    ['the id of another passkey', {}, { credentialId: 'another' }],
+  ])('is refused with %s', async (_, forgery, stored) => {
+    expect(await used(forgery, stored)).toBeUndefined();
+  });
+
+  it.each(['', 'null', '[]', '{"id":"a"}', '{"id":"a b","response":{}}', `{"id":"${'a'.repeat(2_000)}"}`])(
+    'is not read from %j',
+    (text) => {
+      expect(readAssertion(text)).toBeUndefined();
+      expect(readCreation(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('a challenge', () => {
+  let now = 1_800_000_000_000;
+  const challenges = createChallenges(randomBytes(32), { now: () => now });
+
+  it('holds for what it was issued for, for two minutes', () => {
+    const issued = challenges.issue(['session', 1]);
+    expect(challenges.check(['session', 1], issued)).toBe(now);
+    expect(challenges.check(['session', 2], issued)).toBeUndefined();
+    now += challengeLifetimeMs - 1;
+    expect(challenges.check(['session', 1], issued)).toBe(now - challengeLifetimeMs + 1);
+    now += 1;
+    expect(challenges.check(['session', 1], issued)).toBeUndefined();
+  });
+
+  it.each(['', 'AAAA', 'A'.repeat(51), '%%%'])('is not taken from %j', (text) => {
+    expect(challenges.check([], text)).toBeUndefined();
+  });
+
+  it('is refused from another key, or from the future', () => {
+    const other = createChallenges(randomBytes(32), { now: () => now });
+    expect(challenges.check([], other.issue([]))).toBeUndefined();
+    const issued = challenges.issue([]);
+    now -= 9_999;
+    expect(challenges.check([], issued)).toBe(now + 9_999);
+    now -= 1;
+    expect(challenges.check([], issued)).toBeUndefined();
+  });
+});
+
+describe('a relying party', () => {
+  it.each([
+    ['id.example.com', 'https://id.example.com', true],
+    ['example.com', 'https://id.example.com', true],
+    ['localhost', 'http://localhost:8080', true],
+    ['com', 'https://id.example.com', false],
+    ['ample.com', 'https://id.example.com', false],
+    ['other.example.com', 'https://id.example.com', false],
+    ['127.0.0.1', 'http://127.0.0.1:8080', false],
+    ['[::1]', 'http://[::1]:8080', false],
+    ['id.example.com', 'http://id.example.com', false],
+  ])('has the id %s at %s: %s', (id, at, isGood) => {
+    expect(relyingPartyFault(id, at) === undefined).toBe(isGood);
+  });
+});
