@@ -12,6 +12,7 @@ export const topics: Readonly<Record<string, { description: string; hidden?: boo
   keyring: { description: 'signing keys and master keys of the service' },
   keys: { description: 'API keys of partners' },
   limits: { description: 'spend limits of partners' },
+  members: { description: 'people of partners who may sign in to the portal' },
   operators: { description: 'operators and their roles' },
   partners: { description: 'partners' },
   prices: { description: 'prices of billable events' },

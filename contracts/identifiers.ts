@@ -17,6 +17,7 @@ export const identifierPrefixes = {
   entry: 'txn_',
   operator: 'opr_',
   user: 'usr_',
+  member: 'mem_',
 } as const;
 export type IdentifierKind = keyof typeof identifierPrefixes;
 
@@ -28,6 +29,8 @@ export const secretPrefixes = {
   webhookSecret: 'whsec_',
   integrationSecret: 'intsec_',
   operatorToken: 'svc_admin_',
+  invitation: 'svc_invite_',
+  memberSession: 'svc_member_',
 } as const;
 export type SecretKind = keyof typeof secretPrefixes;
 

@@ -5,6 +5,7 @@ import { readServerTime } from './platform/database/server-clock.ts';
 import { randomRequestId } from './platform/ids.ts';
 import { requireMasterKeys } from './platform/keys/sealed-values.ts';
 import { fingerprint } from './platform/keys/sealing.ts';
+import { createPortalStores } from './portal/store.ts';
 import { createRestoreStore } from './verification/session/restore-store.ts';
 import { schema } from './wiring/schema.ts';
 import { sealedFields } from './wiring/sealed-fields.ts';
@@ -19,6 +20,12 @@ interface Restored {
 }
 
 const advice = 'Set SVC_MASTER_KEY to the master key of the time of the backup. Nothing was changed.';
+
+/** Members who were removed, and invitations that were used, since the restored moment are there again. */
+async function endSignIns(db: Parameters<typeof createPortalStores>[0]) {
+  const { members, memberSessions } = createPortalStores(db);
+  return { memberSessions: await memberSessions.endAll(), invitations: await members.endInvitations() };
+}
 
 /**
  * Makes a restored database safe to serve from: ends its open sessions and codes, and writes that into the audit log.
@@ -36,7 +43,7 @@ export async function closeRestored({ uri, embedded, source, masterKeys }: Resto
     await requireSchema(db, schema);
     await requireMasterKeys(db, sealedFields, { masterKeys: masterKeys.map(fingerprint), advice });
     const at = new Date(await readServerTime(db, features.sharded));
-    const ended = await createRestoreStore(db).endOpen(at);
+    const ended = { ...(await createRestoreStore(db).endOpen(at)), ...(await endSignIns(db)) };
     const requestId = randomRequestId();
     await createAuditStore(db).add([
       {

@@ -34,6 +34,16 @@ const secrets: Readonly<Record<SecretKind, SecretRow>> = {
   webhookSecret: { name: 'a webhook signing secret', shown: 0, advice: byHash },
   integrationSecret: { name: 'an integration secret', shown: 0, advice: byHash },
   operatorToken: { name: 'an operator token', shown: 0, advice: byHash },
+  invitation: {
+    name: 'the invitation of a member',
+    shown: 0,
+    advice: () => '`svcadmin members invite` for the same address makes another, and ends this one.',
+  },
+  memberSession: {
+    name: 'the session of a member',
+    shown: 0,
+    advice: () => '`svcadmin members remove` ends all sessions of a member.',
+  },
 };
 
 /** base64url SHA-256, as the server keeps it. */

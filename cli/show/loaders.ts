@@ -1,6 +1,14 @@
 import type { AdminApi } from '../client.ts';
 import type { Kind } from './identify.ts';
-import { showClient, showIntegration, showKey, showOperator, showPartner, showWallet } from './parties.ts';
+import {
+  showClient,
+  showIntegration,
+  showKey,
+  showMember,
+  showOperator,
+  showPartner,
+  showWallet,
+} from './parties.ts';
 import type { ReadReason, Shown } from './related.ts';
 import { showBulkJob, showDelivery, showEntry, showEvent, showJob, showRequest } from './traffic.ts';
 import { showEnrollment, showSession, showUser } from './users.ts';
@@ -23,6 +31,7 @@ export const loaders: Readonly<
   wallet: showWallet,
   request: showRequest,
   operator: showOperator,
+  member: showMember,
   bulkJob: showBulkJob,
   job: showJob,
 };

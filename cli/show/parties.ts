@@ -84,6 +84,15 @@ export async function showIntegration(api: AdminApi, integrationId: string): Pro
   };
 }
 
+export async function showMember(api: AdminApi, memberId: string): Promise<Shown> {
+  const record = await api.members.show.query({ memberId });
+  return {
+    record,
+    related: related('partner', record.partnerId, 'belongs to it'),
+    next: [`audit-log list --actor ${memberId}`, `members list ${record.partnerId}`],
+  };
+}
+
 export async function showOperator(api: AdminApi, operatorId: string): Promise<Shown> {
   const record = await api.operators.show.query({ operatorId });
   return { record, related: [], next: [`audit-log list --actor ${operatorId}`] };

@@ -15,6 +15,7 @@ export const kindNames: Readonly<Record<IdentifierKind, string>> = {
   entry: 'a ledger entry',
   operator: 'an operator',
   user: 'a user',
+  member: 'a member',
 };
 
 /** `cli_… is a client; this needs key_…`, or undefined where `text` may be what is wanted. */

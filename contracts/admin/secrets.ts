@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DateTime, Mode, type SecretKind, secretPrefixes } from '../identifiers.ts';
 
-/** Kinds of secrets that have an owner. A code belongs to a session, works once, and expires within minutes. */
+/** Kinds of secrets that have an owner. A code belongs to a session, works once, and expires within minutes; those of members end with the member. */
 export const OwnedSecretKind = z
   .enum(Object.keys(secretPrefixes) as [SecretKind, ...SecretKind[]])
-  .exclude(['code']);
+  .exclude(['code', 'invitation', 'memberSession']);
 export type OwnedSecretKind = z.infer<typeof OwnedSecretKind>;
 
 /** A secret is never sent. `hash` is its SHA-256 in base64url, of the whole secret with its prefix. */

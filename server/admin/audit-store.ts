@@ -41,16 +41,19 @@ const walletsOf = (target: string): string[] =>
 export interface AuditFilter extends Unpaged<ListAuditLog> {
   /** Only what this operator did, and what all operators changed of partners' records. */
   seenBy?: string | undefined;
+  /** What any of these did. */
+  actors?: readonly string[] | undefined;
 }
 
 /** Records of partners, and their wallets. Reads and users are not among them. */
 const ofPartners = { target: /^(ptr|cli|key|int)_/, outcome: { $ne: 'read' } } as const;
 
 /** The query of a filter. */
-const conditionsOf = ({ target, actor, action, since, seenBy }: AuditFilter): Document => ({
+const conditionsOf = ({ target, actor, action, since, seenBy, actors }: AuditFilter): Document => ({
   $and: [
     target ? { target: { $in: [target, ...walletsOf(target)] } } : {},
     action ? { action } : {},
+    actors ? { operatorId: { $in: [...actors] } } : {},
     actor ? { $or: [{ operatorId: actor }, { operatorName: actor }] } : {},
     since ? { at: { $gte: new Date(since) } } : {},
     seenBy ? { $or: [{ operatorId: seenBy }, ofPartners] } : {},

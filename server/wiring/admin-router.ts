@@ -7,6 +7,7 @@ import type { createSecretProcedures } from '../admin/secrets.ts';
 import type { createStatusProcedure } from '../admin/status.ts';
 import type { createPartnersProcedures } from '../partners/admin.ts';
 import { mergeRouters, router } from '../platform/admin-api/procedures.ts';
+import type { createMemberProcedures } from '../portal/admin.ts';
 import type { createStorefrontProcedures } from '../storefront/admin.ts';
 import type { createVerificationProcedures } from '../verification/admin.ts';
 import type { createWalletsProcedures } from '../wallets/admin.ts';
@@ -20,6 +21,7 @@ export interface AdminParts {
   verification: ReturnType<typeof createVerificationProcedures>;
   storefront: ReturnType<typeof createStorefrontProcedures>;
   webhooks: ReturnType<typeof createWebhookProcedures>;
+  members: ReturnType<typeof createMemberProcedures>;
   warnings: ReturnType<typeof createWarningProcedures>;
   operators: ReturnType<typeof createOperatorProcedures>;
   keyring: ReturnType<typeof createKeyringProcedures>;
@@ -50,6 +52,7 @@ export function createAdminRouter({ partners, wallets, verification, ...parts }:
     deliveries: webhooks.deliveries,
     bulk: webhooks.bulk,
     jobs: webhooks.jobs,
+    members: parts.members,
     operators: parts.operators,
     keyring: parts.keyring,
     auditLog: parts.auditLog,

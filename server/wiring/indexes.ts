@@ -5,6 +5,7 @@ import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import { indexes as requestLimits } from '../platform/http/request-counters.ts';
 import { indexes as processes } from '../platform/jobs/processes.ts';
 import { indexes as scheduler } from '../platform/jobs/scheduler.ts';
+import { indexes as portal } from '../portal/store.ts';
 import { indexes as storefront } from '../storefront/store.ts';
 import { indexes as verification } from '../verification/store.ts';
 import { indexes as wallets } from '../wallets/store.ts';
@@ -18,6 +19,7 @@ export const indexes: readonly IndexDeclaration[] = [
   ...billing,
   ...wallets,
   ...storefront,
+  ...portal,
   ...warnings,
   ...webhooks,
   ...admin,

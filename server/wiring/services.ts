@@ -1,5 +1,6 @@
 import { createEventList } from '../account/events.ts';
 import { accountRoutes } from '../account/routes.ts';
+import { viewEntry } from '../admin/audit-log.ts';
 import { createAdmin } from '../admin/feature.ts';
 import { createMetrics } from '../admin/metrics.ts';
 import { createBillingFeature } from '../billing/feature.ts';
@@ -24,6 +25,7 @@ import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { ProcessMetrics } from '../platform/telemetry/process-metrics.ts';
 import type { Tracing } from '../platform/telemetry/tracing.ts';
+import { createPortalFeature } from '../portal/feature.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
@@ -238,6 +240,16 @@ export function createServices(foundation: Foundation) {
     settings: partners.warningSettings,
   });
 
+  const portal = createPortalFeature({
+    stores: stores.portal,
+    isOn: config.portal,
+    clock,
+    keyring,
+    baseUrl: config.baseUrl,
+    requirePartner: partners.partners.show,
+    actsOf: async (actors, page) => (await stores.admin.audit.list({ actors, ...page })).map(viewEntry),
+  });
+
   const account = accountRoutes({
     authenticate: (authorization) => authenticateKey(authorization, directory),
     listEvents: createEventList({ events: stores.webhooks.events, clock }),
@@ -274,6 +286,7 @@ export function createServices(foundation: Foundation) {
       verification: verification.procedures,
       storefront: createStorefrontProcedures(integrations, clock),
       warnings: warnings.procedures,
+      members: portal.procedures,
       webhooks: createWebhookProcedures({
         webhooks,
         findKey: directory.apiKey,
@@ -301,6 +314,7 @@ export function createServices(foundation: Foundation) {
     billing,
     wallets,
     partners,
+    portal,
     webhooks,
     sweeps: [
       ...billing.sweeps,

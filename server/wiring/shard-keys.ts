@@ -31,6 +31,8 @@ export const unsharded: Readonly<Record<string, string>> = {
   clients: byCustomers,
   integrations: byCustomers,
   logos: byCustomers,
+  members: `a passkey is unique by its id; ${byCustomers}`,
+  memberSessions: 'a few documents for each member, deleted within hours',
   operators: 'a token is unique by its hash; as many documents as there are operators',
   auditLog: 'grows with what operators do',
   ledgerCheckpoints: 'two documents for each partner',

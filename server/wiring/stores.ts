@@ -2,6 +2,7 @@ import { createAdminStores } from '../admin/store.ts';
 import { createBillingStores } from '../billing/store.ts';
 import { createPartnersStores } from '../partners/store.ts';
 import type { Database } from '../platform/database/connect.ts';
+import { createPortalStores } from '../portal/store.ts';
 import { createStorefrontStores } from '../storefront/store.ts';
 import { createVerificationStores } from '../verification/store.ts';
 import { createWalletsStores } from '../wallets/store.ts';
@@ -19,6 +20,7 @@ export function createStores(db: Database['db'], { maintenance = db }: Settings 
     admin: createAdminStores(db),
     billing: createBillingStores(db),
     partners: createPartnersStores(db),
+    portal: createPortalStores(db),
     storefront: createStorefrontStores(db),
     verification: createVerificationStores(db),
     wallets: createWalletsStores(db, maintenance),

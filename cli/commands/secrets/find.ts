@@ -1,4 +1,5 @@
 import { Args } from '@oclif/core';
+import { OwnedSecretKind } from '../../../contracts/admin/secrets.ts';
 import { AdminCommand } from '../../base-command.ts';
 import { usageError } from '../../failure.ts';
 import { isInteractive } from '../../output/terminal.ts';
@@ -30,9 +31,10 @@ export default class SecretsFind extends AdminCommand<typeof SecretsFind> {
     if (!given)
       throw usageError('No secret of this service is in it: they begin with svc_, whsec_ or intsec_');
     const { known, masked, name, advice } = given;
-    if (known === undefined || known.kind === 'code')
+    const kind = OwnedSecretKind.safeParse(known?.kind).data;
+    if (known === undefined || kind === undefined)
       throw usageError(`${masked} is ${name}: it has no owner`, advice);
-    const { kind, hash } = known;
+    const { hash } = known;
     const found = await (await this.api()).secrets.find.query({ kind, hash });
     const { next, ...owner } = found;
     this.one({ secret: masked, ...owner });

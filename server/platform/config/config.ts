@@ -8,6 +8,7 @@ import { adminHostFault } from './admin-host.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
 import { PeerAddress } from './peer-address.ts';
+import { portalFaults } from './portal-faults.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
@@ -81,6 +82,7 @@ const Environment = z.object({
   SVC_WALLET_SOURCES: z.string().optional(),
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
+  SVC_PORTAL: flag.default(false),
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
   SVC_SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   SVC_SMTP_FROM: z.email().optional(),
@@ -140,6 +142,8 @@ export interface Config {
   claimLifetimes: z.infer<typeof ClaimFreshness>;
   /** Who runs this installation, as the hosted pages say it. */
   imprint: Imprint;
+  /** Whether members of partners can sign in at `/portal`. */
+  portal: boolean;
   /** Where the demo partner's site listens; never outside development. */
   demoPort: number | undefined;
   /** Milliseconds between the end of readiness and the end of the listeners. */
@@ -243,6 +247,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     ...missing(given),
     ...exposed(given),
     ...withoutSender(given),
+    ...portalFaults(given),
     ...oidc.faults,
     ...wallets.faults,
     ...(twice ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one'] : []),
@@ -276,6 +281,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     identityWalletSources: wallets.sources,
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
+    portal: env.SVC_PORTAL,
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,

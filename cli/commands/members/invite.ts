@@ -1,0 +1,29 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+import { outFile } from '../../flags.ts';
+
+export default class MembersInvite extends AdminCommand<typeof MembersInvite> {
+  static override summary = 'Invite a person of a partner to the portal. The link is shown once.';
+  static override description =
+    'The link is valid for 48 hours, works once, and makes a passkey. For a member who has lost the passkey, invite the same address again: the new passkey replaces the old one. Needs SVC_PORTAL=on.';
+  static override examples = ['<%= config.bin %> members invite ptr_… dev@shop.example --role owner'];
+  static override args = {
+    partner: Args.string({ description: 'id of the partner', required: true }),
+    email: Args.string({ description: 'e-mail address of the person', required: true }),
+  };
+  static override flags = {
+    role: Flags.option({ options: ['owner', 'developer', 'finance', 'viewer'] as const })({
+      description: 'role of the member',
+      required: true,
+    }),
+    'out-file': outFile,
+  };
+
+  async run() {
+    const api = await this.api();
+    const { partner: partnerId, email } = this.args;
+    return this.withSecret('link', () =>
+      api.members.invite.mutate({ partnerId, email, role: this.flags.role }),
+    );
+  }
+}

@@ -1,0 +1,26 @@
+import { Args, Flags } from '@oclif/core';
+import { given, pageFlags } from '../../flags.ts';
+import { ListCommand } from '../../list-command.ts';
+
+export default class MembersList extends ListCommand<typeof MembersList> {
+  static override summary = 'List the members of a partner, newest first.';
+  static override examples = ['<%= config.bin %> members list ptr_… --status active'];
+  static override args = { partner: Args.string({ description: 'id of the partner', required: true }) };
+  static override flags = {
+    status: Flags.option({ options: ['invited', 'active', 'removed'] as const })({
+      description: 'only these',
+    }),
+    ...pageFlags,
+  };
+
+  async run() {
+    const wanted = { partnerId: this.args.partner, ...given({ status: this.flags.status }) };
+    const api = await this.api();
+    return this.list({
+      page: (page) => api.members.list.query({ ...wanted, ...page }),
+      count: () => api.members.count.query(wanted),
+      columns: ['id', 'email', 'role', 'status', 'lastSignInAt', 'invitedUntil', 'createdAt'],
+      drop: ['createdAt', 'invitedUntil'],
+    });
+  }
+}

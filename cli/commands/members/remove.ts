@@ -1,0 +1,18 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class MembersRemove extends CarefulCommand<typeof MembersRemove> {
+  static override summary = 'Remove a member: ends the sessions and the passkey, and erases the address.';
+  static override examples = ['<%= config.bin %> members remove mem_…'];
+  static override args = { member: Args.string({ description: 'id of the member', required: true }) };
+
+  async run() {
+    const id = this.args.member;
+    const api = await this.api();
+    const { email, partnerId } = await api.members.show.query({ memberId: id });
+    const consequence = `${email ?? id} of ${partnerId} is signed out at once, and needs a new invitation to come back.`;
+    return this.confirmed({ id, consequence, live: false }, async () =>
+      this.one(await api.members.remove.mutate({ memberId: id })),
+    );
+  }
+}

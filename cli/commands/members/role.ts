@@ -1,0 +1,19 @@
+import { Args, Flags } from '@oclif/core';
+import { AdminCommand } from '../../base-command.ts';
+
+export default class MembersRole extends AdminCommand<typeof MembersRole> {
+  static override summary = 'Change the role of a member. It holds from the next request on.';
+  static override examples = ['<%= config.bin %> members role mem_… --role finance'];
+  static override args = { member: Args.string({ description: 'id of the member', required: true }) };
+  static override flags = {
+    role: Flags.option({ options: ['owner', 'developer', 'finance', 'viewer'] as const })({
+      description: 'the new role',
+      required: true,
+    }),
+  };
+
+  async run() {
+    const api = await this.api();
+    return this.one(await api.members.setRole.mutate({ memberId: this.args.member, role: this.flags.role }));
+  }
+}

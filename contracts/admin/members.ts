@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { DateTime } from '../identifiers.ts';
+import { page, reference } from './references.ts';
+
+/** `owner`: everything; `developer`: no money and no members; `finance`: wallets and statements; `viewer`: reads. */
+export const MemberRole = z.enum(['owner', 'developer', 'finance', 'viewer']);
+export type MemberRole = z.infer<typeof MemberRole>;
+/** `invited`: has no passkey yet. */
+export const MemberStatus = z.enum(['invited', 'active', 'removed']);
+export type MemberStatus = z.infer<typeof MemberStatus>;
+
+/** A person of a partner who may sign in to the portal. */
+export const MemberView = z.strictObject({
+  id: z.string(),
+  partnerId: z.string(),
+  /** Null once the member is removed. */
+  email: z.string().nullable(),
+  role: MemberRole,
+  status: MemberStatus,
+  /** The operator or the member who invited them. */
+  invitedBy: z.string(),
+  /** Until when the invitation can be used; null where there is none. */
+  invitedUntil: DateTime.nullable(),
+  lastSignInAt: DateTime.nullable(),
+  createdAt: DateTime,
+  removedAt: DateTime.nullable(),
+});
+export type MemberView = z.infer<typeof MemberView>;
+
+/** The one answer that holds the link of an invitation. */
+export const InvitedMember = z.strictObject({ ...MemberView.shape, link: z.string() });
+export type InvitedMember = z.infer<typeof InvitedMember>;
+
+const Email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email({ error: 'expected an e-mail address' }));
+
+export const InviteMember = z.strictObject({
+  partnerId: reference('partner'),
+  email: Email,
+  role: MemberRole,
+});
+export type InviteMember = z.infer<typeof InviteMember>;
+
+export const MemberReference = z.strictObject({ memberId: reference('member') });
+export const SetMemberRole = z.strictObject({ memberId: reference('member'), role: MemberRole });
+export type SetMemberRole = z.infer<typeof SetMemberRole>;
+export const ListMembers = z.strictObject({
+  partnerId: reference('partner'),
+  status: MemberStatus.optional(),
+  ...page,
+});
+export type ListMembers = z.infer<typeof ListMembers>;
+
+/** What the members of a partner did. */
+export const ListActs = z.strictObject({ partnerId: reference('partner'), ...page });

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { AuditLogEntry } from '../../contracts/admin/audit-log.ts';
+import {
+  InvitedMember,
+  InviteMember,
+  ListActs,
+  ListMembers,
+  MemberReference,
+  MemberView,
+  SetMemberRole,
+} from '../../contracts/admin/members.ts';
+import { pageFields, Total } from '../../contracts/admin/references.ts';
+import { procedure, router } from '../platform/admin-api/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
+import type { Member } from './member-store.ts';
+import type { Members } from './members.ts';
+
+interface Dependencies {
+  /** Whether SVC_PORTAL is on. */
+  isOn: boolean;
+  members: Members;
+  /** Where an invitation is used, by its secret. */
+  linkOf: (secret: string) => string;
+  clock: { now(): number };
+  /** Entries of these operators or members, newest first. */
+  actsOf: (
+    actors: readonly string[],
+    page: { limit: number; after?: string | undefined },
+  ) => Promise<AuditLogEntry[]>;
+}
+
+/** `svcadmin members`. */
+export function createMemberProcedures({ isOn, members, linkOf, clock, actsOf }: Dependencies) {
+  function view(member: Member): MemberView {
+    const { _id: id, partnerId, email = null, role, status, invitedBy, invitation, createdAt } = member;
+    const isOpen = invitation && invitation.expiresAt.getTime() > clock.now();
+    return {
+      ...{ id, partnerId, email, role, status, invitedBy },
+      invitedUntil: isOpen ? invitation.expiresAt.toISOString() : null,
+      lastSignInAt: member.lastSignInAt?.toISOString() ?? null,
+      createdAt: createdAt.toISOString(),
+      removedAt: member.removedAt?.toISOString() ?? null,
+    };
+  }
+
+  return router({
+    invite: procedure
+      .input(InviteMember)
+      .output(InvitedMember)
+      .mutation(async ({ input, ctx }) => {
+        if (!isOn) throw new ApiError('refused', { description: 'The portal is off: set SVC_PORTAL=on' });
+        const { member, secret } = await members.invite(input, ctx.actor);
+        return { ...view(member), link: linkOf(secret) };
+      }),
+    list: procedure
+      .input(ListMembers)
+      .output(z.array(MemberView))
+      .query(async ({ input }) => (await members.list(input)).map(view)),
+    count: procedure
+      .input(ListMembers.omit(pageFields))
+      .output(Total)
+      .query(({ input }) => members.count(input)),
+    show: procedure
+      .input(MemberReference)
+      .output(MemberView)
+      .query(async ({ input }) => view(await members.show(input.memberId))),
+    setRole: procedure
+      .input(SetMemberRole)
+      .output(MemberView)
+      .mutation(async ({ input, ctx }) => view(await members.setRole(input, ctx.actor))),
+    remove: procedure
+      .input(MemberReference)
+      .output(MemberView)
+      .mutation(async ({ input, ctx }) => view(await members.remove(input.memberId, ctx.actor))),
+    acts: procedure
+      .input(ListActs)
+      .output(z.array(AuditLogEntry))
+      .query(async ({ input: { partnerId, ...page } }) => actsOf(await members.idsOf(partnerId), page)),
+  });
+}

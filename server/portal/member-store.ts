@@ -1,0 +1,93 @@
+import type { Db } from 'mongodb';
+import type { MemberRole, MemberStatus } from '../../contracts/admin/members.ts';
+import type { IndexDeclaration } from '../platform/database/indexes.ts';
+import { type AuditedRecord, createRecordStore } from '../platform/database/records.ts';
+import type { PasskeyKey, PasskeyUse } from '../platform/webauthn/relying-party.ts';
+
+/** A person of a partner. `_id` is derived from the partner and the e-mail address, so both name one member. */
+export interface Member extends AuditedRecord {
+  partnerId: string;
+  /** Absent once the member is removed. */
+  email?: string;
+  role: MemberRole;
+  status: MemberStatus;
+  /** The operator or the member who invited them last. */
+  invitedBy: string;
+  /** The link that makes a passkey. Its use removes it. */
+  invitation?: { hash: string; expiresAt: Date };
+  /** `answeredAt`: time of issue of the last challenge that it answered, in ms since 1970. */
+  passkey?: PasskeyKey & { addedAt: Date; answeredAt: number };
+  lastSignInAt?: Date;
+  removedAt?: Date;
+  purgeAt?: Date;
+}
+
+const collection = 'members';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { createdAt: -1, _id: -1 } },
+  { collection, key: { auditAt: 1 }, sparse: true },
+  { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
+  { collection, key: { 'invitation.hash': 1 }, sparse: true },
+  { collection, key: { 'passkey.credentialId': 1 }, unique: true, sparse: true },
+  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+];
+
+export function createMemberStore(db: Db) {
+  const members = db.collection<Member>(collection);
+  return {
+    ...createRecordStore<Member>(db, collection, 'member'),
+
+    /** Ids of all members of a partner, also of those removed lately. */
+    async idsOf(partnerId: string): Promise<string[]> {
+      const found = await members
+        .find({ partnerId }, { projection: { _id: 1 } })
+        .limit(1_000)
+        .toArray();
+      return found.map(({ _id }) => _id);
+    },
+
+    findInvited: async (hash: string): Promise<Member | undefined> =>
+      (await members.findOne({ 'invitation.hash': hash })) ?? undefined,
+
+    findByCredential: async (credentialId: string): Promise<Member | undefined> =>
+      (await members.findOne({ 'passkey.credentialId': credentialId })) ?? undefined,
+
+    /**
+     * Notes that a passkey answered a challenge.
+     * @param issuedAt of the challenge, ms since 1970
+     * @returns false where it has answered this one or a later one, or is the member's no more
+     */
+    async noteAnswer(
+      { _id, passkey }: Member,
+      { issuedAt, use, at }: { issuedAt: number; use: PasskeyUse; at: Date },
+    ): Promise<boolean> {
+      const { matchedCount } = await members.updateOne(
+        {
+          _id,
+          status: 'active',
+          'passkey.credentialId': passkey?.credentialId ?? '',
+          'passkey.answeredAt': { $lt: issuedAt },
+        },
+        {
+          $set: {
+            'passkey.answeredAt': issuedAt,
+            'passkey.counter': use.counter,
+            'passkey.synced': use.synced,
+            lastSignInAt: at,
+          },
+          $inc: { revision: 1 },
+        },
+      );
+      return matchedCount > 0;
+    },
+
+    /** Ends all invitations, for a restored database. @returns how many */
+    async endInvitations(): Promise<number> {
+      const { modifiedCount } = await members.updateMany(
+        { 'invitation.hash': { $exists: true } },
+        { $unset: { invitation: '' }, $inc: { revision: 1 } },
+      );
+      return modifiedCount;
+    },
+  };
+}

@@ -1,0 +1,181 @@
+import type { InviteMember, ListMembers, SetMemberRole } from '../../contracts/admin/members.ts';
+import type { Total } from '../../contracts/admin/references.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Actor, auditEntry } from '../platform/database/audit-entry.ts';
+import { duplicateKey } from '../platform/database/failures.ts';
+import { ApiError } from '../platform/errors.ts';
+import { deriveId, isWellFormedSecret, randomSecret, sha256 } from '../platform/ids.ts';
+import type { PasskeyKey } from '../platform/webauthn/relying-party.ts';
+import type { Member } from './member-store.ts';
+import type { PortalStores } from './store.ts';
+
+/** How long an invitation can be used. */
+export const invitationLifetimeMs = 48 * 3_600_000;
+/** How long a removed member stays in the list, without the e-mail address. */
+export const removedRetentionMs = 30 * 86_400_000;
+
+interface Dependencies {
+  stores: PortalStores;
+  clock: Pick<Clock, 'now'>;
+  /** Derives a member's id. */
+  idKey: Uint8Array;
+  /** @throws ApiError `not_found` */
+  requirePartner: (partnerId: string) => Promise<unknown>;
+}
+
+export type Members = ReturnType<typeof createMembers>;
+
+const isDuplicate = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === duplicateKey;
+
+const removed = (memberId: string) =>
+  new ApiError('refused', { description: `${memberId} was removed; invite the person again` });
+
+/** The people of partners who may sign in. All methods throw ApiError. */
+export function createMembers({ stores, clock, idKey, requirePartner }: Dependencies) {
+  const { members, memberSessions } = stores;
+
+  function refuseSelf(memberId: string, actor: Actor): void {
+    if (memberId === actor.operatorId)
+      throw new ApiError('refused', { description: 'Another owner has to change your own membership' });
+  }
+
+  /** A new member, unless there is one. */
+  async function add(
+    member: Parameters<typeof members.insert>[0],
+    actor: Actor,
+  ): Promise<Member | undefined> {
+    const { _id: id, role } = member;
+    const entry = auditEntry(actor, { id, at: clock.now() }, { after: { role, status: 'invited' } });
+    return members.insert(member, entry).catch((error: unknown) => {
+      if (isDuplicate(error)) return undefined;
+      throw error;
+    });
+  }
+
+  return {
+    /**
+     * Invites a person, or gives a member another link: its use replaces the passkey.
+     * @returns the secret of the link, which is kept as a hash
+     */
+    async invite({ partnerId, email, role }: InviteMember, actor: Actor) {
+      await requirePartner(partnerId);
+      const id = deriveId(idKey, 'member', [partnerId, email]);
+      refuseSelf(id, actor);
+      const now = clock.now();
+      const secret = randomSecret('invitation');
+      const invitation = { hash: sha256(secret), expiresAt: new Date(now + invitationLifetimeMs) };
+      const invited = { role, invitedBy: actor.operatorId, invitation };
+      const added = await add(
+        { _id: id, partnerId, email, status: 'invited', ...invited, createdAt: new Date(now) },
+        actor,
+      );
+      if (added) return { member: added, secret };
+      const member = await members.change(id, (before) => {
+        const status = before.status === 'active' ? ('active' as const) : ('invited' as const);
+        return {
+          set: { ...invited, email, status, removedAt: undefined, purgeAt: undefined },
+          entry: auditEntry(
+            actor,
+            { id, at: now },
+            {
+              before: { role: before.role, status: before.status },
+              after: { role, status, invited: true },
+            },
+          ),
+        };
+      });
+      return { member, secret };
+    },
+
+    show: async (memberId: string): Promise<Member> => {
+      const member = await members.find(memberId);
+      if (!member) throw new ApiError('not_found', { description: `No member ${memberId}` });
+      return member;
+    },
+
+    list: ({ partnerId, status, ...page }: ListMembers): Promise<Member[]> =>
+      members.list({ partnerId, status }, page),
+    count: ({ partnerId, status }: Pick<ListMembers, 'partnerId' | 'status'>): Promise<Total> =>
+      members.count({ partnerId, status }),
+    idsOf: members.idsOf,
+
+    /** Holds from the member's next request. */
+    async setRole({ memberId, role }: SetMemberRole, actor: Actor): Promise<Member> {
+      refuseSelf(memberId, actor);
+      return members.change(memberId, (before) => {
+        if (before.status === 'removed') throw removed(memberId);
+        if (before.role === role) return undefined;
+        const difference = { before: { role: before.role }, after: { role } };
+        return { set: { role }, entry: auditEntry(actor, { id: memberId, at: clock.now() }, difference) };
+      });
+    },
+
+    /** Ends the member's sessions, passkey and invitation, and erases the e-mail address. Idempotent. */
+    async remove(memberId: string, actor: Actor): Promise<Member> {
+      refuseSelf(memberId, actor);
+      const member = await members.change(memberId, ({ status }) => {
+        if (status === 'removed') return undefined;
+        const at = clock.now();
+        const gone = { email: undefined, passkey: undefined, invitation: undefined };
+        return {
+          set: {
+            ...gone,
+            status: 'removed',
+            removedAt: new Date(at),
+            purgeAt: new Date(at + removedRetentionMs),
+          },
+          entry: auditEntry(
+            actor,
+            { id: memberId, at },
+            { before: { status }, after: { status: 'removed' } },
+          ),
+        };
+      });
+      await memberSessions.endAllOf(memberId);
+      return member;
+    },
+
+    /** The member of an invitation that can be used now; undefined for any other text. */
+    async invited(secret: string): Promise<Member | undefined> {
+      if (!isWellFormedSecret('invitation', secret)) return undefined;
+      const member = await members.findInvited(sha256(secret));
+      const isOpen = member?.invitation && member.invitation.expiresAt.getTime() > clock.now();
+      return isOpen ? member : undefined;
+    },
+
+    /**
+     * Uses an invitation up: its passkey is the member's only one, and sessions of an earlier one end.
+     * @returns undefined where it was used, or replaced, meanwhile
+     */
+    async accept(
+      { _id: id, invitation, passkey: old }: Member,
+      passkey: PasskeyKey,
+      call: Omit<Actor, 'operatorId' | 'operatorName'>,
+    ): Promise<Member | undefined> {
+      const at = clock.now();
+      const isSame = (before: Member) =>
+        before.invitation?.hash === invitation?.hash && before.status !== 'removed';
+      const member = await members.change(id, (before) => {
+        if (!isSame(before)) return undefined;
+        const actor: Actor = { ...call, operatorId: id, operatorName: `member (${before.role})` };
+        return {
+          set: {
+            status: 'active',
+            invitation: undefined,
+            passkey: { ...passkey, addedAt: new Date(at), answeredAt: at },
+            lastSignInAt: new Date(at),
+          },
+          entry: auditEntry(
+            actor,
+            { id, at },
+            { before: { status: before.status }, after: { status: 'active', passkey: 'replaced' } },
+          ),
+        };
+      });
+      if (member.passkey?.credentialId !== passkey.credentialId) return undefined;
+      if (old) await memberSessions.endAllOf(id);
+      return member;
+    },
+  };
+}

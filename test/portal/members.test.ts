@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { closeRestored } from '../../server/restored.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+
+const clock = manualClock();
+let server: TestServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  partner = await createPartner(server);
+});
+afterAll(() => server.stop());
+
+const invite = (email: string, role: 'owner' | 'viewer' = 'owner') =>
+  server.admin.members.invite.mutate({ partnerId: partner.partnerId, email, role });
+const entriesOf = (target: string) => server.admin.auditLog.list.query({ target });
+const stored = (memberId: string) =>
+  server.db.collection<{ _id: string }>('members').findOne({ _id: memberId });
+
+describe('members', () => {
+  it('are invited by a link that is shown once, kept as a hash and valid for 48 hours', async () => {
+    const { link, ...member } = await invite('Kim@Shop.Example ');
+    expect(member).toMatchObject({ email: 'kim@shop.example', role: 'owner', status: 'invited' });
+    expect(member.invitedUntil).toBe(new Date(clock.now() + 48 * 3_600_000).toISOString());
+    const [, secret = ''] = /\/portal\/invitations\/(svc_invite_\w+)$/.exec(link) ?? [];
+    const record = JSON.stringify(await stored(member.id));
+    expect(secret.length).toBeGreaterThan(50);
+    expect(record).not.toContain(secret);
+    expect(JSON.stringify(await entriesOf(member.id))).not.toContain(secret);
+    expect(await server.services.portal.members.invited(secret)).toMatchObject({ _id: member.id });
+    clock.advance(48 * 3_600_000);
+    expect(await server.services.portal.members.invited(secret)).toBeUndefined();
+    const shown = await server.admin.members.show.query({ memberId: member.id });
+    expect(shown.invitedUntil).toBeNull();
+  });
+
+  it('are the same ones where an address is invited again, and the earlier link ends', async () => {
+    const first = await invite('twice@shop.example', 'viewer');
+    const second = await invite('twice@shop.example');
+    expect(second).toMatchObject({ id: first.id, role: 'owner' });
+    const secretOf = (link: string) => link.split('/').at(-1) ?? '';
+    expect(await server.services.portal.members.invited(secretOf(first.link))).toBeUndefined();
+    expect(await server.services.portal.members.invited(secretOf(second.link))).toBeDefined();
+    const both = await Promise.all([invite('race@shop.example'), invite('race@shop.example')]);
+    expect(new Set(both.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('are two where two partners invite one address', async () => {
+    const other = await createPartner(server);
+    const here = await invite('both@shop.example');
+    const there = await server.admin.members.invite.mutate({
+      ...{ partnerId: other.partnerId, email: 'both@shop.example', role: 'viewer' },
+    });
+    expect(there.id).not.toBe(here.id);
+    const listed = await server.admin.members.list.query({ partnerId: other.partnerId });
+    expect(listed.map(({ id }) => id)).toEqual([there.id]);
+    expect(await server.admin.members.count.query({ partnerId: other.partnerId })).toMatchObject({
+      total: 1,
+    });
+  });
+
+  it('lose the e-mail address when they are removed, and the audit log has none', async () => {
+    const { id: memberId } = await invite('gone@shop.example');
+    await server.admin.members.setRole.mutate({ memberId, role: 'finance' });
+    const removed = await server.admin.members.remove.mutate({ memberId });
+    expect(removed).toMatchObject({ status: 'removed', email: null, invitedUntil: null });
+    expect(JSON.stringify(await stored(memberId))).not.toContain('gone@shop');
+    const entries = await entriesOf(memberId);
+    expect(entries.map(({ action }) => action).toSorted()).toEqual([
+      'members.invite',
+      'members.remove',
+      'members.setRole',
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('gone@shop');
+    const role = server.admin.members.setRole.mutate({ memberId, role: 'owner' });
+    expect(await refusal(role)).toBe('refused');
+    expect(JSON.stringify(await entriesOf(memberId))).not.toContain('gone@shop');
+    expect(await invite('gone@shop.example')).toMatchObject({ id: memberId, status: 'invited' });
+  });
+
+  it('are refused for an unknown partner and a malformed address', async () => {
+    const wrong = { partnerId: `ptr_${'0'.repeat(22)}`, email: 'kim@shop.example', role: 'owner' } as const;
+    expect(await refusal(server.admin.members.invite.mutate(wrong))).toBe('not_found');
+    expect(await refusal(invite('kim'))).toBe('bad_input');
+    expect(await refusal(server.admin.members.show.query({ memberId: 'mem_x' }))).toBe('not_found');
+  });
+
+  it('cannot be invited where the portal is off', async () => {
+    const off = await startTestServer();
+    onTestFinished(() => off.stop());
+    const { partnerId } = await createPartner(off);
+    const wanted = { partnerId, email: 'kim@shop.example', role: 'owner' } as const;
+    expect(await refusal(off.admin.members.invite.mutate(wanted))).toBe('refused');
+  });
+
+  it('have neither invitations nor sessions in a restored database', async () => {
+    const restored = await startTestServer({ env: { SVC_PORTAL: 'on' } });
+    const { partnerId } = await createPartner(restored);
+    const wanted = { partnerId, email: 'kim@shop.example', role: 'owner' } as const;
+    const { id } = await restored.admin.members.invite.mutate(wanted);
+    const sessions = restored.db.collection<{ _id: string; memberId: string; expiresAt: Date }>(
+      'memberSessions',
+    );
+    await sessions.insertOne({ _id: 'hash', memberId: id, expiresAt: new Date(Date.now() + 60_000) });
+    onTestFinished(() => restored.stop());
+    const masterKeys = [new Uint8Array(Buffer.alloc(32, 7))];
+    const ended = await closeRestored({ uri: restored.uri, embedded: false, source: 'a test', masterKeys });
+    expect(ended).toMatchObject({ memberSessions: 1, invitations: 1 });
+    expect(await sessions.countDocuments()).toBe(0);
+    const [member] = await restored.admin.members.list.query({ partnerId });
+    expect(member).toMatchObject({ status: 'invited', invitedUntil: null });
+  });
+});
