@@ -24,12 +24,11 @@ export interface Member extends AuditedRecord {
 
 const collection = 'members';
 export const indexes: IndexDeclaration[] = [
-  { collection, key: { createdAt: -1, _id: -1 } },
   { collection, key: { auditAt: 1 }, sparse: true },
   { collection, key: { partnerId: 1, createdAt: -1, _id: -1 } },
   { collection, key: { 'invitation.hash': 1 }, sparse: true },
   { collection, key: { 'passkey.credentialId': 1 }, unique: true, sparse: true },
-  { collection, key: { purgeAt: 1 }, expireAfterSeconds: 0 },
+  { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
 ];
 
 export function createMemberStore(db: Db) {

@@ -50,6 +50,11 @@ export function adminQueries(admin: Server['admin'], known: Known): Queries {
     'integrations.list partner': () => admin.integrations.list.query({ partnerId, ...page }),
     'integrations.count': () => admin.integrations.count.query({ partnerId }),
     'integrations.show': integrationId ? () => admin.integrations.show.query({ integrationId }) : undefined,
+    'members.list': () => admin.members.list.query({ partnerId, status: 'active', ...page }),
+    'members.count': () => admin.members.count.query({ partnerId }),
+    'members.show': () =>
+      admin.members.show.query({ memberId: 'mem_0000000000000000000000' }).catch(() => undefined),
+    'members.acts': () => admin.members.acts.query({ partnerId, ...page }),
     'warnings.list': () => admin.warnings.list.query({ state: 'raised', ...page }),
     'warnings.list partner': () => admin.warnings.list.query({ partnerId, state: 'over' }),
     'warnings.count': () => admin.warnings.count.query({ partnerId }),
