@@ -3,7 +3,7 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { settings } from '@oclif/core';
 
-for (const pages of ['server/verification/pages/templates', 'server/admin/pages', 'server/demo/pages', 'server/guides/pages']) {
+for (const pages of ['server/verification/pages/templates', 'server/admin/pages', 'server/demo/pages', 'server/guides/pages', 'server/portal/pages']) {
   cpSync(pages, `dist/${pages}`, { recursive: true, filter: (path) => !path.endsWith('.ts') });
 }
 

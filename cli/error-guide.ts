@@ -58,6 +58,7 @@ export const errorGuide: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'The Allow header of the answer lists the methods.',
   cross_site_request: 'The form was sent from another site, or its page is too old: start again.',
   operator_unknown: 'Sign in with `svcadmin login`, or ask an owner for a new token.',
+  passkey_required: 'Sign in to the portal again; this is about members of partners, not operators.',
   not_permitted: '`whoami` shows your role. An owner can do it, or create an operator with another role.',
   not_found: 'Check the identifier, and whether you talk to the right server (`whoami`).',
   conflict: 'Look at the record first (`show`): it is in a state that does not allow this.',

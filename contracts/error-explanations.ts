@@ -174,6 +174,11 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'The operator token is missing, unknown or revoked.',
     fix: 'Sign in with `svcadmin login`, or ask an owner for a token.',
   },
+  passkey_required: {
+    cause:
+      'A member changes secrets, addresses or members, and the passkey was not asked for within 30 minutes.',
+    fix: 'Sign in to the portal again.',
+  },
   not_permitted: {
     cause: 'The role of the operator does not allow this.',
     fix: '`svcadmin whoami` shows the role; an owner can do it.',

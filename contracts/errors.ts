@@ -136,6 +136,10 @@ const rows = {
   cross_site_request: { ...forbidden, text: 'This form was not sent from its own page' },
   // admin API
   operator_unknown: { ...unauthorized, text: 'Missing, unknown or revoked operator token' },
+  passkey_required: {
+    ...unauthorized,
+    text: 'Sign in again: this needs a passkey that was asked for within 30 minutes',
+  },
   not_permitted: { ...forbidden, text: 'Your role does not allow this' },
   not_found: { ...notFound, text: 'No such record' },
   conflict: { ...conflict, text: 'The record is in a state that does not allow this' },

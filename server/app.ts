@@ -77,6 +77,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
     },
     { prefix: '/verify' },
   );
+  if (services.portal) await app.register(services.portal, { prefix: '/portal' });
   return app;
 }
 

@@ -69,7 +69,8 @@ function kept(input: Record<string, unknown>): Record<string, unknown> {
 /** Calls whose entry is in the ledger page that they wrote, and is copied after the answer. */
 const carriedByLedger = new Set(['wallets.fund', 'wallets.adjust', 'wallets.refund', 'limits.set']);
 /** Calls that change no record with entries. */
-const withoutRecord = /^(deliveries|jobs|keyring)\.|^schema\.finish$|^webhooks\.(test|trigger)$/;
+const withoutRecord =
+  /^(deliveries|jobs|keyring)\.|^schema\.finish$|^members\.signIn$|^webhooks\.(test|trigger)$/;
 
 /** How a call ended that left no entry in a record. */
 function endOf({ action }: Actor, result: CallResult): Pick<NewEntry, 'outcome' | 'error'> {

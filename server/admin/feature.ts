@@ -9,7 +9,7 @@ import type { Upgrade } from '../platform/database/upgrade.ts';
 import type { KeyRotation } from '../platform/keys/key-rotation.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import { type AdminParts, type AdminRouter, createAdminRouter } from '../wiring/admin-router.ts';
-import { createAuditLog, createAuditLogProcedures } from './audit-log.ts';
+import { type AuditLog, createAuditLog, createAuditLogProcedures } from './audit-log.ts';
 import { createAuthentication } from './authentication.ts';
 import { createKeyringProcedures } from './keyring.ts';
 import type { Metrics } from './metrics.ts';
@@ -57,6 +57,8 @@ interface Dependencies {
 
 export interface Admin {
   router: AdminRouter;
+  /** Notes calls that are made by another listener. */
+  auditLog: Pick<AuditLog, 'recordCall'>;
   /** To be registered on the admin listener. */
   routes: FastifyPluginAsync;
   /** To be registered on the health listener. */
@@ -133,5 +135,5 @@ export function createAdmin(dependencies: Dependencies): Admin {
     await scope.register(opsRoutes({ authenticate, ...figures, guides }));
   };
   const metricsRoutes = processMetricsRoutes({ authenticate, metrics });
-  return { router, routes, metricsRoutes, observe, flush, sweep: auditLog };
+  return { router, auditLog, routes, metricsRoutes, observe, flush, sweep: auditLog };
 }

@@ -1,9 +1,28 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { AuditLogEntry } from '../../contracts/admin/audit-log.ts';
+import type { AdminContext } from '../platform/admin-api/procedures.ts';
 import type { Clock } from '../platform/clock.ts';
+import { type CallerKind, createCapacity } from '../platform/http/in-flight.ts';
+import type { RequestLimit } from '../platform/http/request-limits.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
+import type { Logger } from '../platform/telemetry/logging.ts';
+import { createChallenges } from '../platform/webauthn/challenges.ts';
+import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
+import type { AdminRouter } from '../wiring/admin-router.ts';
 import { createMemberProcedures } from './admin.ts';
-import { createMembers } from './members.ts';
+import { createInputBinding, type IsOwn } from './bind-input.ts';
+import { createBrowser } from './browser.ts';
+import { createMemberCalls } from './member-calls.ts';
+import { createMembers, type Members } from './members.ts';
+import type { Language } from './messages/languages.ts';
+import { pageRoutes } from './page-routes.ts';
+import { passkeyRoutes } from './passkey-routes.ts';
+import { createResponses } from './responses.ts';
+import { portalRoutes } from './routes.ts';
+import { createSignIn } from './sign-in.ts';
 import type { PortalStores } from './store.ts';
+import { memberApiRoutes } from './trpc-routes.ts';
+import { overviewPages } from './views/overview.ts';
 
 interface Dependencies {
   stores: PortalStores;
@@ -21,8 +40,8 @@ interface Dependencies {
   ) => Promise<AuditLogEntry[]>;
 }
 
-/** Members of partners, and what they may do. */
-export function createPortalFeature(dependencies: Dependencies) {
+/** Members of partners, and the commands about them. */
+export function createMembersFeature(dependencies: Dependencies) {
   const { stores, isOn, clock, keyring, baseUrl, requirePartner, actsOf } = dependencies;
   const members = createMembers({ stores, clock, idKey: keyring.id, requirePartner });
   const linkOf = (secret: string) => `${baseUrl}/portal/invitations/${secret}`;
@@ -30,4 +49,62 @@ export function createPortalFeature(dependencies: Dependencies) {
     members,
     procedures: createMemberProcedures({ isOn, members, linkOf, clock, actsOf }),
   };
+}
+
+interface PortalDependencies extends Pick<Dependencies, 'stores' | 'clock' | 'keyring' | 'baseUrl'> {
+  members: Members;
+  /** The admin API. */
+  router: AdminRouter;
+  recordCall: NonNullable<AdminContext['recordCall']>;
+  isOwn: IsOwn;
+  limit: RequestLimit;
+  logger: Pick<Logger, 'warn'>;
+  onShed: (kind: CallerKind) => void;
+  acceptedLanguage: (header: string | undefined) => Language;
+}
+
+/** The pages, in the order of the navigation. */
+const pages = [...overviewPages];
+
+/** Requests in flight of members: apart from those of partners' programs and of users. */
+const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };
+
+/** What members reach: to be mounted at `/portal` of the public listener. */
+export function createPortal(dependencies: PortalDependencies): FastifyPluginAsync {
+  const { stores, members, router, clock, keyring, baseUrl, recordCall, isOwn, limit } = dependencies;
+  const browser = createBrowser(baseUrl);
+  const { hostname, origin } = new URL(baseUrl);
+  const signIn = createSignIn({
+    ...{ stores, members, clock },
+    challenges: createChallenges(keyring.id, clock),
+    relyingParty: createRelyingParty({ id: hostname, name: 'SVC Gateway', origin }),
+  });
+  const calls = createMemberCalls({
+    ...{ signIn, browser, limit, recordCall },
+    bindInput: createInputBinding(isOwn),
+  });
+  const responses = createResponses({ browser, acceptedLanguage: dependencies.acceptedLanguage });
+  const noteSignIn = (id: string, role: string, { id: requestId, ip: address }: FastifyRequest) =>
+    recordCall(
+      {
+        ...{ operatorId: id, operatorName: `member (${role})`, action: 'members.signIn' },
+        ...{ requestId, address },
+      },
+      { memberId: id },
+      { outcome: 'done', repeated: false },
+    );
+  const capacity = createCapacity({
+    most: mostInFlight,
+    onShed: dependencies.onShed,
+    onInFlight: () => undefined,
+    logger: dependencies.logger,
+  });
+  return portalRoutes({
+    ...{ browser, responses, capacity },
+    api: memberApiRoutes({ router, browser, calls }),
+    pages: [
+      passkeyRoutes({ signIn, browser, calls, responses, noteSignIn }),
+      pageRoutes({ router, browser, calls, responses, pages, clock }),
+    ],
+  });
 }

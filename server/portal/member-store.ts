@@ -16,7 +16,12 @@ export interface Member extends AuditedRecord {
   /** The link that makes a passkey. Its use removes it. */
   invitation?: { hash: string; expiresAt: Date };
   /** `answeredAt`: time of issue of the last challenge that it answered, in ms since 1970. */
-  passkey?: PasskeyKey & { addedAt: Date; answeredAt: number };
+  passkey?: Omit<PasskeyKey, 'publicKey'> & {
+    /** COSE_Key, base64url. */
+    publicKey: string;
+    addedAt: Date;
+    answeredAt: number;
+  };
   lastSignInAt?: Date;
   removedAt?: Date;
   purgeAt?: Date;

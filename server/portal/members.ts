@@ -163,7 +163,12 @@ export function createMembers({ stores, clock, idKey, requirePartner }: Dependen
           set: {
             status: 'active',
             invitation: undefined,
-            passkey: { ...passkey, addedAt: new Date(at), answeredAt: at },
+            passkey: {
+              ...passkey,
+              publicKey: Buffer.from(passkey.publicKey).toString('base64url'),
+              addedAt: new Date(at),
+              answeredAt: at,
+            },
             lastSignInAt: new Date(at),
           },
           entry: auditEntry(

@@ -25,11 +25,12 @@ import type { Sealing } from '../platform/keys/sealing.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
 import type { ProcessMetrics } from '../platform/telemetry/process-metrics.ts';
 import type { Tracing } from '../platform/telemetry/tracing.ts';
-import { createPortalFeature } from '../portal/feature.ts';
+import { createMembersFeature, createPortal } from '../portal/feature.ts';
 import { createStorefrontProcedures } from '../storefront/admin.ts';
 import { customerHash } from '../storefront/customer-hash.ts';
 import { createIntegrations } from '../storefront/integrations.ts';
 import { createVerification } from '../verification/feature.ts';
+import { languageAccepted } from '../verification/pages/languages.ts';
 import { authenticateKey } from '../verification/session/session-query.ts';
 import { testIdentityWalletSettings } from '../verification/sources/identity-wallet/feature.ts';
 import { sandboxSource } from '../verification/sources/sandbox.ts';
@@ -42,6 +43,7 @@ import { createWebhooks, type WebhookSettings } from '../webhooks/webhooks.ts';
 import { createBillableEndpoints } from './billable-endpoints.ts';
 import { createErasureElsewhere } from './erasure.ts';
 import { existingNames } from './existing-names.ts';
+import { createOwnRecords } from './own-records.ts';
 import { createPartnerNames } from './partner-names.ts';
 import { createPublicGet } from './public-get.ts';
 import { sealedFields } from './sealed-fields.ts';
@@ -240,7 +242,7 @@ export function createServices(foundation: Foundation) {
     settings: partners.warningSettings,
   });
 
-  const portal = createPortalFeature({
+  const members = createMembersFeature({
     stores: stores.portal,
     isOn: config.portal,
     clock,
@@ -286,7 +288,7 @@ export function createServices(foundation: Foundation) {
       verification: verification.procedures,
       storefront: createStorefrontProcedures(integrations, clock),
       warnings: warnings.procedures,
-      members: portal.procedures,
+      members: members.procedures,
       webhooks: createWebhookProcedures({
         webhooks,
         findKey: directory.apiKey,
@@ -296,6 +298,18 @@ export function createServices(foundation: Foundation) {
       }),
     },
   });
+
+  const portal = config.portal
+    ? createPortal({
+        ...{ stores: stores.portal, clock, keyring, baseUrl: config.baseUrl, limit, logger },
+        members: members.members,
+        router: admin.router,
+        recordCall: admin.auditLog.recordCall,
+        isOwn: createOwnRecords(stores, clock),
+        onShed: metrics.shed,
+        acceptedLanguage: languageAccepted,
+      })
+    : undefined;
 
   return {
     lastUses,
@@ -314,6 +328,7 @@ export function createServices(foundation: Foundation) {
     billing,
     wallets,
     partners,
+    members: members.members,
     portal,
     webhooks,
     sweeps: [

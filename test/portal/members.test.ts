@@ -28,9 +28,9 @@ describe('members', () => {
     expect(secret.length).toBeGreaterThan(50);
     expect(record).not.toContain(secret);
     expect(JSON.stringify(await entriesOf(member.id))).not.toContain(secret);
-    expect(await server.services.portal.members.invited(secret)).toMatchObject({ _id: member.id });
+    expect(await server.services.members.invited(secret)).toMatchObject({ _id: member.id });
     clock.advance(48 * 3_600_000);
-    expect(await server.services.portal.members.invited(secret)).toBeUndefined();
+    expect(await server.services.members.invited(secret)).toBeUndefined();
     const shown = await server.admin.members.show.query({ memberId: member.id });
     expect(shown.invitedUntil).toBeNull();
   });
@@ -40,8 +40,8 @@ describe('members', () => {
     const second = await invite('twice@shop.example');
     expect(second).toMatchObject({ id: first.id, role: 'owner' });
     const secretOf = (link: string) => link.split('/').at(-1) ?? '';
-    expect(await server.services.portal.members.invited(secretOf(first.link))).toBeUndefined();
-    expect(await server.services.portal.members.invited(secretOf(second.link))).toBeDefined();
+    expect(await server.services.members.invited(secretOf(first.link))).toBeUndefined();
+    expect(await server.services.members.invited(secretOf(second.link))).toBeDefined();
     const both = await Promise.all([invite('race@shop.example'), invite('race@shop.example')]);
     expect(new Set(both.map(({ id }) => id)).size).toBe(1);
   });

@@ -18,6 +18,11 @@ export interface AdminContext {
   recordCall?: (actor: Actor, input: unknown, result: CallResult) => Promise<void>;
   /** Called before personal data are shown. */
   recordRead?: RecordRead;
+  /**
+   * For a member of a partner, in the place of the operator's role: the input with which the procedure runs.
+   * @throws ApiError where the member may not call it so
+   */
+  bindInput?: (path: string, input: unknown) => Promise<unknown>;
 }
 
 const trpc = initTRPC.context<AdminContext>().create({
@@ -26,14 +31,14 @@ const trpc = initTRPC.context<AdminContext>().create({
     const retryAfter = error.cause instanceof ApiError ? error.cause.extras.retryAfter : undefined;
     return {
       code: shape.code,
-      message: code === 'server_error' ? errorTable.server_error.text : describe(error),
+      message: code === 'server_error' ? errorTable.server_error.text : messageOf(error),
       data: { error: code, exit: errorTable[code].exit, httpStatus: errorTable[code].status, retryAfter },
     };
   },
 });
 
 /** Faults of the input as `field: what to do`, one after another. */
-function describe(error: TRPCError): string {
+export function messageOf(error: TRPCError): string {
   if (!(error.cause instanceof ZodError)) return error.message;
   return error.cause.issues
     .map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message))
@@ -61,13 +66,17 @@ const translated = trpc.middleware(async ({ ctx, path, next }) => {
   const error =
     known instanceof ApiError
       ? known
-      : new ApiError(fallbackCode(code), { description: describe(result.error), cause, detail: { path } });
+      : new ApiError(fallbackCode(code), { description: messageOf(result.error), cause, detail: { path } });
   ctx.failed?.(error);
   if (known instanceof ApiError) throw toTrpcError(known);
   return result;
 });
 
 const permitted = trpc.middleware(async ({ ctx, path, getRawInput, next }) => {
+  if (ctx.bindInput) {
+    const input = await ctx.bindInput(path, await getRawInput());
+    return next({ getRawInput: async () => input });
+  }
   if (!mayCall(ctx.operator.role, path, await getRawInput())) {
     throw new ApiError('not_permitted', { description: describeRefusal(ctx.operator.role, path) });
   }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../platform/errors.ts';
+import { isTokenOf } from '../../platform/http/csrf.ts';
 import { sha256 } from '../../platform/ids.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
-import { isTokenOf } from '../browser/csrf.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import { handoffCancelled, handoffConfirmed, handoffOffered } from '../handoff/handoff.ts';

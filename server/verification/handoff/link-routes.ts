@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ApiError } from '../../platform/errors.ts';
-import { isOwnOrigin, isTokenOf } from '../browser/csrf.ts';
+import { isOwnOrigin, isTokenOf } from '../../platform/http/csrf.ts';
 import { newBrowserSecret } from '../browser/session-access.ts';
 import { choiceAddress } from '../pages/language-choice.ts';
 import type { Pages } from '../pages/pages.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isOwnOrigin } from '../browser/csrf.ts';
+import { isOwnOrigin } from '../../platform/http/csrf.ts';
 import { isLanguage, type Language } from './languages.ts';
 
 /** Holds for every session of this browser, until it is closed: above what the partner asked for. */

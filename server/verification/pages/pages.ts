@@ -2,7 +2,7 @@ import { Eta } from 'eta';
 import type { Device } from '../../../contracts/verification.ts';
 import type { Imprint } from '../../platform/config/imprint.ts';
 import type { ApiError } from '../../platform/errors.ts';
-import { issueToken } from '../browser/csrf.ts';
+import { issueToken } from '../../platform/http/csrf.ts';
 import type { View } from '../flow/flow.ts';
 import type { ClientDirectory } from '../flow/start.ts';
 import type { OpenLink } from '../handoff/pairing.ts';

@@ -18,7 +18,7 @@ export const flow = [
     ],
   ),
   ...inFile(
-    'server/verification/browser/csrf.ts',
+    'server/platform/http/csrf.ts',
     ['verification/flow/flow', 'verification/pages/headers', 'verification/flow/races'],
     [
       [

@@ -5,9 +5,9 @@ import { destinationOfToken, type Handle } from '../../../identity-wallet/handle
 import { PresentationRefused } from '../../../identity-wallet/refused.ts';
 import type { IdentityWalletAnswer, IdentityWalletResponse } from '../../../identity-wallet/response.ts';
 import { ApiError, unavailable } from '../../../platform/errors.ts';
+import { isTokenOf } from '../../../platform/http/csrf.ts';
 import { sameText, sha256 } from '../../../platform/ids.ts';
 import type { Logger } from '../../../platform/telemetry/logging.ts';
-import { isTokenOf } from '../../browser/csrf.ts';
 import type { BrowserContext, SessionAccess } from '../../browser/session-access.ts';
 import type { Authentication } from '../../flow/authenticate.ts';
 import { isChoosing, methodFailed } from '../../session/methods.ts';

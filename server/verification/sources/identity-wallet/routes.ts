@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { Device } from '../../../../contracts/verification.ts';
 import { requestObjectType } from '../../../identity-wallet/request.ts';
 import { ApiError, generalBody } from '../../../platform/errors.ts';
+import { isOwnOrigin } from '../../../platform/http/csrf.ts';
 import { renderErrors } from '../../../platform/http/errors.ts';
-import { isOwnOrigin } from '../../browser/csrf.ts';
 import type { Responses } from '../../pages/responses.ts';
 import type { IdentityWalletAnswers } from './answers.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hmac, sameText } from '../../platform/ids.ts';
+import { hmac, sameText } from '../ids.ts';
 
 /** A token for one form of one page, good for as long as the browser's secret is. */
 export function issueToken(browserSecret: string): string {

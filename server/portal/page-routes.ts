@@ -1,0 +1,150 @@
+import { TRPCError } from '@trpc/server';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { messageOf } from '../platform/admin-api/procedures.ts';
+import { ApiError } from '../platform/errors.ts';
+import { noteFailure } from '../platform/http/answer-log.ts';
+import { issueToken } from '../platform/http/csrf.ts';
+import type { AdminRouter } from '../wiring/admin-router.ts';
+import type { Browser } from './browser.ts';
+import type { MemberCalls } from './member-calls.ts';
+import type { Responses } from './responses.ts';
+import { scope as table } from './scope.ts';
+import type { SignedIn } from './sign-in.ts';
+import type { Done, Given, PageContext, PageRow } from './views/page.ts';
+
+interface Dependencies {
+  router: AdminRouter;
+  browser: Browser;
+  calls: MemberCalls;
+  responses: Responses;
+  pages: readonly PageRow[];
+  clock: { now(): number };
+}
+
+/** A form repeats a field only where a person has changed it. */
+function textsOf(source: unknown): Given {
+  const fields = Object.entries((source ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(
+    fields.flatMap(([name, value]) => {
+      const last = Array.isArray(value) ? value.at(-1) : value;
+      return typeof last === 'string' ? [[name, last]] : [];
+    }),
+  );
+}
+
+/** The error of a call, as the table of errors has it. */
+function toApiError(error: unknown): unknown {
+  if (!(error instanceof TRPCError)) return error;
+  if (error.cause instanceof ApiError) return error.cause;
+  return error.code === 'BAD_REQUEST' ? new ApiError('bad_input', { description: messageOf(error) }) : error;
+}
+
+/** What happened to the form of a page. */
+interface Outcome {
+  done?: Done | undefined;
+  error?: ApiError;
+  given?: Given;
+}
+
+/** The pages of signed-in members. Each calls the scoped procedures, as `/portal/trpc` does. */
+export function pageRoutes({
+  router,
+  browser,
+  calls,
+  responses,
+  pages,
+  clock,
+}: Dependencies): FastifyPluginAsync {
+  const { root } = browser;
+  const may = ({ member: { role } }: SignedIn, { needs }: PageRow) =>
+    table[needs]?.roles.includes(role) === true;
+
+  /** Leads who is not signed in to the sign-in, and back. */
+  async function admit(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
+    const found = await calls.find(request);
+    if (!found) {
+      const path = request.url.split('?', 1)[0]?.replace(/^.*?\/portal(?=\/|$)/, '') || '/';
+      void reply.redirect(`${root}/sign-in?next=${encodeURIComponent(path)}`, 303);
+    }
+    return found;
+  }
+
+  function contextOf(request: FastifyRequest, signedIn: SignedIn): PageContext {
+    const { role, partnerId } = signedIn.member;
+    return {
+      api: router.createCaller(calls.contextOf(request, signedIn)),
+      m: responses.messagesOf(request),
+      language: responses.languageOf(request),
+      ...{ role, partnerId, now: clock.now() },
+      params: textsOf(request.params),
+      query: textsOf(request.query),
+    };
+  }
+
+  async function show(
+    page: PageRow,
+    { request, reply, signedIn }: { request: FastifyRequest; reply: FastifyReply; signedIn: SignedIn },
+    { done, error, given = {} }: Outcome = {},
+  ) {
+    if (!may(signedIn, page))
+      throw new ApiError('not_permitted', { description: responses.messagesOf(request).notPermitted });
+    const context = contextOf(request, signedIn);
+    const view = await page.view(context).catch((thrown: unknown) => {
+      throw toApiError(thrown);
+    });
+    const { m } = context;
+    const { email = '', role } = signedIn.member;
+    const { name: partner } = await context.api.partners.show({ partnerId: context.partnerId });
+    const here = page.path.split('/')[1];
+    if (view.refresh !== undefined) void reply.header('refresh', String(view.refresh));
+    return responses.send(request, reply, 'page', {
+      status: error?.status ?? 200,
+      ...view,
+      csrf: issueToken(signedIn.secret),
+      self: request.url.split('?', 1)[0],
+      who: { partner, email, role: m[role] },
+      nav: pages
+        .filter((one) => one.nav !== undefined && may(signedIn, one))
+        .map(({ path, nav }) => ({
+          href: `${root}${path}`,
+          text: m[nav ?? 'overview'],
+          current: path.split('/')[1] === here,
+        })),
+      told: 'done' in context.query && !error,
+      secret: done?.secret,
+      error: error && { detail: error.message, again: error.code === 'passkey_required' },
+      given,
+    });
+  }
+
+  async function act(page: PageRow, request: FastifyRequest, reply: FastifyReply) {
+    const signedIn = await admit(request, reply);
+    if (!signedIn) return reply;
+    browser.requireOwnForm(request, signedIn.secret);
+    const given = textsOf(request.body);
+    const place = { request, reply, signedIn };
+    const action = page.actions?.[given['act'] ?? ''];
+    if (!action) throw new ApiError('bad_input');
+    try {
+      const done = await action(contextOf(request, signedIn), given);
+      if (done?.secret) return await show(page, place, { done });
+      const to = done?.to ? `${root}${done.to}` : (request.url.split('?', 1)[0] ?? root);
+      return reply.redirect(`${to}${to.includes('?') ? '&' : '?'}done`, 303);
+    } catch (thrown) {
+      const error = toApiError(thrown);
+      if (!(error instanceof ApiError) || error.status >= 500) throw error;
+      noteFailure(request, error);
+      return show(page, place, { error, given });
+    }
+  }
+
+  return async (scope) => {
+    for (const page of pages) {
+      scope.get(page.path, { exposeHeadRoute: false }, async (request, reply) => {
+        const signedIn = await admit(request, reply);
+        return signedIn ? show(page, { request, reply, signedIn }) : reply;
+      });
+      if (page.actions) scope.post(page.path, (request, reply) => act(page, request, reply));
+    }
+  };
+}

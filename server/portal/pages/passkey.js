@@ -1,0 +1,34 @@
+// Asks the browser for a passkey, and sends its answer with the form of the page.
+(() => {
+  const form = document.querySelector('form[data-passkey]');
+  const button = form?.querySelector('button');
+  const hint = document.querySelector('[data-unsupported]');
+  if (!form || !button) return;
+  const usable = window.PublicKeyCredential?.parseRequestOptionsFromJSON !== undefined;
+  if (!usable) {
+    if (hint) hint.hidden = false;
+    return;
+  }
+  button.disabled = false;
+  const answerOf = async () => {
+    const options = JSON.parse(form.dataset.passkey);
+    if (options.user) {
+      const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+      return navigator.credentials.create({ publicKey });
+    }
+    return navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) });
+  };
+  form.addEventListener('submit', async (event) => {
+    if (form.elements.answer.value !== '') return;
+    event.preventDefault();
+    button.disabled = true;
+    try {
+      const credential = await answerOf();
+      form.elements.answer.value = JSON.stringify(credential.toJSON());
+    } catch {
+      // The server shows the page again, with a new challenge.
+      form.elements.answer.value = '{}';
+    }
+    form.submit();
+  });
+})();

@@ -1,0 +1,62 @@
+import helmet from '@fastify/helmet';
+import type { FastifyPluginAsync } from 'fastify';
+import { codeHeader, renderErrors } from '../platform/http/errors.ts';
+import { boundInFlight, type Capacity } from '../platform/http/in-flight.ts';
+import { acceptForms } from '../platform/http/parameters.ts';
+import type { Browser } from './browser.ts';
+import { assets, type Responses } from './responses.ts';
+
+interface Dependencies {
+  browser: Browser;
+  responses: Responses;
+  capacity: Capacity;
+  /** `/portal/trpc`. */
+  api: FastifyPluginAsync;
+  /** Pages and forms. */
+  pages: readonly FastifyPluginAsync[];
+}
+
+const forEver = 'public, max-age=31536000, immutable';
+
+/** Everything below `/portal`. Expects the cookie plugin in its scope. */
+export function portalRoutes({ browser, responses, capacity, api, pages }: Dependencies): FastifyPluginAsync {
+  const { secure } = browser;
+
+  const pageRoutes: FastifyPluginAsync = async (scope) => {
+    acceptForms(scope);
+    await scope.register(helmet, {
+      contentSecurityPolicy: false,
+      // Not `no-referrer`: browsers would then send our own forms with `Origin: null`.
+      referrerPolicy: { policy: 'same-origin' },
+      strictTransportSecurity: secure ? { maxAge: 31_536_000 } : false,
+      xFrameOptions: { action: 'deny' },
+    });
+    scope.addHook('onRequest', async (request, reply) => {
+      void reply.header('cache-control', 'no-store');
+      return responses.followChoice(request, reply) ? reply : undefined;
+    });
+    renderErrors(scope, (error, request, reply) => {
+      const m = responses.messagesOf(request);
+      void reply.header(codeHeader, error.code);
+      return responses.send(request, reply, 'problem', {
+        status: error.status,
+        heading: error.status === 404 ? m.notFound : m.problem,
+        detail: error.message,
+        requestId: request.id,
+      });
+    });
+    for (const page of pages) await scope.register(page);
+  };
+
+  return async (portal) => {
+    boundInFlight(portal, capacity, ({ routeOptions }) =>
+      routeOptions.url?.includes('/assets/') ? undefined : 'user',
+    );
+    for (const { name, type, content } of assets)
+      portal.get(`/assets/${name}`, async (_request, reply) =>
+        reply.header('cache-control', forEver).type(type).send(content),
+      );
+    await portal.register(api);
+    await portal.register(pageRoutes);
+  };
+}

@@ -1,0 +1,51 @@
+import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { toTrpcError } from '../platform/admin-api/procedures.ts';
+import { isUnavailable } from '../platform/database/connect.ts';
+import { ApiError, unavailable } from '../platform/errors.ts';
+import { noteFailure } from '../platform/http/answer-log.ts';
+import type { AdminRouter } from '../wiring/admin-router.ts';
+import type { Browser } from './browser.ts';
+import type { MemberCalls } from './member-calls.ts';
+
+/** Bytes of a request: the largest one carries a logo in base64. */
+const largestBody = 384 * 1024;
+
+interface Dependencies {
+  router: AdminRouter;
+  browser: Browser;
+  calls: MemberCalls;
+}
+
+/** The admin API for members, at `/portal/trpc`. A plugin of its own: tRPC replaces the JSON parser of its scope. */
+export function memberApiRoutes({ router, browser, calls }: Dependencies): FastifyPluginAsync {
+  async function contextOf(request: FastifyRequest) {
+    const found = await calls.find(request);
+    if (!found) throw new ApiError('unauthorized', { description: 'Sign in at /portal' });
+    browser.requireOwnCall(request, found.secret);
+    return calls.contextOf(request, found);
+  }
+
+  const trpcOptions: FastifyTRPCPluginOptions<AdminRouter>['trpcOptions'] = {
+    router,
+    allowBatching: false,
+    createContext: async ({ req, res }) =>
+      contextOf(req).catch((thrown: unknown) => {
+        const error = isUnavailable(thrown) ? unavailable(thrown) : thrown;
+        if (!(error instanceof ApiError)) throw error;
+        noteFailure(req, error);
+        void res.headers(error.headers);
+        throw toTrpcError(error);
+      }),
+  };
+
+  return async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.bodyLimit = largestBody;
+    });
+    scope.addHook('onRequest', async (_request, reply) => {
+      void reply.header('cache-control', 'no-store');
+    });
+    await scope.register(fastifyTRPCPlugin, { prefix: '/trpc', trpcOptions });
+  };
+}

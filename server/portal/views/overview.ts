@@ -1,0 +1,75 @@
+import { scope } from '../scope.ts';
+import type { PageContext, PageRow, Section } from './page.ts';
+import { dollars, link, text, time } from './text.ts';
+
+const modes = ['live', 'test'] as const;
+const startOfDay = (now: number) => `${new Date(now).toISOString().slice(0, 10)}T00:00:00.000Z`;
+
+/** Entries of a day that are looked at. */
+const mostOfDay = 1_000;
+
+async function walletOf(
+  { api, m, now, partnerId }: PageContext,
+  mode: (typeof modes)[number],
+): Promise<Section> {
+  const [wallet, today] = await Promise.all([
+    api.wallets.show({ partnerId, mode }),
+    api.wallets.statement({ partnerId, mode, from: startOfDay(now), limit: mostOfDay }),
+  ]);
+  const charges = today.entries.filter(({ kind, amount }) => kind !== 'funding' && amount < 0).length;
+  return {
+    title: `${m.wallet}: ${mode}`,
+    facts: [
+      [m.balance, { text: dollars(wallet.balance), to: `/wallet?mode=${mode}` }],
+      [m.daysLeft, text(wallet.daysLeft === null ? null : Math.floor(wallet.daysLeft))],
+      [m.spentPerDay, text(dollars(wallet.spentPerDay))],
+      [m.chargesToday, text(`${charges}${today.more ? '+' : ''}`)],
+    ],
+  };
+}
+
+async function view(context: PageContext) {
+  const { api, m, role, partnerId } = context;
+  const may = (path: string) => scope[path]?.roles.includes(role) === true;
+  const [partner, warnings, health, wallets] = await Promise.all([
+    api.partners.show({ partnerId }),
+    api.warnings.list({ partnerId, state: 'raised', limit: 20 }),
+    api.webhooks.health({ partnerId, limit: 20 }),
+    may('wallets.show') ? Promise.all(modes.map((mode) => walletOf(context, mode))) : [],
+  ]);
+  const problems: Section = {
+    title: m.problems,
+    ...(warnings.length === 0
+      ? { note: m.noProblems }
+      : {
+          table: {
+            headings: [m.text, m.mode, m.since],
+            rows: warnings.map((one) => [{ text: one.text, tone: 'bad' }, text(one.mode), time(one.since)]),
+          },
+        }),
+  };
+  return {
+    title: partner.name,
+    sections: [
+      problems,
+      ...wallets,
+      {
+        title: m.webhooks,
+        table: {
+          headings: [m.key, m.mode, m.status, m.successShare, m.lastSuccess],
+          rows: health.map(({ keyId, mode, state, successShare, lastSuccessAt }) => [
+            link(keyId, `/webhooks/${keyId}`),
+            text(mode),
+            { text: state, tone: state === 'dead' || state === 'failing' ? ('bad' as const) : undefined },
+            text(successShare === null ? null : `${Math.round(successShare * 100)} %`),
+            time(lastSuccessAt),
+          ]),
+        },
+      },
+    ],
+  };
+}
+
+export const overviewPages: readonly PageRow[] = [
+  { path: '/', nav: 'overview', needs: 'partners.show', view },
+];

@@ -1,0 +1,111 @@
+import type { MemberRole } from '../../../contracts/admin/members.ts';
+import type { AdminRouter } from '../../wiring/admin-router.ts';
+import type { Messages } from '../messages/en.ts';
+import type { Language } from '../messages/languages.ts';
+
+/** A text of a page, which may lead to another page of the portal. */
+export interface Cell {
+  text: string;
+  /** Path within the portal. */
+  to?: string | undefined;
+  note?: string | undefined;
+  tone?: 'good' | 'bad' | undefined;
+  code?: boolean;
+}
+
+export interface Field {
+  name: string;
+  label: string;
+  kind?: 'text' | 'hidden' | 'select' | 'lines' | 'check';
+  value?: string | undefined;
+  options?: readonly { value: string; text: string }[];
+  placeholder?: string;
+}
+
+/** A form that posts to its own page. `act`: which action it asks for. */
+export interface Form {
+  act: string;
+  fields: readonly Field[];
+  submit: string;
+  danger?: boolean;
+}
+
+/** A search, which asks for its own page. */
+export interface Search {
+  fields: readonly Field[];
+  submit: string;
+}
+
+interface Bar {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  label: string;
+}
+
+export interface Section {
+  title: string;
+  note?: string;
+  facts?: readonly (readonly [name: string, cell: Cell])[];
+  table?: { headings: readonly string[]; rows: readonly (readonly Cell[])[] };
+  search?: Search;
+  forms?: readonly Form[];
+  /** Shown as it is, line by line. */
+  raw?: string;
+  chart?: { bars: readonly Bar[]; width: number; height: number; title: string };
+  preview?: {
+    initial: string;
+    name: string;
+    text: string;
+    claims: readonly string[];
+    purpose: string | null;
+  };
+  /** Path within the portal. */
+  next?: string | undefined;
+}
+
+export interface View {
+  title: string;
+  sections: readonly Section[];
+  /** A style sheet of the hosted pages. */
+  brandStyle?: string | undefined;
+  /** Seconds after which the browser asks for the page again. */
+  refresh?: number;
+}
+
+export type Api = ReturnType<AdminRouter['createCaller']>;
+
+/** What a page is made from. */
+export interface PageContext {
+  api: Api;
+  m: Messages;
+  language: Language;
+  role: MemberRole;
+  partnerId: string;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string>>;
+  now: number;
+}
+
+/** What a form gave: a text for each field, the last one where it was repeated. */
+export type Given = Readonly<Record<string, string>>;
+
+/** What an action did: a secret is shown on the page itself, once. `to`: the page that is shown after, within the portal. */
+export interface Done {
+  secret?: { label: string; value: string; note?: string } | undefined;
+  to?: string;
+}
+
+export type Action = (context: PageContext, given: Given) => Promise<Done | undefined>;
+
+export interface PageRow {
+  /** Below `/portal`, with parameters as routes have them. */
+  path: string;
+  /** The entry of the navigation; a page without one is led to by others. */
+  nav?: keyof Messages;
+  /** The procedure that the page needs: where a role may not call it, the page is not offered. */
+  needs: string;
+  view: (context: PageContext) => Promise<View>;
+  actions?: Readonly<Record<string, Action>>;
+}

@@ -1,0 +1,14 @@
+import type { Cell } from './page.ts';
+
+/** `2026-07-01 09:00:00`, in UTC; a dash for none. */
+const timeText = (at: string | null | undefined): string => (at ? at.slice(0, 19).replace('T', ' ') : '–');
+
+/** `12.50 USD`, of cents. */
+export const dollars = (cents: number): string => `${(cents / 100).toFixed(2)} USD`;
+
+export const text = (value: string | number | null | undefined): Cell => ({
+  text: value === null || value === undefined || value === '' ? '–' : String(value),
+});
+export const time = (at: string | null | undefined): Cell => text(timeText(at));
+/** A record that has a page. */
+export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });

@@ -1,0 +1,41 @@
+import { Mode } from '../../contracts/identifiers.ts';
+import { walletIdOf } from '../billing/ledger-page.ts';
+import type { IsOwn } from '../portal/bind-input.ts';
+import type { OwnedKind } from '../portal/scope.ts';
+import type { Stores } from './stores.ts';
+
+/** Whether a record is a partner's: for what members may name. */
+export function createOwnRecords(stores: Stores, clock: { now(): number }): IsOwn {
+  const { partners, storefront, verification, webhooks, billing, admin, portal, warnings } = stores;
+
+  type Owned = { partnerId?: string } | null | undefined;
+  type Find = (id: string) => Promise<Owned>;
+  const finds: Readonly<Record<Exclude<OwnedKind, 'partner' | 'entry'>, Find>> = {
+    apiKey: partners.keys.find,
+    client: partners.clients.find,
+    integration: storefront.integrations.find,
+    session: verification.sessions.find,
+    enrollment: verification.enrollments.find,
+    event: webhooks.events.find,
+    delivery: webhooks.deliveryQueries.find,
+    // A job of an operator may be about several partners.
+    bulkJob: async (id) => {
+      const { partnerId } = (await webhooks.bulk.find(id))?.filter ?? {};
+      return partnerId === undefined ? undefined : { partnerId };
+    },
+    request: (id) => admin.requests.find(id, new Date(clock.now())),
+    member: portal.members.find,
+    warning: async (id) => (await warnings.warnings.findAll([id]))[0],
+  };
+
+  async function hasEntry(partnerId: string, id: string): Promise<boolean> {
+    const keys = Mode.options.map((mode) => ({ walletId: walletIdOf(partnerId, mode), id }));
+    return (await billing.ledger.existing(keys)).size > 0;
+  }
+
+  return async (kind, id, partnerId) => {
+    if (kind === 'partner') return id === partnerId;
+    if (kind === 'entry') return hasEntry(partnerId, id);
+    return (await finds[kind](id))?.partnerId === partnerId;
+  };
+}

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestAuthenticator } from '../harness/authenticator.ts';
+import { createPartner, type TestPartner } from '../harness/partner.ts';
+import { manualClock, refusal, startTestServer, type TestServer } from '../harness/server.ts';
+import {
+  acceptInvitation,
+  createPortalBrowser,
+  fieldIn,
+  memberApi,
+  signedIn,
+  signInBy,
+} from './signed-in.ts';
+
+const minute = 60_000;
+const clock = manualClock();
+let server: TestServer;
+let partner: TestPartner;
+beforeAll(async () => {
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  partner = await createPartner(server);
+});
+afterAll(() => server.stop());
+
+let count = 0;
+/** Requests are counted by the minute. */
+const member = (role: 'owner' | 'developer' | 'viewer' = 'owner') => {
+  clock.advance(minute);
+  count += 1;
+  return signedIn(server, partner.partnerId, role, `member${count}`);
+};
+const authenticator = () => new TestAuthenticator(new URL(server.baseUrl).origin);
+
+describe('an invitation', () => {
+  it('makes a passkey, signs in and is used up', async () => {
+    const { link, api, browser } = await member();
+    expect(await api.partners.show.query({ partnerId: partner.partnerId })).toMatchObject({
+      name: 'Acme Cinema',
+    });
+    expect([...browser.cookies.keys()].toSorted()).toEqual(['svc_portal', 'svc_portal_nonce']);
+    const path = new URL(link).pathname.replace('/portal', '');
+    expect((await createPortalBrowser(server).open(path)).status).toBe(404);
+  });
+
+  it('makes one passkey where two browsers use it at once', async () => {
+    clock.advance(minute);
+    const wanted = { partnerId: partner.partnerId, email: 'race@shop.example', role: 'owner' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    const both = [authenticator(), authenticator()];
+    const ended = await Promise.all(
+      both.map((one) => acceptInvitation(createPortalBrowser(server), link, one)),
+    );
+    expect(ended.map(({ status }) => status).toSorted()).toEqual([303, 404]);
+  });
+
+  it('is refused with the answer of another browser, site or challenge, and stays usable', async () => {
+    clock.advance(minute);
+    const wanted = { partnerId: partner.partnerId, email: 'forged@shop.example', role: 'owner' } as const;
+    const { link } = await server.admin.members.invite.mutate(wanted);
+    const one = authenticator();
+    for (const forgery of [{ origin: 'https://evil.example' }, { crossOrigin: true }, { verified: false }])
+      expect((await acceptInvitation(createPortalBrowser(server), link, one, forgery)).status).toBe(401);
+    const browser = createPortalBrowser(server);
+    const path = new URL(link).pathname.replace('/portal', '');
+    const page = await browser.open(path);
+    for (const answer of ['', '{}', 'x', JSON.stringify({ id: 'x', response: {} })])
+      expect((await browser.post(path, { csrf: fieldIn(page.html, 'csrf'), answer })).status).toBe(401);
+    expect((await browser.post(path, { csrf: 'forged', answer: '{}' })).status).toBe(403);
+    expect((await acceptInvitation(browser, link, one)).status).toBe(303);
+  });
+
+  it('replaces the passkey of a member, and ends the sessions of the old one', async () => {
+    const lost = await member();
+    const wanted = { partnerId: partner.partnerId, email: lost.email, role: 'owner' } as const;
+    const again = await server.admin.members.invite.mutate(wanted);
+    expect(again.id).toBe(lost.id);
+    expect((await lost.browser.open('/trpc/partners.show?input={}')).status).toBe(200);
+    const fresh = authenticator();
+    expect((await acceptInvitation(createPortalBrowser(server), again.link, fresh)).status).toBe(303);
+    expect((await lost.browser.open('/trpc/partners.show?input={}')).status).toBe(401);
+    expect((await signInBy(createPortalBrowser(server), lost.authenticator)).status).toBe(401);
+    clock.advance(1);
+    expect((await signInBy(createPortalBrowser(server), fresh)).status).toBe(303);
+  });
+});
+
+describe('a passkey', () => {
+  it('signs in again, and a challenge is answered once', async () => {
+    const { authenticator: own } = await member();
+    clock.advance(1);
+    const browser = createPortalBrowser(server);
+    const page = await browser.open('/sign-in');
+    const options = JSON.parse(
+      /data-passkey="([^"]*)"/.exec(page.html)?.[1]?.replaceAll('&quot;', '"') ?? '{}',
+    );
+    const form = { csrf: fieldIn(page.html, 'csrf'), answer: own.get(options) };
+    expect((await browser.post('/sign-in', form)).status).toBe(303);
+    expect((await browser.post('/sign-in', form)).status).toBe(401);
+  });
+
+  it('is refused after two minutes, from another browser, and where its counter goes back', async () => {
+    const { authenticator: own } = await member();
+    clock.advance(1);
+    const late = createPortalBrowser(server);
+    const page = await late.open('/sign-in');
+    const options = JSON.parse(
+      /data-passkey="([^"]*)"/.exec(page.html)?.[1]?.replaceAll('&quot;', '"') ?? '{}',
+    );
+    const answer = own.get(options);
+    const thief = createPortalBrowser(server);
+    const elsewhere = await thief.open('/sign-in');
+    const stolen = { csrf: fieldIn(elsewhere.html, 'csrf'), answer };
+    expect((await thief.post('/sign-in', stolen)).status).toBe(401);
+    clock.advance(2 * minute);
+    expect((await late.post('/sign-in', { csrf: fieldIn(page.html, 'csrf'), answer })).status).toBe(401);
+    expect((await signInBy(createPortalBrowser(server), own)).status).toBe(303);
+    clock.advance(1);
+    expect((await signInBy(createPortalBrowser(server), own, { counter: 1 })).status).toBe(401);
+    expect((await signInBy(createPortalBrowser(server), authenticator())).status).toBe(401);
+  });
+
+  it('leads to pages of the portal only', async () => {
+    const { authenticator: own } = await member();
+    for (const [next, to] of [
+      ['/wallet', '/portal/wallet'],
+      ['//evil.example', '/portal/'],
+      ['https://evil.example', '/portal/'],
+      ['/\\evil.example', '/portal/'],
+    ] as const) {
+      clock.advance(1);
+      const browser = createPortalBrowser(server);
+      const page = await browser.open('/sign-in');
+      const options = JSON.parse(
+        /data-passkey="([^"]*)"/.exec(page.html)?.[1]?.replaceAll('&quot;', '"') ?? '{}',
+      );
+      const form = { csrf: fieldIn(page.html, 'csrf'), answer: own.get(options), next };
+      expect((await browser.post('/sign-in', form)).response.headers.get('location')).toBe(to);
+    }
+  });
+});
+
+describe('a session', () => {
+  const show = (browser: { open(path: string): Promise<{ status: number }> }) =>
+    browser.open('/trpc/partners.show?input={}');
+
+  it('ends after 12 hours, and is stored as a hash', async () => {
+    const { browser } = await member();
+    const secret = browser.cookies.get('svc_portal') ?? '';
+    const stored = JSON.stringify(await server.db.collection('memberSessions').find().toArray());
+    expect(secret).toMatch(/^svc_member_/);
+    expect(stored).not.toContain(secret);
+    clock.advance(12 * 60 * minute - 1);
+    expect((await show(browser)).status).toBe(200);
+    clock.advance(1);
+    expect((await show(browser)).status).toBe(401);
+  });
+
+  it('ends with the removal of the member, also where its cookie was stolen', async () => {
+    const { id: memberId, browser } = await member();
+    const thief = createPortalBrowser(server);
+    for (const [name, value] of browser.cookies) thief.cookies.set(name, value);
+    expect((await show(thief)).status).toBe(200);
+    await server.admin.members.remove.mutate({ memberId });
+    expect((await show(browser)).status).toBe(401);
+    expect((await show(thief)).status).toBe(401);
+    expect(await server.db.collection('memberSessions').countDocuments({ memberId })).toBe(0);
+  });
+
+  it('takes over another role at once', async () => {
+    const { id: memberId, api } = await member('viewer');
+    const wanted = { keyId: partner.keyId };
+    expect(await refusal(api.webhooks.resume.mutate(wanted))).toBe('not_permitted');
+    await server.admin.members.setRole.mutate({ memberId, role: 'developer' });
+    expect(await api.webhooks.resume.mutate(wanted)).toMatchObject(wanted);
+  });
+
+  it('changes secrets for 30 minutes after the passkey, and again after another sign-in', async () => {
+    const { api, browser, authenticator: own } = await member('developer');
+    const wanted = { partnerId: partner.partnerId, mode: 'test' } as const;
+    expect(await api.keys.create.mutate(wanted)).toMatchObject({ partnerId: partner.partnerId });
+    clock.advance(30 * minute);
+    expect(await refusal(api.keys.create.mutate(wanted))).toBe('passkey_required');
+    expect(await api.keys.list.query({})).not.toEqual([]);
+    expect((await signInBy(browser, own)).status).toBe(303);
+    expect(await memberApi(server, browser).api.keys.create.mutate(wanted)).toMatchObject(wanted);
+  });
+
+  it('ends with the sign-out', async () => {
+    const { browser, csrf } = await member();
+    expect((await browser.post('/sign-out', { csrf: 'forged' })).status).toBe(403);
+    const copy = createPortalBrowser(server);
+    for (const [name, value] of browser.cookies) copy.cookies.set(name, value);
+    expect((await browser.post('/sign-out', { csrf: await csrf() })).status).toBe(303);
+    expect((await show(copy)).status).toBe(401);
+  });
+
+  it('is none for a made-up cookie, and too many requests of an address are refused', async () => {
+    clock.advance(minute);
+    const browser = createPortalBrowser(server);
+    browser.cookies.set('svc_portal', 'svc_member_x');
+    expect((await show(browser)).status).toBe(401);
+    let status = 401;
+    for (let sent = 0; sent < 60 && status === 401; sent += 1) ({ status } = await show(browser));
+    expect(status).toBe(429);
+  });
+});
+
+it('a call that changes something needs the token of its own page', async () => {
+  const { browser, csrf } = await member();
+  const call = (headers: Record<string, string>) =>
+    fetch(`${server.publicUrl}/portal/trpc/webhooks.resume`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie: browser.cookie(), ...headers },
+      body: JSON.stringify({ keyId: partner.keyId }),
+    });
+  expect((await call({})).status).toBe(403);
+  expect((await call({ 'x-csrf-token': 'forged' })).status).toBe(403);
+  const token = await csrf();
+  const foreign = await call({ 'x-csrf-token': token, origin: 'https://evil.example' });
+  expect(foreign.status).toBe(403);
+  const other = await member();
+  expect((await call({ 'x-csrf-token': await other.csrf() })).status).toBe(403);
+  expect((await call({ 'x-csrf-token': token })).status).toBe(200);
+});

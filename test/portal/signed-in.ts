@@ -1,0 +1,104 @@
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { expect } from 'vitest';
+import type { MemberRole } from '../../contracts/admin/members.ts';
+import type { AdminRouter } from '../../server/wiring/admin-router.ts';
+import { type Forgery, TestAuthenticator } from '../harness/authenticator.ts';
+import type { TestServer } from '../harness/server.ts';
+
+type Form = Record<string, string>;
+
+const unescaped = (text: string) =>
+  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+
+/** The value of the field with this name on a page. */
+export const fieldIn = (html: string, name: string): string =>
+  unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '');
+
+const optionsIn = (html: string) => JSON.parse(unescaped(/data-passkey="([^"]*)"/.exec(html)?.[1] ?? '{}'));
+
+/** A browser with cookies, for the pages of the portal. */
+export function createPortalBrowser({ baseUrl, publicUrl }: Pick<TestServer, 'baseUrl' | 'publicUrl'>) {
+  const cookies = new Map<string, string>();
+  const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+
+  async function send(path: string, init: RequestInit = {}) {
+    const headers = { accept: 'text/html', cookie: cookie(), ...(init.headers as Form) };
+    const response = await fetch(`${publicUrl}/portal${path}`, { redirect: 'manual', ...init, headers });
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (/Expires=Thu, 01 Jan 1970/i.test(set)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return { response, status: response.status, html: await response.text() };
+  }
+
+  return {
+    cookies,
+    cookie,
+    open: (path: string, headers: Form = {}) => send(path, { headers }),
+    post: (path: string, form: Form, headers: Form = {}) =>
+      send(path, {
+        method: 'POST',
+        headers: { origin: new URL(baseUrl).origin, ...headers },
+        body: new URLSearchParams(form),
+      }),
+  };
+}
+export type PortalBrowser = ReturnType<typeof createPortalBrowser>;
+
+const pathOf = (link: string) => new URL(link).pathname.replace(/^\/portal/, '');
+
+/** Makes a passkey by the link of an invitation. */
+export async function acceptInvitation(
+  browser: PortalBrowser,
+  link: string,
+  authenticator: TestAuthenticator,
+  forgery: Forgery = {},
+) {
+  const page = await browser.open(pathOf(link));
+  expect(page.status).toBe(200);
+  const answer = authenticator.create(optionsIn(page.html), forgery);
+  return browser.post(pathOf(link), { csrf: fieldIn(page.html, 'csrf'), answer });
+}
+
+/** Signs in by a passkey that was made before. */
+export async function signInBy(
+  browser: PortalBrowser,
+  authenticator: TestAuthenticator,
+  forgery: Forgery = {},
+) {
+  const page = await browser.open('/sign-in');
+  const answer = authenticator.get(optionsIn(page.html), forgery);
+  return browser.post('/sign-in', { csrf: fieldIn(page.html, 'csrf'), answer });
+}
+
+/** A member of a partner who has accepted an invitation, with a browser and the scoped API. */
+export async function signedIn(server: TestServer, partnerId: string, role: MemberRole, name: string = role) {
+  const email = `${name}@shop.example`;
+  const { id, link } = await server.admin.members.invite.mutate({ partnerId, email, role });
+  const browser = createPortalBrowser(server);
+  const authenticator = new TestAuthenticator(new URL(server.baseUrl).origin);
+  const accepted = await acceptInvitation(browser, link, authenticator);
+  expect(accepted.status).toBe(303);
+  return { id, email, link, browser, authenticator, ...memberApi(server, browser) };
+}
+export type SignedInMember = Awaited<ReturnType<typeof signedIn>>;
+
+/** The scoped API with the cookies of a browser. `csrf`: the token of its calls, which pages have. */
+export function memberApi({ publicUrl, baseUrl }: TestServer, browser: PortalBrowser) {
+  const csrf = async () => fieldIn((await browser.open('/')).html, 'csrf');
+  const api = createTRPCClient<AdminRouter>({
+    links: [
+      httpLink({
+        url: `${publicUrl}/portal/trpc`,
+        headers: async ({ op }) => ({
+          cookie: browser.cookie(),
+          ...(op.type === 'mutation'
+            ? { origin: new URL(baseUrl).origin, 'x-csrf-token': await csrf() }
+            : {}),
+        }),
+      }),
+    ],
+  });
+  return { api, csrf };
+}
