@@ -148,10 +148,11 @@ beforeAll(async () => {
 }, within(60_000));
 afterAll(() => server.stop());
 
+const procedures = () =>
+  server.services.admin.router._def.procedures as unknown as Record<string, { _def: { type: string } }>;
 const typeOf = (path: string) =>
-  (server.services.admin.router._def.procedures[path as never]?.['_def'] as { type: string } | undefined)
-    ?.type;
-const paths = () => Object.keys(server.services.admin.router._def.procedures);
+  Object.hasOwn(procedures(), path) ? procedures()[path]?._def.type : undefined;
+const paths = () => Object.keys(procedures());
 
 let sent = 0;
 async function ask({ browser, token }: Party['members'][MemberRole], path: string, input: unknown) {
