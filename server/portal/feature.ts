@@ -22,7 +22,15 @@ import { portalRoutes } from './routes.ts';
 import { createSignIn } from './sign-in.ts';
 import type { PortalStores } from './store.ts';
 import { memberApiRoutes } from './trpc-routes.ts';
+import { clientPages } from './views/clients.ts';
+import { deliveryPages } from './views/deliveries.ts';
+import { keyPages } from './views/keys.ts';
+import { memberPages } from './views/members.ts';
 import { overviewPages } from './views/overview.ts';
+import { requestPages } from './views/requests.ts';
+import { sessionPages } from './views/sessions.ts';
+import { walletPages } from './views/wallet.ts';
+import { webhookPages } from './views/webhooks.ts';
 
 interface Dependencies {
   stores: PortalStores;
@@ -64,7 +72,17 @@ interface PortalDependencies extends Pick<Dependencies, 'stores' | 'clock' | 'ke
 }
 
 /** The pages, in the order of the navigation. */
-const pages = [...overviewPages];
+const pages = [
+  ...overviewPages,
+  ...clientPages,
+  ...keyPages,
+  ...webhookPages,
+  ...deliveryPages,
+  ...requestPages,
+  ...sessionPages,
+  ...walletPages,
+  ...memberPages,
+];
 
 /** Requests in flight of members: apart from those of partners' programs and of users. */
 const mostInFlight = { authenticated: 0, unauthenticated: 0, user: 64, returning_user: 0 };

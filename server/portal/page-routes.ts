@@ -56,8 +56,11 @@ export function pageRoutes({
   clock,
 }: Dependencies): FastifyPluginAsync {
   const { root } = browser;
-  const may = ({ member: { role } }: SignedIn, { needs }: PageRow) =>
-    table[needs]?.roles.includes(role) === true;
+  const brandStyle = (color: string) =>
+    `${root.replace(/\/portal$/, '')}/verify/assets/brand/${color.slice(1)}.css`;
+  const isAllowed = ({ member: { role } }: SignedIn, procedure: string) =>
+    table[procedure]?.roles.includes(role) === true;
+  const may = (signedIn: SignedIn, { needs }: PageRow) => isAllowed(signedIn, needs);
 
   /** Leads who is not signed in to the sign-in, and back. */
   async function admit(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined> {
@@ -100,6 +103,10 @@ export function pageRoutes({
     return responses.send(request, reply, 'page', {
       status: error?.status ?? 200,
       ...view,
+      sections: isAllowed(signedIn, page.changes ?? page.needs)
+        ? view.sections
+        : view.sections.map((section) => ({ ...section, forms: [] })),
+      brandStyle: view.brandStyle && brandStyle(view.brandStyle),
       csrf: issueToken(signedIn.secret),
       self: request.url.split('?', 1)[0],
       who: { partner, email, role: m[role] },

@@ -22,6 +22,7 @@ export const de: Messages = {
   invitation: 'Ihre Einladung',
   invitationNote:
     'Sie sind in das Portal eingeladen. Erstellen Sie auf diesem Gerät einen Passkey; danach ist dieser Link verbraucht.',
+  request: 'Anfrage',
   requestId: 'Anfrage',
   problem: 'Das hat nicht geklappt',
   notFound: 'Nicht gefunden',
@@ -34,7 +35,6 @@ export const de: Messages = {
   sessions: 'Sitzungen',
   wallet: 'Guthaben',
   members: 'Mitglieder',
-  changes: 'Neuigkeiten',
   email: 'E-Mail',
   role: 'Rolle',
   owner: 'Inhaber',

@@ -22,6 +22,7 @@ export const es: Messages = {
   invitation: 'Su invitación',
   invitationNote:
     'Está invitado al portal. Cree una llave de acceso en este dispositivo; después este enlace deja de valer.',
+  request: 'Solicitud',
   requestId: 'Solicitud',
   problem: 'No ha funcionado',
   notFound: 'No encontrado',
@@ -34,7 +35,6 @@ export const es: Messages = {
   sessions: 'Sesiones',
   wallet: 'Monedero',
   members: 'Miembros',
-  changes: 'Novedades',
   email: 'Correo',
   role: 'Rol',
   owner: 'propietario',

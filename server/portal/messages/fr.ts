@@ -22,6 +22,7 @@ export const fr: Messages = {
   invitation: 'Votre invitation',
   invitationNote:
     "Vous êtes invité au portail. Créez une clé d'accès sur cet appareil ; ce lien prend alors fin.",
+  request: 'Requête',
   requestId: 'Requête',
   problem: "Cela n'a pas fonctionné",
   notFound: 'Introuvable',
@@ -34,7 +35,6 @@ export const fr: Messages = {
   sessions: 'Sessions',
   wallet: 'Portefeuille',
   members: 'Membres',
-  changes: 'Nouveautés',
   email: 'E-mail',
   role: 'Rôle',
   owner: 'propriétaire',

@@ -68,7 +68,7 @@ export interface Section {
 export interface View {
   title: string;
   sections: readonly Section[];
-  /** A style sheet of the hosted pages. */
+  /** `#rrggbb`, for the preview. */
   brandStyle?: string | undefined;
   /** Seconds after which the browser asks for the page again. */
   refresh?: number;
@@ -106,6 +106,8 @@ export interface PageRow {
   nav?: keyof Messages;
   /** The procedure that the page needs: where a role may not call it, the page is not offered. */
   needs: string;
+  /** The procedure that its forms need; where a role may not call it, they are not shown. */
+  changes?: string;
   view: (context: PageContext) => Promise<View>;
   actions?: Readonly<Record<string, Action>>;
 }

@@ -12,3 +12,19 @@ export const text = (value: string | number | null | undefined): Cell => ({
 export const time = (at: string | null | undefined): Cell => text(timeText(at));
 /** A record that has a page. */
 export const link = (id: string, to: string, note?: string): Cell => ({ text: id, to, note });
+
+/** Without the fields that are empty. */
+export const filled = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+
+/** The words of a text, one or several a line. */
+export const wordsOf = (value: string | undefined): string[] =>
+  (value ?? '').split(/[\s,]+/).filter((word) => word !== '');
+
+/** Options of a choice whose texts are their values. */
+export const options = (values: readonly string[], none?: string) => [
+  ...(none === undefined ? [] : [{ value: '', text: none }]),
+  ...values.map((value) => ({ value, text: value })),
+];

@@ -1,0 +1,49 @@
+/** What a wallet paid on one day of UTC. */
+export interface DayOfUse {
+  /** `2026-07-01`. */
+  day: string;
+  charges: number;
+  /** Cents. */
+  cents: number;
+}
+
+const dayMs = 86_400_000;
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+
+/** Charges by day, the oldest first; a day without any is there too. @param now milliseconds since the epoch */
+export function usageByDay(
+  entries: readonly { at: string; kind: string; amount: number }[],
+  { days, now }: { days: number; now: number },
+): DayOfUse[] {
+  const use = new Map<string, DayOfUse>();
+  for (let n = days - 1; n >= 0; n -= 1) {
+    const day = dayOf(now - n * dayMs);
+    use.set(day, { day, charges: 0, cents: 0 });
+  }
+  for (const { at, kind, amount } of entries) {
+    const found = use.get(at.slice(0, 10));
+    if (!found || amount >= 0 || kind === 'adjustment') continue;
+    found.charges += 1;
+    found.cents -= amount;
+  }
+  return [...use.values()];
+}
+
+/** Bars of a chart, in the units of its view box. */
+export function barsOf(
+  days: readonly DayOfUse[],
+  { width, height, labelOf }: { width: number; height: number; labelOf: (day: DayOfUse) => string },
+) {
+  const most = Math.max(1, ...days.map(({ charges }) => charges));
+  const step = width / Math.max(1, days.length);
+  return days.map((day, n) => {
+    const tall = Math.round((day.charges / most) * (height - 10));
+    return {
+      x: Math.round(n * step + step * 0.15),
+      y: height - tall,
+      width: Math.round(step * 0.7),
+      height: tall,
+      label: labelOf(day),
+    };
+  });
+}

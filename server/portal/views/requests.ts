@@ -1,0 +1,92 @@
+import { errorExplanations } from '../../../contracts/error-explanations.ts';
+import { isErrorCode } from '../../../contracts/errors.ts';
+import type { PageContext, PageRow, View } from './page.ts';
+import { filled, link, text, time } from './text.ts';
+
+const page = { limit: 50 };
+
+async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+  const { id = '', status = '', error = '', after = '' } = query;
+  const wanted = filled({ status, error, after });
+  const { rows, stoppedAfter } = id
+    ? await one(api, id)
+    : await api.requests.list({ partnerId, ...page, ...wanted });
+  const last = rows.length === page.limit ? rows.at(-1)?.id : stoppedAfter;
+  const next = last && new URLSearchParams({ status, error, after: last }).toString();
+  return {
+    title: m.requests,
+    sections: [
+      {
+        title: m.requests,
+        search: {
+          fields: [
+            { name: 'id', label: 'X-Request-Id', value: id, placeholder: 'req_…' },
+            { name: 'status', label: m.status, value: status, placeholder: '4xx' },
+            { name: 'error', label: m.error, value: error, placeholder: 'invalid_grant' },
+          ],
+          submit: m.find,
+        },
+        table: {
+          headings: [m.id, m.time, m.route, m.status, m.error],
+          rows: rows.map((row) => [
+            link(row.id, `/requests/${row.id}`),
+            time(row.at),
+            text(`${row.method} ${row.route}`),
+            { text: String(row.status), tone: row.status >= 400 ? ('bad' as const) : undefined },
+            text(row.error),
+          ]),
+        },
+        next: next ? `/requests?${next}` : undefined,
+      },
+    ],
+  };
+}
+
+async function one(api: PageContext['api'], requestId: string) {
+  const { request } = await api.requests.show({ requestId: requestId.trim() });
+  return { rows: request ? [request] : [], stoppedAfter: null };
+}
+
+async function show({ api, m, params }: PageContext): Promise<View> {
+  const { id, request } = await api.requests.show({ requestId: params['request'] ?? '' });
+  if (!request) return { title: m.request, sections: [{ title: id, note: m.none }] };
+  const code = request.error;
+  const explained = code !== null && isErrorCode(code) ? errorExplanations[code] : undefined;
+  return {
+    title: `${request.method} ${request.route}`,
+    sections: [
+      {
+        title: id,
+        facts: [
+          [m.time, time(request.at)],
+          [m.status, text(request.status)],
+          [m.duration, text(`${request.durationMs} ms`)],
+          [m.error, text(code)],
+          [m.reason, text(request.description)],
+          [m.client, request.clientId ? link(request.clientId, `/clients/${request.clientId}`) : text(null)],
+          [
+            m.session,
+            request.sessionId ? link(request.sessionId, `/sessions/${request.sessionId}`) : text(null),
+          ],
+          [m.redirectUri, text(request.redirectUri)],
+        ],
+      },
+      ...(explained
+        ? [
+            {
+              title: m.meaning,
+              facts: [
+                [m.meaning, text(explained.cause)],
+                [m.fix, text(explained.fix)],
+              ] as const,
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+export const requestPages: readonly PageRow[] = [
+  { path: '/requests', nav: 'requests', needs: 'requests.list', view: list },
+  { path: '/requests/:request', needs: 'requests.show', view: show },
+];

@@ -1,0 +1,88 @@
+import { asGiven, modeField, modeOf } from './forms.ts';
+import type { PageContext, PageRow, View } from './page.ts';
+import { filled, link, options, text, time } from './text.ts';
+
+const page = { limit: 50 };
+const states = ['open', 'complete', 'failed', 'expired', 'pending', 'authenticated', 'verified'];
+type Wanted = Parameters<PageContext['api']['sessions']['list']>[0];
+
+async function list({ api, m, partnerId, query }: PageContext): Promise<View> {
+  const { id = '', reference = '', status = '', after = '' } = query;
+  const mode = modeOf({ mode: query['mode'] ?? '' });
+  const wanted = filled({ clientReferenceId: reference, after, mode });
+  const { rows, stoppedAfter } = id
+    ? { rows: [await api.sessions.show({ sessionId: id.trim() })], stoppedAfter: null }
+    : await api.sessions.list({
+        partnerId,
+        ...page,
+        ...wanted,
+        ...(status ? { status: asGiven<Wanted['status']>(status) } : {}),
+      });
+  const last = rows.length === page.limit ? rows.at(-1)?.id : stoppedAfter;
+  const next = last && new URLSearchParams({ reference, status, mode: mode ?? '', after: last }).toString();
+  return {
+    title: m.sessions,
+    sections: [
+      {
+        title: m.sessions,
+        search: {
+          fields: [
+            { name: 'id', label: m.id, value: id, placeholder: 'ses_…' },
+            { name: 'reference', label: m.reference, value: reference },
+            { name: 'status', label: m.status, kind: 'select', value: status, options: options(states, '–') },
+            modeField(m, mode, true),
+          ],
+          submit: m.find,
+        },
+        table: {
+          headings: [m.id, m.reference, m.mode, m.status, m.created],
+          rows: rows.map((row) => [
+            link(row.id, `/sessions/${row.id}`),
+            text(row.clientReferenceId),
+            text(row.mode),
+            text(row.expired ? `${row.status}, ${m.expires}` : row.status),
+            time(row.createdAt),
+          ]),
+        },
+        next: next ? `/sessions?${next}` : undefined,
+      },
+    ],
+  };
+}
+
+async function show({ api, m, params }: PageContext): Promise<View> {
+  const session = await api.sessions.show({ sessionId: params['session'] ?? '' });
+  const { failure, code } = session;
+  return {
+    title: m.session,
+    sections: [
+      {
+        title: session.id,
+        facts: [
+          [m.status, text(session.status)],
+          [m.mode, text(session.mode)],
+          [m.reference, text(session.clientReferenceId)],
+          [m.client, link(session.clientId, `/clients/${session.clientId}`)],
+          [m.claims, text(session.scopes.join(' '))],
+          [m.redirectUri, text(session.redirectUri)],
+          [m.created, time(session.createdAt)],
+          [m.expires, time(session.expiresAt)],
+          [m.reason, failure ? { text: `${failure.reason}: ${failure.text}`, tone: 'bad' } : text(null)],
+          ['code', text(code?.state)],
+        ],
+      },
+      {
+        title: m.timeline,
+        table: {
+          headings: [m.time, m.event, m.text],
+          rows: session.timeline.map(({ at, event, note }) => [time(at), text(event), text(note)]),
+        },
+      },
+    ],
+  };
+}
+
+export const sessionPages: readonly PageRow[] = [
+  { path: '/sessions', nav: 'sessions', needs: 'sessions.list', view: list },
+  { path: '/sessions/:session', needs: 'sessions.show', view: show },
+];

@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPartner, exchangeCode, type TestPartner, verifyUser } from '../harness/partner.ts';
+import { manualClock, startTestServer, type TestServer } from '../harness/server.ts';
+import { within } from '../harness/time-limits.ts';
+import { createPortalBrowser, fieldIn, type SignedInMember, signedIn } from './signed-in.ts';
+
+const clock = manualClock();
+let server: TestServer;
+let partner: TestPartner;
+let other: TestPartner;
+const members = {} as Record<'owner' | 'developer' | 'finance' | 'viewer', SignedInMember>;
+beforeAll(async () => {
+  server = await startTestServer({ clock, env: { SVC_PORTAL: 'on' } });
+  partner = await createPartner(server, { name: 'Acme <b>Cinema</b>' });
+  other = await createPartner(server, { name: 'Other' });
+  await server.admin.webhooks.set.mutate({ keyId: partner.keyId, url: 'http://localhost:9/hooks' });
+  const verified = await verifyUser(server, partner);
+  expect((await exchangeCode(server, partner, verified)).status).toBe(200);
+  for (const role of ['owner', 'developer', 'finance', 'viewer'] as const)
+    members[role] = await signedIn(server, partner.partnerId, role);
+}, within(30_000));
+afterAll(() => server.stop());
+
+const pages = {
+  '/': 'odfv',
+  '/clients': 'odfv',
+  '/keys': 'odfv',
+  '/webhooks': 'odfv',
+  '/deliveries': 'odv',
+  '/requests': 'odv',
+  '/sessions': 'odv',
+  '/wallet': 'ofv',
+  '/members': 'o',
+};
+
+/** Sends a form of a page, as the page has it. */
+async function submit(member: SignedInMember, path: string, form: Record<string, string>) {
+  const { html } = await member.browser.open(path);
+  return member.browser.post(path, { csrf: fieldIn(html, 'csrf'), ...form });
+}
+const secretOn = (html: string) => /<pre>([^<]+)<\/pre>/.exec(html)?.[1] ?? '';
+const owner = () => {
+  clock.advance(60_000);
+  return members.owner;
+};
+
+describe('a page', () => {
+  it('is shown to the roles that may call its procedure, and offered to no other', async () => {
+    for (const [role, { browser }] of Object.entries(members)) {
+      const { html } = await browser.open('/');
+      for (const [path, may] of Object.entries(pages)) {
+        const isAllowed = may.includes(role.charAt(0));
+        expect([role, path, (await browser.open(path)).status]).toEqual([role, path, isAllowed ? 200 : 403]);
+        expect([role, path, html.includes(`href="/portal${path}"`)]).toEqual([role, path, isAllowed]);
+      }
+    }
+  });
+
+  it('leads who is not signed in to the sign-in, and back', async () => {
+    clock.advance(60_000);
+    const stranger = createPortalBrowser(server);
+    const { status, response } = await stranger.open('/clients/cli_x');
+    expect(status).toBe(303);
+    expect(response.headers.get('location')).toBe('/portal/sign-in?next=%2Fclients%2Fcli_x');
+    expect((await stranger.post('/clients', { act: 'create' })).status).toBe(303);
+  });
+
+  it('escapes what partners and operators wrote, and has a strict policy', async () => {
+    const { html, response } = await owner().browser.open('/');
+    expect(html).toContain('Acme &lt;b&gt;Cinema&lt;/b&gt;');
+    expect(html).not.toContain('<script');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-frame-options')).toBe('DENY');
+  });
+
+  it('is not found for a record of another partner', async () => {
+    const { browser } = owner();
+    for (const path of [`/clients/${other.clientId}`, `/keys/${other.keyId}`, `/webhooks/${other.keyId}`]) {
+      const { status, html } = await browser.open(path);
+      expect([path, status]).toEqual([path, 404]);
+      expect(html).not.toContain('Other');
+    }
+    const moved = await submit(members.owner, '/keys', { act: 'rotate' });
+    expect(moved.status).toBe(400);
+    const { html } = await browser.open('/keys');
+    const csrf = fieldIn(html, 'csrf');
+    expect((await browser.post(`/keys/${other.keyId}`, { csrf, act: 'rotate', keepOld: '0' })).status).toBe(
+      404,
+    );
+    expect((await server.admin.keys.show.query({ keyId: other.keyId })).rotatedAt).toBeNull();
+  });
+
+  it('speaks five languages, by the browser or by choice', async () => {
+    const { browser } = owner();
+    const german = await browser.open('/clients', { 'accept-language': 'de-CH,de;q=0.9' });
+    expect(german.html).toContain('<html lang="de" dir="ltr">');
+    const chosen = await browser.open('/clients?lang=ar', { 'sec-fetch-site': 'same-origin' });
+    expect(chosen.status).toBe(303);
+    expect((await browser.open('/clients')).html).toContain('<html lang="ar" dir="rtl">');
+    expect((await browser.open('/clients?lang=fr', { 'sec-fetch-site': 'cross-site' })).status).toBe(200);
+    browser.cookies.delete('svc_language');
+  });
+});
+
+describe('a form', () => {
+  it('is refused from another site, or without its token', async () => {
+    const { browser } = owner();
+    const csrf = fieldIn((await browser.open('/keys')).html, 'csrf');
+    const form = { act: 'create', mode: 'test' };
+    const before = await server.admin.keys.count.query({ partnerId: partner.partnerId });
+    expect((await browser.post('/keys', form)).status).toBe(403);
+    expect((await browser.post('/keys', { ...form, csrf: `${csrf}x` })).status).toBe(403);
+    const origin = { origin: 'https://evil.example' };
+    expect((await browser.post('/keys', { ...form, csrf }, origin)).status).toBe(403);
+    expect((await browser.post('/keys', { ...form, csrf }, { 'sec-fetch-site': 'cross-site' })).status).toBe(
+      403,
+    );
+    expect(await server.admin.keys.count.query({ partnerId: partner.partnerId })).toEqual(before);
+  });
+
+  it('is refused to a viewer, and not shown', async () => {
+    clock.advance(60_000);
+    for (const [path, act] of [
+      ['/keys', 'create'],
+      [`/clients/${partner.clientId}`, 'rotate'],
+      [`/webhooks/${partner.keyId}`, 'test'],
+    ] as const) {
+      expect((await members.viewer.browser.open(path)).html).not.toContain('name="act"');
+      const { status } = await submit(members.viewer, path, { act, mode: 'test', keepOld: '0' });
+      expect([path, status]).toEqual([path, 403]);
+    }
+  });
+
+  it('shows its fault on the page, with what was typed', async () => {
+    const path = `/clients/${partner.clientId}`;
+    const { status, html } = await submit(owner(), path, { act: 'addUri', uri: 'http://evil.example/"x' });
+    expect(status).toBe(422);
+    expect(html).toContain('role="alert"');
+    expect(html).toContain('http://evil.example/&quot;x');
+  });
+});
+
+describe('a developer', () => {
+  it('adds and removes redirect URIs, sets the branding and rotates a secret', async () => {
+    const path = `/clients/${partner.clientId}`;
+    const uri = 'http://localhost:9999/second';
+    const added = await submit(owner(), path, { act: 'addUri', uri });
+    expect([added.status, added.response.headers.get('location')]).toEqual([303, `/portal${path}?done`]);
+    const clientId = partner.clientId;
+    expect((await server.admin.clients.show.query({ clientId })).redirectUris).toContain(uri);
+    expect((await submit(members.owner, path, { act: 'removeUri', uri })).status).toBe(303);
+    const brand = { brandName: 'Acme', brandColor: '#0a7f5c', purpose: 'Tickets', privacyUrl: '' };
+    expect((await submit(members.owner, path, { act: 'brand', ...brand })).status).toBe(303);
+    const shown = await members.owner.browser.open(path);
+    expect(shown.html).toContain('/verify/assets/brand/0a7f5c.css');
+    const rotated = await submit(members.owner, path, { act: 'rotate', keepOld: '86400' });
+    expect(secretOn(rotated.html)).toMatch(/^svc_secret_/);
+    expect((await members.owner.browser.open(path)).html).not.toContain(secretOn(rotated.html));
+    const { secrets, ...client } = await server.admin.clients.show.query({ clientId });
+    expect(client).toMatchObject({
+      brandName: 'Acme',
+      privacyUrl: null,
+      redirectUris: ['http://localhost:9999/callback'],
+    });
+    expect(secrets).toHaveLength(2);
+  });
+
+  it('makes a key and a client, which exchanges', async () => {
+    const key = await submit(owner(), '/keys', { act: 'create', mode: 'test' });
+    expect(secretOn(key.html)).toMatch(/^svc_test_/);
+    const [, keyId = ''] = /(key_\w{22})/.exec(key.html) ?? [];
+    const made = await submit(members.owner, '/clients', {
+      ...{ act: 'create', name: 'Second', keyId, redirectUris: 'http://localhost:9999/callback' },
+      ...{ claims: 'age_18_plus identity_verified country', kind: 'oauth' },
+    });
+    const clientSecret = secretOn(made.html);
+    const [, clientId = ''] = /<h2>[^<]*(cli_\w{22})/.exec(made.html) ?? [];
+    const second = { ...partner, keyId, clientId, clientSecret };
+    expect((await exchangeCode(server, second, await verifyUser(server, second))).status).toBe(200);
+    const rotated = await submit(members.owner, `/keys/${keyId}`, { act: 'rotate', keepOld: '0' });
+    expect(secretOn(rotated.html)).toMatch(/^svc_test_/);
+    expect((await submit(members.owner, `/keys/${keyId}`, { act: 'revoke' })).status).toBe(303);
+  });
+
+  it('sets a webhook URL, prepares and switches its secret, and sees deliveries with their bodies', async () => {
+    const path = `/webhooks/${partner.keyId}`;
+    const prepared = await submit(owner(), path, { act: 'prepare' });
+    expect(secretOn(prepared.html)).toMatch(/^whsec_/);
+    const last4 = fieldIn((await members.owner.browser.open(path)).html, 'last4');
+    expect(secretOn(prepared.html).endsWith(last4)).toBe(true);
+    expect((await submit(members.owner, path, { act: 'switch', last4 })).status).toBe(303);
+    const wrong = await submit(members.owner, path, { act: 'set', url: 'ftp://x' });
+    expect(wrong.status).toBe(422);
+    const [delivery] = await server.admin.deliveries.list.query({ keyId: partner.keyId });
+    const shown = await members.owner.browser.open(`/deliveries/${delivery?.id}`);
+    expect(shown.html).toContain(delivery?.eventId);
+    expect(shown.html).toContain('event_id');
+    const resent = await submit(members.owner, `/deliveries/${delivery?.id}`, { act: 'resend' });
+    expect(resent.response.headers.get('location')).toMatch(/\/portal\/deliveries\/dlv_\w{22}\?done$/);
+  });
+
+  it('sends a time span again, and sees the progress', async () => {
+    await server.db
+      .collection('deliveries')
+      .updateMany(
+        { keyId: partner.keyId, status: 'pending' },
+        { $set: { status: 'failed', endedAt: new Date() } },
+      );
+    const form = { act: 'resendSpan', key: partner.keyId, status: 'failed', since: '2020-01-01', until: '' };
+    const { response } = await submit(owner(), '/deliveries', form);
+    const to = response.headers.get('location') ?? '';
+    expect(to).toMatch(/^\/portal\/bulk\/blk_\w{22}\?done$/);
+    const progress = await members.owner.browser.open(to.replace('/portal', ''));
+    expect(progress.html).toMatch(/blk_\w{22}/);
+    const malformed = { ...form, since: 'yesterday' };
+    expect((await submit(members.owner, '/deliveries', malformed)).status).toBe(400);
+  });
+
+  it('finds sessions and requests, with what an error means', async () => {
+    const [session] = (await server.admin.sessions.list.query({ partnerId: partner.partnerId })).rows;
+    const found = await owner().browser.open(`/sessions?id=${session?.id}`);
+    expect(found.html).toContain(`/portal/sessions/${session?.id}`);
+    expect((await members.owner.browser.open(`/sessions/${session?.id}`)).html).toContain('complete');
+    await exchangeCode(server, { ...partner, clientSecret: 'wrong' }, await verifyUser(server, partner));
+    const list = () =>
+      server.admin.requests.list.query({ partnerId: partner.partnerId, error: 'invalid_client' });
+    await expect.poll(async () => (await list()).rows.length).toBeGreaterThan(0);
+    const [request] = (await list()).rows;
+    const shown = await members.owner.browser.open(`/requests/${request?.id}`);
+    expect(shown.html).toContain('invalid_client');
+    expect(shown.html).toContain('What to do');
+    expect((await members.owner.browser.open('/requests?id=req_x')).status).toBe(404);
+  });
+});
+
+describe('finance', () => {
+  it('sees balance, statement and usage, and signs the statement', async () => {
+    clock.advance(60_000);
+    const { html } = await members.finance.browser.open('/wallet?mode=test');
+    expect(html).toContain('-0.50 USD');
+    expect(html).toContain('<svg class="chart"');
+    const signed = await submit(members.finance, '/wallet?mode=test', {
+      act: 'sign',
+      mode: 'test',
+      from: '',
+      to: '',
+    });
+    expect(secretOn(signed.html).split('.')).toHaveLength(3);
+  });
+
+  it('sets spend caps and warnings', async () => {
+    clock.advance(60_000);
+    const caps = { act: 'caps', mode: 'test', perMinute: '7', perHour: '70' };
+    expect((await submit(members.finance, '/wallet', caps)).status).toBe(303);
+    const { partnerId } = partner;
+    expect(await server.admin.limits.show.query({ partnerId, mode: 'test' })).toMatchObject({ perMinute: 7 });
+    const wrong = { ...caps, perMinute: 'many' };
+    expect((await submit(members.finance, '/wallet', wrong)).status).toBe(400);
+    const warn = { act: 'warn', emails: 'a@shop.example\nb@shop.example', days: '14' };
+    expect((await submit(members.finance, '/wallet', warn)).status).toBe(303);
+    expect(await server.admin.warnings.settings.query({ partnerId })).toMatchObject({
+      emails: ['a@shop.example', 'b@shop.example'],
+      lowBalance: { days: 14 },
+    });
+  });
+});
+
+it('an owner invites, changes and removes members, after a passkey of the last 30 minutes', async () => {
+  const invited = await submit(owner(), '/members', {
+    act: 'invite',
+    email: 'new@shop.example',
+    role: 'viewer',
+  });
+  expect(secretOn(invited.html)).toMatch(/\/portal\/invitations\/svc_invite_/);
+  const [member] = await server.admin.members.list.query({ partnerId: partner.partnerId, limit: 1 });
+  const path = `/members/${member?.id}`;
+  expect((await submit(members.owner, path, { act: 'role', role: 'finance' })).status).toBe(303);
+  clock.advance(30 * 60_000);
+  const late = await submit(members.owner, path, { act: 'remove' });
+  expect(late.status).toBe(401);
+  expect(late.html).toContain('/portal/sign-in?again=1&amp;next=%2Fmembers');
+  const { status } = await server.admin.members.show.query({ memberId: member?.id ?? '' });
+  expect(status).toBe('invited');
+});
