@@ -22,6 +22,9 @@ import { windowRetentionMs } from '../../server/platform/http/request-limits.ts'
 import { arrivalTimes } from '../../server/platform/http/server.ts';
 import { keepFinished as keepJobs } from '../../server/platform/jobs/scheduler.ts';
 import { usual as sweepEvery } from '../../server/platform/jobs/sweeper.ts';
+import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
+import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
+import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
 import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';
 import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.ts';
 import { secondLookAfterMs } from '../../server/verification/people/erasure.ts';
@@ -269,6 +272,19 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ],
   ['a pause may last', longestPauseMs, ['At most TIME; another time replaces']],
   ['a bulk job is kept', keptMs, ['TIME after the start of the job']],
+  ['a challenge of a passkey is answered', challengeLifetimeMs, ["is the browser's own, lasts TIME, works"]],
+  [
+    'an invitation to the portal lasts',
+    invitationLifetimeMs,
+    ['a stolen invitation \\| TIME, one use', 'The link is valid for TIME, works once'],
+  ],
+  [
+    'a sign-in to the portal lasts',
+    sessionLifetimeMs,
+    ['a stolen cookie \\| TIME, kept as a hash', 'TIME after the sign-in'],
+  ],
+  ['a removed member is kept', removedRetentionMs, ['TIME after the member was removed']],
+  ['a passkey of a member counts as fresh', freshForMs, ['need a passkey of the last TIME']],
   ['an answer of a wallet is claimed', claimMs, ['A claim ends after TIME']],
 ];
 

@@ -10,6 +10,8 @@ const kinds = {
   webhookSecret: { name: 'a webhook signing secret', prefixes: [secretPrefixes.webhookSecret] },
   integrationSecret: { name: 'an integration secret', prefixes: [secretPrefixes.integrationSecret] },
   operatorToken: { name: 'an operator token', prefixes: [secretPrefixes.operatorToken] },
+  invitation: { name: 'an invitation to the portal', prefixes: [secretPrefixes.invitation] },
+  memberSession: { name: 'a sign-in to the portal', prefixes: [secretPrefixes.memberSession] },
   clientId: { name: 'a client id', prefixes: [identifierPrefixes.client] },
   keyId: { name: 'the id of an API key', prefixes: [identifierPrefixes.apiKey] },
   partnerId: { name: 'a partner id', prefixes: [identifierPrefixes.partner] },
