@@ -65,7 +65,13 @@ async function liveEnrollment(server: TestServer): Promise<string> {
 
 /** Commands that had no question in 0.8.0, each with arguments that touch live users or money. */
 /** Of these, those that are asked about on every server. */
-export const alwaysAsked = ['bulk cancel', 'deliveries reschedule', 'webhooks pause', 'webhooks replay'];
+export const alwaysAsked = [
+  'bulk cancel',
+  'deliveries reschedule',
+  'members remove',
+  'webhooks pause',
+  'webhooks replay',
+];
 
 export const carefulSince: Record<string, Case> = {
   'bulk cancel': async (server) => {
@@ -98,6 +104,11 @@ export const carefulSince: Record<string, Case> = {
   'limits set': async (server) => {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--mode', 'live', '--per-minute', '9'];
+  },
+  'members remove': async (server) => {
+    const { partnerId } = await livePartner(server);
+    const member = { partnerId, email: 'ana@shop.example', role: 'viewer' as const };
+    return [(await server.admin.members.invite.mutate(member)).id];
   },
   'partners suspend': async (server) => [(await livePartner(server)).partnerId],
   'prices set': async (server) => {

@@ -53,6 +53,7 @@ const production = {
   SVC_TERMS_URL: 'https://verify.example/terms',
   SVC_HELP_ADDRESS: 'help@verify.example',
   SVC_LOCALHOST_WEBHOOKS: 'on',
+  SVC_PORTAL: 'on',
 };
 
 describe('on a production server, without a terminal', () => {
@@ -93,7 +94,7 @@ describe('on a production server, without a terminal', () => {
 describe('on a development server, without a terminal', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer();
+    server = await startTestServer({ env: { SVC_PORTAL: 'on' } });
   });
   afterAll(() => server.stop());
 
