@@ -87,6 +87,22 @@ export const duration = Flags.custom<number>({
   },
 });
 
+/** `24h` and the like, in seconds; null for `default`. */
+export const durationOrDefault = Flags.custom<number | null>({
+  helpValue: '90d',
+  async parse(text) {
+    const seconds = text === 'default' ? null : parseSeconds(text);
+    if (seconds === undefined)
+      throw usageError(`${text} is neither a duration such as 30m, 24h or 90d nor "default"`);
+    return seconds;
+  },
+});
+
+/** Whether users of a client may use passkeys. */
+export const passkeys = Flags.option({ options: ['on', 'off'] as const })({
+  description: 'whether users may save a passkey and return by one, where the server has them on',
+});
+
 /** @throws CommandError for a period that ends before it begins: nothing is in it */
 export function requireOrder(from: string | undefined, to: string | undefined): void {
   if (from !== undefined && to !== undefined && from >= to)

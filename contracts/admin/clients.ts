@@ -35,6 +35,10 @@ export const ClientView = z.strictObject({
   purpose: z.string().nullable(),
   /** The partner's own privacy notice, which the hosted pages link to beside ours. */
   privacyUrl: z.string().nullable(),
+  /** Whether its users may save a passkey and return by one, where this installation has passkeys. */
+  passkeys: z.boolean(),
+  /** Seconds after which claims are verified again, if they hold longer; null for no limit of its own. */
+  maxVerificationAgeSeconds: z.number().int().nullable(),
   tokenRequestsPerMinute: z.number().int().nullable(),
   userinfoRequestsPerMinute: z.number().int().nullable(),
   /** One for each secret that is still accepted; `expiresAt` null for the current one. */
@@ -85,6 +89,11 @@ const brandColor = z
   .regex(/^#[0-9a-f]{6}$/, { error: 'expected a colour such as #0a7f5c' });
 
 const purpose = displayText(140);
+const maxVerificationAgeSeconds = z
+  .number()
+  .int()
+  .min(60, { error: 'at least one minute' })
+  .max(3_650 * 86_400, { error: 'at most 3650 days' });
 
 export const CreateClient = z.strictObject({
   partnerId: reference('partner'),
@@ -98,6 +107,8 @@ export const CreateClient = z.strictObject({
   brandColor: brandColor.optional(),
   purpose: purpose.optional(),
   privacyUrl: WebAddress.optional(),
+  passkeys: z.boolean().optional(),
+  maxVerificationAgeSeconds: maxVerificationAgeSeconds.optional(),
   tokenRequestsPerMinute: perMinute.optional(),
   userinfoRequestsPerMinute: perMinute.optional(),
 });
@@ -121,6 +132,8 @@ export const UpdateClient = z
     brandColor: brandColor.nullable().optional(),
     purpose: purpose.nullable().optional(),
     privacyUrl: WebAddress.nullable().optional(),
+    passkeys: z.boolean().optional(),
+    maxVerificationAgeSeconds: maxVerificationAgeSeconds.nullable().optional(),
     tokenRequestsPerMinute: perMinute.nullable().optional(),
     userinfoRequestsPerMinute: perMinute.nullable().optional(),
   })

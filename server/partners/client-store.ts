@@ -37,6 +37,9 @@ export interface Client extends AuditedRecord {
   purpose?: string;
   /** The partner's own privacy notice. */
   privacyUrl?: string;
+  /** False where its users may not use passkeys. */
+  passkeys?: boolean;
+  maxVerificationAgeSeconds?: number;
   tokenRequestsPerMinute?: number;
   userinfoRequestsPerMinute?: number;
 }

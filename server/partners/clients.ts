@@ -61,6 +61,8 @@ type Settings = Partial<
     | 'brandColor'
     | 'purpose'
     | 'privacyUrl'
+    | 'passkeys'
+    | 'maxVerificationAgeSeconds'
     | 'tokenRequestsPerMinute'
     | 'userinfoRequestsPerMinute'
   >
@@ -139,7 +141,8 @@ export function createClients({ store, keys, partners, clock, directory, sources
       const id = randomId('client');
       const entry = auditEntry(actor, { id, at: now }, { after: { partnerId, keyId, mode, ...wanted } });
       const { sources: names, brandName, brandColor, purpose, privacyUrl, ...others } = wanted;
-      const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = others;
+      const { passkeys, maxVerificationAgeSeconds, ...limited } = others;
+      const { tokenRequestsPerMinute, userinfoRequestsPerMinute, ...required } = limited;
       const client = await store.insert(
         {
           _id: id,
@@ -155,6 +158,8 @@ export function createClients({ store, keys, partners, clock, directory, sources
           ...(brandColor && { brandColor }),
           ...(purpose && { purpose }),
           ...(privacyUrl && { privacyUrl }),
+          ...(passkeys === false && { passkeys }),
+          ...(maxVerificationAgeSeconds && { maxVerificationAgeSeconds }),
           ...(tokenRequestsPerMinute && { tokenRequestsPerMinute }),
           ...(userinfoRequestsPerMinute && { userinfoRequestsPerMinute }),
         },

@@ -95,6 +95,8 @@ export function viewClient(clock: Pick<Clock, 'now'>): (client: Client) => Clien
     brandColor: client.brandColor ?? null,
     purpose: client.purpose ?? null,
     privacyUrl: client.privacyUrl ?? null,
+    passkeys: client.passkeys ?? true,
+    maxVerificationAgeSeconds: client.maxVerificationAgeSeconds ?? null,
     tokenRequestsPerMinute: client.tokenRequestsPerMinute ?? null,
     userinfoRequestsPerMinute: client.userinfoRequestsPerMinute ?? null,
     secrets: client.secrets

@@ -62,7 +62,7 @@ const fresh = (roles: readonly MemberRole[], fields: string, after?: OwnedKind):
   fresh: true,
 });
 
-const branding = 'brandName brandColor purpose privacyUrl';
+const settings = 'brandName brandColor purpose privacyUrl passkeys maxVerificationAgeSeconds';
 
 /**
  * The procedures of the admin API that members may call, and how. One that has no row does not exist for them. Whatever a
@@ -83,10 +83,10 @@ export const scope: Readonly<Record<string, ScopeRow>> = {
   'clients.list': row(everyone, 'partnerId keyId mode kind status limit after', 'client'),
   'clients.count': row(everyone, 'partnerId keyId mode kind status'),
   'clients.show': row(everyone, 'clientId'),
-  'clients.create': fresh(builders, `partnerId keyId name kind redirectUris claims ${branding}`),
+  'clients.create': fresh(builders, `partnerId keyId name kind redirectUris claims ${settings}`),
   'clients.update': fresh(
     builders,
-    `clientId keyId name redirectUris addRedirectUris removeRedirectUris claims ${branding}`,
+    `clientId keyId name redirectUris addRedirectUris removeRedirectUris claims ${settings}`,
   ),
   'clients.rotateSecret': fresh(builders, 'clientId keepOldSeconds'),
   'clients.disable': fresh(builders, 'clientId'),

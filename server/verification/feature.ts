@@ -24,6 +24,7 @@ import { createErasure, type Erased, type Traces } from './people/erasure.ts';
 import { createEnrolledUsers } from './people/find-enrolled.ts';
 import { createForgetting } from './people/forgetting.ts';
 import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
+import { createIsKnown } from './people/known-claims.ts';
 import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
 import { pageRoutes } from './routes.ts';
 import type { MethodOutcome } from './session/methods.ts';
@@ -117,6 +118,7 @@ export function createVerification(dependencies: Dependencies): Verification {
   const overview = createSourceOverview({ sources, wallets: wallets.sources, sessions, clock });
   const forgetOldClaims = createForgetting({ users, claimLifetime, clock });
   const isFresh = createFreshness(claimLifetimes);
+  const isKnown = createIsKnown({ isFresh, clock });
   const findSnapshot = createSnapshots({ users, enrollments });
   const invalidate = createSnapshotInvalidation({ sessions, users, enrollments, clock, logger });
   const block = createBlocking({ enrollments, invalidate, clock });
@@ -129,7 +131,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     sessions,
     enrolling,
     outbox,
-    isFresh,
+    isKnown,
     onMethod: dependencies.onMethod ?? (() => undefined),
     clock,
   });
@@ -148,7 +150,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       users,
       invalidate,
       block,
-      isFresh,
+      isKnown,
       clock,
     }),
     completion: createCompletion({

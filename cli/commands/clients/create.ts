@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core';
 import { AdminCommand } from '../../base-command.ts';
-import { given, outFile, words } from '../../flags.ts';
+import { duration, given, outFile, passkeys, words } from '../../flags.ts';
 
 export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
   static override summary = 'Create a client. Its secret is shown once.';
@@ -41,6 +41,10 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
       description: 'the partner’s own privacy notice, which the pages link to',
       helpValue: 'https://shop.example/privacy',
     }),
+    passkeys,
+    'max-verification-age': duration({
+      description: 'age at which claims are verified again; without it, that of SVC_CLAIM_FRESHNESS alone',
+    }),
     'token-requests-per-minute': Flags.integer({ description: 'limit of the token endpoint (30)', min: 1 }),
     'userinfo-requests-per-minute': Flags.integer({ description: 'limit of userinfo (120)', min: 1 }),
     'out-file': outFile,
@@ -62,6 +66,8 @@ export default class ClientsCreate extends AdminCommand<typeof ClientsCreate> {
         brandColor: this.flags['brand-color'],
         purpose: this.flags.purpose,
         privacyUrl: this.flags['privacy-url'],
+        passkeys: this.flags.passkeys && this.flags.passkeys === 'on',
+        maxVerificationAgeSeconds: this.flags['max-verification-age'],
         tokenRequestsPerMinute: this.flags['token-requests-per-minute'],
         userinfoRequestsPerMinute: this.flags['userinfo-requests-per-minute'],
       }),

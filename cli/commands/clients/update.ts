@@ -1,7 +1,7 @@
 import { Args, Flags } from '@oclif/core';
 import { CarefulCommand } from '../../careful-command.ts';
 import { usageError } from '../../failure.ts';
-import { given, words } from '../../flags.ts';
+import { durationOrDefault, given, passkeys, words } from '../../flags.ts';
 import { changeOfList, changes } from '../../previews.ts';
 
 /** 0 restores the default. */
@@ -53,6 +53,10 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       description: 'the partner’s own privacy notice; "default" for none',
       helpValue: 'https://shop.example/privacy',
     }),
+    passkeys,
+    'max-verification-age': durationOrDefault({
+      description: 'age at which claims are verified again; "default" for that of SVC_CLAIM_FRESHNESS alone',
+    }),
     'token-requests-per-minute': Flags.integer({
       description: 'limit of the token endpoint; 0 for the default',
       min: 0,
@@ -77,6 +81,8 @@ export default class ClientsUpdate extends CarefulCommand<typeof ClientsUpdate> 
       brandColor: unlessDefault(this.flags['brand-color']),
       purpose: unlessDefault(this.flags.purpose),
       privacyUrl: unlessDefault(this.flags['privacy-url']),
+      passkeys: this.flags.passkeys && this.flags.passkeys === 'on',
+      maxVerificationAgeSeconds: this.flags['max-verification-age'],
       tokenRequestsPerMinute: orDefault(this.flags['token-requests-per-minute']),
       userinfoRequestsPerMinute: orDefault(this.flags['userinfo-requests-per-minute']),
     });

@@ -2,12 +2,10 @@ import { sha256 } from '../../platform/ids.ts';
 import type { BrowserContext } from '../browser/session-access.ts';
 import { handoffAuthenticated } from '../handoff/handoff.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { IsFresh } from '../people/freshness.ts';
-import type { User } from '../people/user-store.ts';
+import type { IsKnown } from '../people/known-claims.ts';
 import { type MethodOutcome, methodFailed, methodOutcome } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
 import type { SessionStore } from '../session/session-store.ts';
-import { claimsAskedFor } from '../session/steps.ts';
 import {
   authenticated,
   authenticatedAndVerified,
@@ -20,7 +18,7 @@ interface Dependencies {
   sessions: Pick<SessionStore, 'move'>;
   enrolling: Pick<Enrolling, 'findOrCreateUser' | 'known'>;
   outbox: Pick<Outbox, 'drain'>;
-  isFresh: IsFresh;
+  isKnown: IsKnown;
   /** Called when a method has ended. */
   onMethod: (source: string, outcome: MethodOutcome) => void;
   clock: { now(): number };
@@ -39,7 +37,7 @@ export function createAuthentication({
   sessions,
   enrolling,
   outbox,
-  isFresh,
+  isKnown,
   onMethod,
   clock,
 }: Dependencies) {
@@ -53,10 +51,6 @@ export function createAuthentication({
     if (moved?.failure) outbox.drain(moved);
     return moved;
   }
-
-  /** Whether all that the partner asks for is known; a duplicate identity blocks the enrollment first, by `verify`. */
-  const isKnown = (session: Session, { claims, duplicate }: User) =>
-    !duplicate && claimsAskedFor(session).every((name) => isFresh(name, claims[name], clock.now()));
 
   /** @returns the session as it was moved; undefined where another request was faster */
   async function authenticate(
@@ -81,7 +75,8 @@ export function createAuthentication({
       return move(session, handoffAuthenticated(phone, carry, now()));
     }
     const who = { ...enrolling.known(session, user._id), source, browserHash: sha256(renewed), ...marked };
-    if (!isKnown(session, user)) return move(session, authenticated(who, carry, now()));
+    // A duplicate identity blocks the enrollment first, by `verify`.
+    if (user.duplicate || !isKnown(session, user)) return move(session, authenticated(who, carry, now()));
     const note = isNew ? 'by the source' : 'claims were still fresh';
     return move(session, authenticatedAndVerified(who, { note, at: now() }));
   }

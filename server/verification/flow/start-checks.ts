@@ -21,6 +21,8 @@ export interface StartingClient {
   brandColor?: string;
   purpose?: string;
   privacyUrl?: string;
+  passkeys?: boolean;
+  maxVerificationAgeSeconds?: number;
 }
 
 export interface StartingPartner {

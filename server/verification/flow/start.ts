@@ -103,6 +103,9 @@ export function createStart(dependencies: Dependencies) {
       stateHash: stateHashOf(query.state),
       scope,
       codeChallenge: query.code_challenge,
+      ...(client.maxVerificationAgeSeconds
+        ? { maxVerificationAge: client.maxVerificationAgeSeconds * 1000 }
+        : {}),
       ...(query.client_reference_id ? { clientReferenceId: query.client_reference_id } : {}),
       ...(language ? { language } : {}),
       ...(traceparent ? { traceparent } : {}),

@@ -1,10 +1,9 @@
 import type { Block } from '../people/blocking.ts';
 import type { FindSnapshot, Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
-import type { IsFresh } from '../people/freshness.ts';
+import type { IsKnown } from '../people/known-claims.ts';
 import type { SnapshotInvalidation } from '../people/snapshot-invalidation.ts';
 import type { UserStore } from '../people/user-store.ts';
-import { claimsAskedFor } from '../session/steps.ts';
 import { failed, type Session, type Transition, verified } from '../session/transitions.ts';
 import { sourceSession } from '../sources/session-source.ts';
 import type { VerificationSource } from '../sources/source.ts';
@@ -15,7 +14,7 @@ interface Dependencies {
   users: Pick<UserStore, 'keepFirstClaims' | 'keepClaims'>;
   invalidate: Pick<SnapshotInvalidation, 'user'>;
   block: Block;
-  isFresh: IsFresh;
+  isKnown: IsKnown;
   clock: { now(): number };
 }
 
@@ -27,7 +26,7 @@ export type Verify = (session: Session, source: VerificationSource) => Promise<T
  * blocks the enrollment, and the flow goes on: the exchange refuses it (docs/choices.md).
  */
 export function createVerify(dependencies: Dependencies): Verify {
-  const { findSnapshot, enroll, users, invalidate, block, isFresh, clock } = dependencies;
+  const { findSnapshot, enroll, users, invalidate, block, isKnown, clock } = dependencies;
 
   /** An operator who has unblocked the enrollment has decided otherwise. */
   async function blockDuplicate(session: Session, snapshot: Snapshot, decided: boolean): Promise<void> {
@@ -41,7 +40,7 @@ export function createVerify(dependencies: Dependencies): Verify {
     // The user was erased after the authentication: nothing may be stored.
     if (!snapshot) return failed(session, 'abandoned', now);
     const { user } = snapshot;
-    if (claimsAskedFor(session).every((name) => isFresh(name, user.claims[name], now.getTime()))) {
+    if (isKnown(session, user)) {
       // Found at another client.
       if (user.duplicate) await blockDuplicate(session, snapshot, true);
       return verified('claims were still fresh', now);

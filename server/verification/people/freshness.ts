@@ -19,15 +19,23 @@ export function longestLifetime(lifetimes: Lifetimes = {}): number {
   return Math.max(...claimNames.map((name) => lifetimes[name] ?? lifetimes.default ?? usual));
 }
 
-/** Whether a claim that was evaluated then still holds at `now`; one that came to null counts as evaluated. */
-export type IsFresh = (name: ClaimName, claim: KeptClaim | undefined, now: number) => boolean;
+/**
+ * Whether a claim that was evaluated then still holds at `now`; one that came to null counts as evaluated.
+ * @param maxAge milliseconds that it holds at most, whatever its own lifetime
+ */
+export type IsFresh = (
+  name: ClaimName,
+  claim: KeptClaim | undefined,
+  now: number,
+  maxAge?: number,
+) => boolean;
 
 export function createFreshness(lifetimes: Lifetimes = {}): IsFresh {
-  return (name, claim, now) => {
+  return (name, claim, now, maxAge = Number.POSITIVE_INFINITY) => {
     if (!claim) return false;
     const configured = lifetimes[name] ?? lifetimes.default ?? usual;
     const isNotYet = name.startsWith('age_') && claim.value === false;
     const lifetime = isNotYet ? Math.min(configured, notYetLifetimeMs) : configured;
-    return now - claim.evaluatedAt.getTime() < lifetime;
+    return now - claim.evaluatedAt.getTime() < Math.min(lifetime, maxAge);
   };
 }

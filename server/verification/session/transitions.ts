@@ -120,6 +120,8 @@ export interface Session {
   /** As asked for, without repetitions; may hold identifiers that the registry does not know. */
   scope: string[];
   codeChallenge: string;
+  /** Milliseconds after which the client has claims verified again; absent where their own lifetimes say. */
+  maxVerificationAge?: number;
   /** Of the pages, where the partner asked for one that we speak; else the browser says. */
   language?: Language;
   /** The trace of the request that started it; sent with its webhooks. */

@@ -35,6 +35,13 @@ describe('a claim', () => {
     expect([holds('identity_verified', 29), holds('identity_verified', 30)]).toEqual([true, false]);
   });
 
+  it('holds no longer than the client allows', () => {
+    const isFresh = createFreshness({ country: at(400) });
+    const holds = (days: number, maxAge: number) =>
+      isFresh('country', { value: 'DE', evaluatedAt }, at(days), maxAge);
+    expect([holds(89, at(90)), holds(90, at(90)), holds(400, at(500))]).toEqual([true, false, false]);
+  });
+
   it('never becomes fresh again by waiting', () => {
     const names = fc.constantFrom(...claimNames);
     const moments = fc.integer({ min: 0, max: at(1000) });

@@ -99,6 +99,21 @@ describe('a returning user', () => {
     expect(session?.timeline.map(({ note }) => note)).toContain('by the source');
   });
 
+  it('is verified again after the time that the client allows, and not for another client', async () => {
+    const here = await onboard(hosted, { maxVerificationAgeSeconds: 90 * 86_400 });
+    const there = await addClient(hosted, here);
+    await verifyAs(hosted, here.clientId, 'adult');
+    hosted.clock.advance(91 * 86_400_000);
+    const howVerified = async (clientId: string) => {
+      const { sessionId } = await verifyAs(hosted, clientId, 'adult');
+      const session = await hosted.stores.sessions.find(sessionId);
+      return session?.timeline.find(({ event }) => event === 'verified')?.note;
+    };
+    expect(await howVerified(there)).toBe('claims were still fresh');
+    expect(await howVerified(here.clientId)).toBe('by the source');
+    expect(await howVerified(here.clientId)).toBe('claims were still fresh');
+  });
+
   it('is never one that new-adult becomes', async () => {
     const { clientId } = await onboard(hosted);
     const first = await verifyAs(hosted, clientId, 'new-adult');

@@ -1,0 +1,14 @@
+import { claimsAskedFor } from '../session/steps.ts';
+import type { Session } from '../session/transitions.ts';
+import type { IsFresh } from './freshness.ts';
+import type { User } from './user.ts';
+
+/** Whether every claim that a session asks for is known of the user and still holds, for this client too. */
+export type IsKnown = (session: Session, user: Pick<User, 'claims'>) => boolean;
+
+export function createIsKnown({ isFresh, clock }: { isFresh: IsFresh; clock: { now(): number } }): IsKnown {
+  return (session, { claims }) =>
+    claimsAskedFor(session).every((name) =>
+      isFresh(name, claims[name], clock.now(), session.maxVerificationAge),
+    );
+}
