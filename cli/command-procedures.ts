@@ -147,6 +147,7 @@ export const commandProcedures: Readonly<Record<string, readonly string[]>> = {
   tail: ['requests.list', 'status'],
   'users erase': ['users.erase', 'users.show'],
   'users find': ['users.find'],
+  'users remove-passkey': ['users.removePasskey', 'users.show'],
   'users show': ['users.show'],
   'wallets adjust': ['wallets.adjust', 'wallets.show'],
   'wallets audit': ['wallets.audit'],

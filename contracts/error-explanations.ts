@@ -170,6 +170,19 @@ export const errorExplanations: Readonly<Record<ErrorCode, Explanation>> = {
     cause: 'A form of the hosted flow was sent from another page, or from one that is too old.',
     fix: startOver,
   },
+  passkey_refused: {
+    cause:
+      'A page of the hosted flow got an answer of a passkey that does not hold. It is too old, was used before, is of another site, or the device has not checked the user.',
+    fix: 'The user tries again on the page, or goes on without a passkey.',
+  },
+  passkey_unknown: {
+    cause: 'The passkey was removed, or its user was erased.',
+    fix: 'The user goes on without it, and may save another one.',
+  },
+  passkey_other_mode: {
+    cause: 'The passkey was saved in a session of the other mode.',
+    fix: 'The user goes on without it. Test and live mode have users of their own.',
+  },
   operator_unknown: {
     cause: 'The operator token is missing, unknown or revoked.',
     fix: 'Sign in with `svcadmin login`, or ask an owner for a token.',

@@ -134,6 +134,10 @@ const rows = {
   route_not_found: { ...notFound, text: 'No such path' },
   method_not_allowed: { ...wrongMethod, text: 'Method not allowed' },
   cross_site_request: { ...forbidden, text: 'This form was not sent from its own page' },
+  // hosted pages
+  passkey_refused: { ...unauthorized, text: 'The passkey was not accepted' },
+  passkey_unknown: { ...unauthorized, text: 'No user has this passkey, or no longer' },
+  passkey_other_mode: { ...unprocessable, text: 'This passkey was saved in the other mode' },
   // admin API
   operator_unknown: { ...unauthorized, text: 'Missing, unknown or revoked operator token' },
   passkey_required: {

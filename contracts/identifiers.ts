@@ -18,6 +18,7 @@ export const identifierPrefixes = {
   operator: 'opr_',
   user: 'usr_',
   member: 'mem_',
+  passkey: 'pky_',
 } as const;
 export type IdentifierKind = keyof typeof identifierPrefixes;
 

@@ -45,7 +45,8 @@ export const IdentityWallet = z
     name: z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
-      .refine((name) => name !== 'sandbox' && !name.startsWith('test-wallet'), {
+      // Sessions by passkey have its name as their source.
+      .refine((name) => !['sandbox', 'passkey'].includes(name) && !name.startsWith('test-wallet'), {
         error: 'is the name of a source that is always there',
       }),
     /** What users read, for instance `EU age verification app`. */

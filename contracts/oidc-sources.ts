@@ -83,7 +83,8 @@ export const OidcSource = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, { error: 'expected lower case letters, digits and dashes' })
-    .refine((name) => name !== 'sandbox', { error: 'is the name of the sandbox' }),
+    .refine((name) => name !== 'sandbox', { error: 'is the name of the sandbox' })
+    .refine((name) => name !== 'passkey', { error: 'is the name of sessions by passkey' }),
   /** What users read. */
   label: z.string().trim().min(1).max(60),
   /** Without `/.well-known/openid-configuration`. */

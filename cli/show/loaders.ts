@@ -25,6 +25,7 @@ export const loaders: Readonly<
   enrollment: showEnrollment,
   user: showUser,
   subject: showUser,
+  passkey: showUser,
   event: showEvent,
   delivery: showDelivery,
   entry: showEntry,

@@ -59,21 +59,24 @@ export async function showEnrollment(api: AdminApi, enrollmentId: string, given:
   };
 }
 
-/** @param user `usr_…`, or the `sub` that a partner knows */
+/** @param user `usr_…`, the id of a passkey, or the `sub` that a partner knows */
 export async function showUser(api: AdminApi, user: string, given: ReadReason): Promise<Shown> {
   const record = await api.users.show.query({ user, ...given });
-  const { enrollments: _enrollments, ...fields } = record;
+  const { enrollments: _enrollments, passkeys, ...fields } = record;
   return {
     record,
     fields,
-    related: distinct(
-      record.enrollments.flatMap(({ id, partnerId, clientId, sub, status }) => [
+    related: distinct([
+      ...record.enrollments.flatMap(({ id, partnerId, clientId, sub, status }) => [
         ...related('enrollment', id, status),
         ...related('partner', partnerId),
         ...related('client', clientId),
         ...related('subject', sub, `at ${partnerId}`),
       ]),
-    ),
+      ...passkeys.flatMap(({ id, synced }) =>
+        related('passkey', id, synced ? 'on several devices' : 'on one device'),
+      ),
+    ]),
     next: record.enrollments.slice(0, 3).map(({ id }) => `sessions list --enrollment ${id}`),
   };
 }

@@ -16,6 +16,7 @@ export const kindNames: Readonly<Record<IdentifierKind, string>> = {
   operator: 'an operator',
   user: 'a user',
   member: 'a member',
+  passkey: 'a passkey',
 };
 
 /** `cli_… is a client; this needs key_…`, or undefined where `text` may be what is wanted. */

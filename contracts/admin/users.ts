@@ -21,6 +21,15 @@ export const UserView = z.strictObject({
       status: EnrollmentStatus,
     }),
   ),
+  /** By which the user returns. `synced`: kept on several devices. */
+  passkeys: z.array(
+    z.strictObject({
+      id: z.string(),
+      createdAt: DateTime,
+      lastUsedAt: DateTime.nullable(),
+      synced: z.boolean(),
+    }),
+  ),
   sessions: z.number().int(),
   /** Whether a source has met this person under another identity. */
   duplicate: z.boolean(),
@@ -28,14 +37,14 @@ export const UserView = z.strictObject({
 });
 export type UserView = z.infer<typeof UserView>;
 
-/** A user by `usr_…`, by one of their enrollments, or by the `sub` that a partner knows. */
+/** A user by `usr_…`, by one of their enrollments or passkeys, or by the `sub` that a partner knows. */
 export const FindUser = z.strictObject({
   user: z
     .string()
     .min(1)
     .max(128)
     .superRefine((text, context) => {
-      const message = text.startsWith('enr_') ? undefined : wrongKind(text, 'user');
+      const message = /^(enr|pky)_/.test(text) ? undefined : wrongKind(text, 'user');
       if (message) context.addIssue({ code: 'custom', message });
     }),
   ...readReason,
@@ -45,6 +54,12 @@ export const UserReference = z.strictObject({
   // Not a subject: the audit log keeps the input of what was done, and shall not keep the person in it.
   userId: z.string().regex(/^usr_[0-9A-Za-z]{22}$/, { error: 'expected the id of a user, usr_…' }),
 });
+
+export const PasskeyReference = z.strictObject({
+  userId: UserReference.shape.userId,
+  passkeyId: reference('passkey'),
+});
+export const RemovedPasskey = z.strictObject({ id: z.string(), userId: z.string() });
 
 /** How much was emptied. Kept tokens end at once; the ledger keeps its charges. */
 export const ErasedUser = z.strictObject({

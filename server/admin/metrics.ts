@@ -23,6 +23,7 @@ export interface Metrics {
   batch(kind: 'ledger_page' | 'events' | 'hand_over', size: number): void;
   /** Counts how a verification source ended for a session. */
   method(source: string, outcome: string): void;
+  passkey(ceremony: string, outcome: string): void;
   /** Counts a posting of this process, by who wrote it. */
   posting(way: 'own' | 'answered' | 'not_sent' | 'lost'): void;
   /** Notes how many other processes take postings from this one, and how many should but do not answer. */
@@ -129,6 +130,12 @@ export function createMetrics({
     labelNames: ['source', 'outcome'],
     registers,
   });
+  const passkeys = new Counter({
+    name: 'svc_passkeys_total',
+    help: 'Ceremonies of passkeys of users, by ceremony (save, return, sign_in) and outcome',
+    labelNames: ['ceremony', 'outcome'],
+    registers,
+  });
   const schedulerTick = new Gauge({
     name: 'svc_scheduler_tick_age_seconds',
     help: 'Since this process last looked for due jobs; absent where it has no worker role',
@@ -156,6 +163,7 @@ export function createMetrics({
     pageConflict: () => pageConflicts.inc(),
     posting: (way) => postings.inc({ way }),
     method: (source, outcome) => methods.inc({ source, outcome }),
+    passkey: (ceremony, outcome) => passkeys.inc({ ceremony, outcome }),
     peers({ answering, silent }) {
       peers.set({ state: 'answering' }, answering);
       peers.set({ state: 'silent' }, silent);

@@ -4,12 +4,15 @@ import {
   FindUser,
   FindUsers,
   FoundUser,
+  PasskeyReference,
+  RemovedPasskey,
   UserReference,
   UserView,
 } from '../../contracts/admin/users.ts';
 import type { ClaimName } from '../../contracts/claims.ts';
 import { procedure, router } from '../platform/admin-api/procedures.ts';
 import { ApiError } from '../platform/errors.ts';
+import type { Passkeys } from './passkeys/passkeys.ts';
 import type { EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
 import { createUserSearch } from './people/find-users.ts';
@@ -23,6 +26,7 @@ interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'find' | 'ofUser' | 'ofSubject' | 'ofCustomer' | 'userOfSubject'>;
   sessions: Pick<SessionStore, 'find' | 'ofUser'>;
   customerHash: (customer: { clientId: string; shop: string; customerId: string }) => string;
+  passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
   erasure: Erasure;
   isFresh: IsFresh;
   clock: { now(): number };
@@ -30,20 +34,22 @@ interface Dependencies {
 
 /** What `svcadmin users` calls. */
 export function createUserProcedures(dependencies: Dependencies) {
-  const { users, enrollments, sessions, erasure, isFresh, clock } = dependencies;
+  const { users, enrollments, sessions, passkeys, erasure, isFresh, clock } = dependencies;
 
   const search = createUserSearch(dependencies);
 
   async function idOf(reference: string): Promise<string | undefined> {
     if (reference.startsWith('usr_')) return reference;
+    if (reference.startsWith('pky_')) return passkeys.userOf(reference);
     if (reference.startsWith('enr_')) return (await enrollments.find(reference))?.userId;
     return enrollments.userOfSubject(reference);
   }
 
   async function view(user: User): Promise<UserView> {
-    const [enrolled, sessionAccess] = await Promise.all([
+    const [enrolled, ownSessions, ownPasskeys] = await Promise.all([
       enrollments.ofUser(user._id),
       sessions.ofUser(user._id),
+      passkeys.ofUser(user._id),
     ]);
     const now = clock.now();
     return {
@@ -62,7 +68,13 @@ export function createUserProcedures(dependencies: Dependencies) {
         sub,
         status,
       })),
-      sessions: sessionAccess.length,
+      passkeys: ownPasskeys.map(({ _id, createdAt, lastUsedAt, synced }) => ({
+        id: _id,
+        createdAt: createdAt.toISOString(),
+        lastUsedAt: lastUsedAt?.toISOString() ?? null,
+        synced,
+      })),
+      sessions: ownSessions.length,
       duplicate: user.duplicate ?? false,
       createdAt: user.createdAt.toISOString(),
     };
@@ -94,6 +106,14 @@ export function createUserProcedures(dependencies: Dependencies) {
           counts: { users: users.size, enrollments: found.length },
         });
         return found.map((enrollment) => ({ userId: enrollment.userId, ...viewEnrollment(enrollment) }));
+      }),
+
+    removePasskey: procedure
+      .input(PasskeyReference)
+      .output(RemovedPasskey)
+      .mutation(async ({ input: { userId, passkeyId } }) => {
+        await passkeys.remove(userId, passkeyId);
+        return { id: passkeyId, userId };
       }),
 
     erase: procedure

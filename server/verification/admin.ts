@@ -15,6 +15,7 @@ import { ApiError } from '../platform/errors.ts';
 import { createSessionListProcedures } from './admin-session-list.ts';
 import { createSourceProcedures } from './admin-sources.ts';
 import { createUserProcedures } from './admin-users.ts';
+import type { Passkeys } from './passkeys/passkeys.ts';
 import type { Block } from './people/blocking.ts';
 import type { Enrollment, EnrollmentStore } from './people/enrollment-store.ts';
 import type { Erasure } from './people/erasure.ts';
@@ -29,6 +30,7 @@ interface Dependencies {
   enrollments: Omit<EnrollmentStore, 'block'>;
   block: Block;
   users: Pick<UserStore, 'find'>;
+  passkeys: Pick<Passkeys, 'ofUser' | 'userOf' | 'remove'>;
   erasure: Erasure;
   isFresh: IsFresh;
   /** The keyed hash of a shop's customer id. */

@@ -6,6 +6,8 @@ import type { Imprint } from '../platform/config/imprint.ts';
 import type { Publish, Sweep } from '../platform/database/event-draft.ts';
 import type { Keyring } from '../platform/keys/keyring.ts';
 import type { Logger } from '../platform/telemetry/logging.ts';
+import { createChallenges } from '../platform/webauthn/challenges.ts';
+import { createRelyingParty } from '../platform/webauthn/relying-party.ts';
 import { createVerificationProcedures } from './admin.ts';
 import { createSessionAccess } from './browser/session-access.ts';
 import { createAuthentication } from './flow/authenticate.ts';
@@ -16,6 +18,8 @@ import { type ClientDirectory, createStart } from './flow/start.ts';
 import { createVerify } from './flow/verify.ts';
 import { createPairing } from './handoff/pairing.ts';
 import { createPages } from './pages/pages.ts';
+import { type Ceremony, type CeremonyOutcome, createPasskeys } from './passkeys/passkeys.ts';
+import { createSessionPasskeys } from './passkeys/session-passkeys.ts';
 import { createBlocking } from './people/blocking.ts';
 import { createSnapshots } from './people/claims-snapshot.ts';
 import { createEnrolling } from './people/enroll.ts';
@@ -24,6 +28,7 @@ import { createErasure, type Erased, type Traces } from './people/erasure.ts';
 import { createEnrolledUsers } from './people/find-enrolled.ts';
 import { createForgetting } from './people/forgetting.ts';
 import { createFreshness, type Lifetimes, longestLifetime } from './people/freshness.ts';
+import { createKeepUser } from './people/keep-user.ts';
 import { createIsKnown } from './people/known-claims.ts';
 import { createSnapshotInvalidation } from './people/snapshot-invalidation.ts';
 import { pageRoutes } from './routes.ts';
@@ -68,6 +73,10 @@ interface Dependencies {
   fetchStatusList?: FetchStatusList;
   /** How long claims hold. */
   claimLifetimes?: Lifetimes;
+  /** The relying party of users' passkeys, a host name; undefined where there are none. */
+  passkeyRpId?: string | undefined;
+  /** Called when a ceremony of a passkey has ended. */
+  onPasskey?: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
   /** Logos of partners, by their id. */
   findLogo?: (id: string) => Promise<Buffer | undefined>;
   /** The keyed hash of a shop's customer id. */
@@ -122,8 +131,22 @@ export function createVerification(dependencies: Dependencies): Verification {
   const findSnapshot = createSnapshots({ users, enrollments });
   const invalidate = createSnapshotInvalidation({ sessions, users, enrollments, clock, logger });
   const block = createBlocking({ enrollments, invalidate, clock });
-  const { eraseElsewhere } = dependencies;
-  const erasure = createErasure({ users, enrollments, sessions, invalidate, eraseElsewhere, clock });
+  const { eraseElsewhere, passkeyRpId, onPasskey = () => undefined } = dependencies;
+  const { origin, hostname } = new URL(baseUrl);
+  const passkeys = createPasskeys({
+    store: stores.passkeys,
+    users,
+    keepUser: createKeepUser({ users, enrollments, claimLifetime, clock }),
+    key: keyring.id,
+    challenges: createChallenges(keyring.id, clock),
+    relyingParty: createRelyingParty({ id: passkeyRpId ?? hostname, name: 'SVC Identity', origin }),
+    onCeremony: onPasskey,
+    clock,
+  });
+  const erasure = createErasure({
+    ...{ users, enrollments, sessions, invalidate, eraseElsewhere, clock },
+    removePasskeys: passkeys.removeAll,
+  });
   const sessionAccess = createSessionAccess({ sessions, keyring });
   const enrolling = createEnrolling({ users, enrollments, sessions, findSnapshot, keyring, clock });
   const outbox = createOutbox({ sessions, enrolling, publish, clock, logger });
@@ -144,6 +167,7 @@ export function createVerification(dependencies: Dependencies): Verification {
     offeredTo: createOfferedTo(sources),
     askedOf: createAskedOf(sources),
     enrolling,
+    passkeys: createSessionPasskeys({ isOn: passkeyRpId !== undefined, passkeys, directory, isKnown }),
     verify: createVerify({
       findSnapshot,
       enroll: enrolling.enroll,
@@ -208,6 +232,7 @@ export function createVerification(dependencies: Dependencies): Verification {
       enrollments,
       block,
       users,
+      passkeys,
       erasure,
       isFresh,
       customerHash: dependencies.customerHash,

@@ -1,5 +1,5 @@
 import helmet from '@fastify/helmet';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Device } from '../../contracts/verification.ts';
@@ -10,10 +10,10 @@ import { isOwnOrigin } from '../platform/http/csrf.ts';
 import { renderErrors } from '../platform/http/errors.ts';
 import { requireOnce, withoutEmpty } from '../platform/http/parameters.ts';
 import { readTraceparent } from '../platform/telemetry/trace-context.ts';
-import type { SessionAccess } from './browser/session-access.ts';
+import type { BrowserContext, SessionAccess } from './browser/session-access.ts';
 import type { createFlow } from './flow/flow.ts';
 import type { createStart } from './flow/start.ts';
-import { decisions } from './flow/submit.ts';
+import { decisions, type Submitted } from './flow/submit.ts';
 import { deviceName } from './handoff/devices.ts';
 import { linkRoutes } from './handoff/link-routes.ts';
 import type { Pairing } from './handoff/pairing.ts';
@@ -51,6 +51,10 @@ const Form = z.object({
   decision: z.enum(decisions).optional(),
   person: z.string().max(64).optional(),
   method: z.string().max(64).optional(),
+  passkey: z.string().max(8).optional(),
+});
+const PasskeyForm = Form.pick({ step: true, csrf: true }).extend({
+  credential: z.string().max(32_768).optional(),
 });
 
 /** The raw query of a request has to be percent-encoded UTF-8: else `state` could not be sent back as it came. */
@@ -72,7 +76,8 @@ const queryOf = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?')[
 
 /** The pages of a session on one of its devices. */
 function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses: Responses) {
-  const { origin, browserOf, bind, sendView, toPage } = responses;
+  const { origin, browserOf, toPage, sendView, bind } = responses;
+  const sendNext = sendNextTo(flow, responses);
 
   const routes: FastifyPluginAsyncZod = async (app) => {
     app.get(
@@ -94,12 +99,7 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
       const { person, ...fields } = body;
       const input = person === undefined ? {} : { person };
       const name = deviceName(headers['user-agent']);
-      const submitted = await flow.submit(browser, { ...fields, input, deviceName: name });
-      if (submitted.session) notePartner(request, submitted.session.partnerId);
-      // An unchanged one is not sent again: it could undo what another tab has been given.
-      if (submitted.secret !== browser.secret) bind(reply, browser, submitted.secret);
-      const view = await flow.leaving(submitted, browser);
-      return view ? sendView(reply, view, browser) : toPage(reply, browser);
+      return sendNext(reply, browser, await flow.submit(browser, { ...fields, input, deviceName: name }));
     });
 
     app.get(
@@ -130,6 +130,46 @@ function deviceRoutes(device: Device, flow: PageDependencies['flow'], responses:
   return routes;
 }
 
+/** Answers a form: leads on, to the partner or to the page of the next step. */
+const sendNextTo =
+  (flow: PageDependencies['flow'], { bind, markPasskey, sendView, toPage }: Responses) =>
+  async (reply: FastifyReply, browser: BrowserContext, submitted: Submitted): Promise<FastifyReply> => {
+    const { session, secret, mark } = submitted;
+    if (session) notePartner(reply.request, session.partnerId);
+    // An unchanged one is not sent again: it could undo what another tab has been given.
+    if (secret !== browser.secret) bind(reply, browser, secret);
+    if (mark) markPasskey(reply, mark);
+    const marked = mark ? { ...browser, passkeyMark: mark.value } : browser;
+    const view = await flow.leaving(submitted, marked);
+    return view ? sendView(reply, view, marked) : toPage(reply, browser);
+  };
+
+/** Passkeys in a session, at the browser that began it. */
+function passkeyRoutes(flow: PageDependencies['flow'], responses: Responses): FastifyPluginAsyncZod {
+  const { origin, browserOf } = responses;
+  const sendNext = sendNextTo(flow, responses);
+  const forms = { use: flow.usePasskey, save: flow.savePasskey };
+
+  return async (app) => {
+    for (const [name, submit] of Object.entries(forms))
+      app.post(
+        `/:session_id/passkey/${name}`,
+        { schema: { params: Params, body: PasskeyForm } },
+        async (request, reply) => {
+          if (!isOwnOrigin(request.headers, origin)) throw new ApiError('cross_site_request');
+          const browser = browserOf(request, 'computer', request.params.session_id);
+          return sendNext(reply, browser, await submit(browser, request.body));
+        },
+      );
+
+    app.get(
+      '/:session_id/passkey/options',
+      { schema: { params: Params }, exposeHeadRoute: false },
+      async (request) => flow.passkeyOptions(browserOf(request, 'computer', request.params.session_id)),
+    );
+  };
+}
+
 /**
  * The hosted pages, to be mounted at `/verify`: `start`, `session/{id}`, `callback/{source}`, for the phone
  * `p/{link}` and `phone/{id}`, for identity wallets `wallet/{source}/{token}`, `test-wallet`, and `assets/…`.
@@ -158,6 +198,7 @@ export function pageRoutes(dependencies: PageDependencies): FastifyPluginAsyncZo
     await app.register(assetRoutes, { prefix: '/assets' });
     await app.register(logoRoutes(findLogo), { prefix: '/assets' });
     await app.register(deviceRoutes('computer', flow, responses), { prefix: '/session' });
+    await app.register(passkeyRoutes(flow, responses), { prefix: '/session' });
     await app.register(deviceRoutes('phone', flow, responses), { prefix: '/phone' });
     await app.register(identityWalletReturnRoutes('computer', wallets, responses), { prefix: '/session' });
     await app.register(identityWalletReturnRoutes('phone', wallets, responses), { prefix: '/phone' });

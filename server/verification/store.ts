@@ -1,6 +1,11 @@
 import type { Db } from 'mongodb';
 import type { IndexDeclaration } from '../platform/database/indexes.ts';
 import {
+  createPasskeyStore,
+  type PasskeyStore,
+  indexes as passkeyIndexes,
+} from './passkeys/passkey-store.ts';
+import {
   createEnrollmentStore,
   type EnrollmentStore,
   indexes as enrollmentIndexes,
@@ -15,9 +20,15 @@ export interface VerificationStores {
   claims: ClaimStore;
   users: UserStore;
   enrollments: EnrollmentStore;
+  passkeys: PasskeyStore;
 }
 
-export const indexes: IndexDeclaration[] = [...sessionIndexes, ...userIndexes, ...enrollmentIndexes];
+export const indexes: IndexDeclaration[] = [
+  ...sessionIndexes,
+  ...userIndexes,
+  ...enrollmentIndexes,
+  ...passkeyIndexes,
+];
 
 export function createVerificationStores(db: Db): VerificationStores {
   return {
@@ -25,5 +36,6 @@ export function createVerificationStores(db: Db): VerificationStores {
     claims: createClaimStore(db),
     users: createUserStore(db),
     enrollments: createEnrollmentStore(db),
+    passkeys: createPasskeyStore(db),
   };
 }

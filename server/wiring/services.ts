@@ -195,6 +195,8 @@ export function createServices(foundation: Foundation) {
   const verification = createVerification({
     stores: stores.verification,
     onMethod: metrics.method,
+    passkeyRpId: config.passkeyRpId,
+    onPasskey: metrics.passkey,
     clock,
     keyring,
     directory,

@@ -3,6 +3,7 @@ import { shardKey as ledger } from '../billing/ledger-store.ts';
 import { shardKey as revocations } from '../billing/revocation-store.ts';
 import type { ShardDeclaration } from '../platform/database/sharding.ts';
 import { shardKey as requestCounters } from '../platform/http/request-counters.ts';
+import { shardKey as passkeys } from '../verification/passkeys/passkey-store.ts';
 import { shardKey as enrollments } from '../verification/people/enrollment-store.ts';
 import { shardKey as users } from '../verification/people/user-store.ts';
 import { shardKey as sessions } from '../verification/session/session-store.ts';
@@ -15,6 +16,7 @@ export const shardKeys: readonly ShardDeclaration[] = [
   sessions,
   users,
   enrollments,
+  passkeys,
   events,
   deliveries,
   revocations,

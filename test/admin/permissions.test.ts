@@ -102,6 +102,7 @@ const table: Record<string, readonly [support: Answer, ops: Answer]> = {
   'sources.check': ['yes', 'yes'],
   status: ['yes', 'yes'],
   'users.erase': ['no', 'no'],
+  'users.removePasskey': ['yes', 'no'],
   'users.find': ['yes', 'no'],
   'users.show': ['yes', 'no'],
   'partners.removeLogo': ['yes', 'no'],

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { randomId } from '../../server/platform/ids.ts';
+import { createPasskeyStore, type Passkey } from '../../server/verification/passkeys/passkey-store.ts';
 import { createUserStore } from '../../server/verification/people/user-store.ts';
 import type { TestServer } from '../harness/server.ts';
 import { within } from '../harness/time-limits.ts';
@@ -69,6 +70,7 @@ export const alwaysAsked = [
   'bulk cancel',
   'deliveries reschedule',
   'members remove',
+  'users remove-passkey',
   'webhooks pause',
   'webhooks replay',
 ];
@@ -114,6 +116,17 @@ export const carefulSince: Record<string, Case> = {
   'prices set': async (server) => {
     const { partnerId } = await livePartner(server);
     return [partnerId, '--kind', 'token', '--cents', '40'];
+  },
+  'users remove-passkey': async ({ db }) => {
+    const createdAt = new Date();
+    const { user } = await createUserStore(db).findOrCreate({ identity: 'ana', mode: 'live', createdAt });
+    const credentialId = 'AAAA';
+    const passkey: Passkey = {
+      ...{ _id: randomId('passkey'), userId: user._id, mode: 'live', credentialId, publicKey: '' },
+      ...{ counter: 0, transports: [], synced: true, createdAt, answeredAt: 0 },
+    };
+    await createPasskeyStore(db).insert(passkey);
+    return [user._id, passkey._id];
   },
   'webhooks pause': async (server) => {
     const { keyId } = await livePartner(server);

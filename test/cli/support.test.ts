@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { randomId } from '../../server/platform/ids.ts';
+import { createPasskeyStore } from '../../server/verification/passkeys/passkey-store.ts';
 import { within } from '../harness/time-limits.ts';
 import { type Desk, openDesk } from './desk.ts';
 import { type CommandLine, type Ended, executable } from './svcadmin.ts';
@@ -46,6 +48,12 @@ beforeAll(async () => {
   const query = new URLSearchParams({ client_id: partner.clientId, redirect_uri: redirectUri });
   const start = await fetch(`${server.baseUrl}/verify/start?${query}&${parameters}`);
   const mistyped = start.headers.get('x-request-id') ?? '';
+  const user = await server.admin.users.show.query({ user: sub });
+  const passkey = randomId('passkey');
+  await createPasskeyStore(server.db).insert({
+    ...{ _id: passkey, userId: user.id, mode: user.mode, credentialId: 'AAAA', publicKey: '' },
+    ...{ counter: 0, transports: [], synced: true, createdAt: new Date(), answeredAt: 0 },
+  });
   await vi.waitFor(() => server.admin.requests.show.query({ requestId: mistyped }), {
     timeout: within(10_000),
   });
@@ -131,6 +139,7 @@ beforeAll(async () => {
       ["receiver's own code fails", '500'],
     ),
     24: found({}, ['300', '1 of 1 shown']),
+    25: { values: { USER: user.id, PASSKEY: passkey }, answers: [[passkey], [2, '--yes']] },
   };
 }, within(90_000));
 afterAll(() => desk.stop());
@@ -172,8 +181,8 @@ const query = () =>
   });
 
 describe('docs/support.md', () => {
-  it('has twenty-four questions with at most three commands each', () => {
-    expect(questions.map(({ number }) => number)).toEqual(Array.from({ length: 24 }, (_, n) => n + 1));
+  it('has twenty-five questions with at most three commands each', () => {
+    expect(questions.map(({ number }) => number)).toEqual(Array.from({ length: 25 }, (_, n) => n + 1));
     for (const { commands } of questions) expect(commands.length).toBeLessThanOrEqual(3);
   });
 

@@ -25,6 +25,7 @@ import { usual as sweepEvery } from '../../server/platform/jobs/sweeper.ts';
 import { challengeLifetimeMs } from '../../server/platform/webauthn/challenges.ts';
 import { invitationLifetimeMs, removedRetentionMs } from '../../server/portal/members.ts';
 import { freshForMs, sessionLifetimeMs } from '../../server/portal/sign-in.ts';
+import { markDays } from '../../server/verification/flow/submit.ts';
 import { handoffLifetimeMs } from '../../server/verification/handoff/handoff.ts';
 import { oneTimeUserLifetimeMs } from '../../server/verification/people/enroll.ts';
 import { secondLookAfterMs } from '../../server/verification/people/erasure.ts';
@@ -242,7 +243,12 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   [
     'a user of no use is kept',
     oneTimeUserLifetimeMs,
-    ['TIME after creation', 'enrollment are deleted after TIME', 'is a new user, deleted after TIME'],
+    [
+      'TIME after creation',
+      'enrollment are deleted after TIME',
+      'is a new user, deleted after TIME',
+      'no source recognises again is deleted after TIME',
+    ],
   ],
   [
     'an erased user is looked at again',
@@ -272,7 +278,13 @@ const limits: [what: string, ms: number, phrases: string[]][] = [
   ],
   ['a pause may last', longestPauseMs, ['At most TIME; another time replaces']],
   ['a bulk job is kept', keptMs, ['TIME after the start of the job']],
-  ['a challenge of a passkey is answered', challengeLifetimeMs, ["is the browser's own, lasts TIME, works"]],
+  [
+    'a challenge of a passkey is answered',
+    challengeLifetimeMs,
+    ["is the browser's own, lasts TIME, works", 'a challenge holds for TIME, one browser'],
+  ],
+  ['a browser remembers a passkey', markDays.saved * 86_400_000, ['a keyed hash, and lasts TIME']],
+  ['a browser remembers "Not now"', markDays.declined * 86_400_000, ['after "Not now" TIME']],
   [
     'an invitation to the portal lasts',
     invitationLifetimeMs,

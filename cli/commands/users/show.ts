@@ -4,7 +4,7 @@ import { readReason } from '../../flags.ts';
 import { formatValue, localTime } from '../../output/format.ts';
 
 export default class UsersShow extends AdminCommand<typeof UsersShow> {
-  static override summary = 'Show all data of a user: claims and enrollments.';
+  static override summary = 'Show all data of a user: claims, enrollments and passkeys.';
   static override description = 'The audit log keeps who read them.';
   static override examples = ['<%= config.bin %> users show SUB', '<%= config.bin %> users show enr_…'];
   static override args = {
@@ -15,7 +15,7 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
   async run() {
     const api = await this.api();
     const user = await this.reading((given) => api.users.show.query({ user: this.args.user, ...given }));
-    const { claims, enrollments, ...rest } = user;
+    const { claims, enrollments, passkeys, ...rest } = user;
     this.one(rest);
     for (const { name, value, evaluatedAt, fresh } of claims) {
       const age = `evaluated ${localTime(evaluatedAt)}${fresh ? '' : ', no longer fresh'}`;
@@ -23,6 +23,10 @@ export default class UsersShow extends AdminCommand<typeof UsersShow> {
     }
     for (const { id, clientId, sub, status } of enrollments)
       this.log(`  ${id}  ${clientId}  ${status}  sub ${sub}`);
+    for (const { id, createdAt, lastUsedAt, synced } of passkeys) {
+      const used = lastUsedAt ? `last used ${localTime(lastUsedAt)}` : 'not used yet';
+      this.log(`  ${id}  saved ${localTime(createdAt)}, ${used}${synced ? ', on several devices' : ''}`);
+    }
     return user;
   }
 }

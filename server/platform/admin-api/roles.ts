@@ -92,6 +92,7 @@ export const permissions: Readonly<Record<string, Permission>> = {
   'enrollments.unblock': support,
   'users.show': support,
   'users.find': support,
+  'users.removePasskey': support,
   'users.erase': ownersOnly,
   'events.list': everyRole,
   'events.count': everyRole,

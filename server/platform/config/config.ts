@@ -7,8 +7,8 @@ import { uriFaults } from '../database/uri-options.ts';
 import { adminHostFault } from './admin-host.ts';
 import { readIdentityWalletSources } from './identity-wallet-config.ts';
 import { type Imprint, imprintVariables, missingImprint, readImprint } from './imprint.ts';
+import { passkeyFaults } from './passkey-faults.ts';
 import { PeerAddress } from './peer-address.ts';
-import { portalFaults } from './portal-faults.ts';
 import { ProxyTrust } from './proxy-trust.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { ClaimFreshness, readOidcSources, SourceFault } from './source-config.ts';
@@ -83,6 +83,11 @@ const Environment = z.object({
   SVC_CLAIM_FRESHNESS: ClaimFreshness.optional(),
   ...imprintVariables,
   SVC_PORTAL: flag.default(false),
+  SVC_PASSKEYS: flag.default(false),
+  SVC_PASSKEY_RP_ID: z
+    .string()
+    .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, { error: 'expected a host name such as example.com' })
+    .optional(),
   SVC_DEMO_PORT: z.union([z.literal('off'), port]).default(8082),
   SVC_SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   SVC_SMTP_FROM: z.email().optional(),
@@ -144,6 +149,8 @@ export interface Config {
   imprint: Imprint;
   /** Whether members of partners can sign in at `/portal`. */
   portal: boolean;
+  /** The relying party of users' passkeys (WebAuthn), a host name; undefined where there are none. */
+  passkeyRpId: string | undefined;
   /** Where the demo partner's site listens; never outside development. */
   demoPort: number | undefined;
   /** Milliseconds between the end of readiness and the end of the listeners. */
@@ -247,7 +254,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     ...missing(given),
     ...exposed(given),
     ...withoutSender(given),
-    ...portalFaults(given),
+    ...passkeyFaults(given),
     ...oidc.faults,
     ...wallets.faults,
     ...(twice ? ['SVC_WALLET_SOURCES: is another name of SVC_IDENTITY_WALLET_SOURCES; set only one'] : []),
@@ -256,6 +263,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (!parsed.success || all.length > 0) throw new ConfigError(all);
   const env = parsed.data;
   const development = env.SVC_ENVIRONMENT === 'development';
+  const baseUrl = (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, '');
   const [firstKey, ...otherKeys] = env.SVC_MASTER_KEY ?? [];
   const masterKeys: Config['masterKeys'] = firstKey ? [firstKey, ...otherKeys] : undefined;
 
@@ -265,7 +273,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     admin: { host: env.SVC_ADMIN_HOST, port: env.SVC_ADMIN_PORT },
     health: healthOf(env),
     peer: env.SVC_PEER_ADDRESS === 'off' ? undefined : (env.SVC_PEER_ADDRESS ?? { port: 0 }),
-    baseUrl: (env.SVC_BASE_URL ?? `http://localhost:${env.SVC_PORT}`).replace(/\/+$/, ''),
+    baseUrl,
     roles: new Set(env.SVC_ROLES),
     mongodbUri: env.MONGODB_URI,
     dataDir: resolve(env.SVC_DATA_DIR),
@@ -282,6 +290,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     claimLifetimes: env.SVC_CLAIM_FRESHNESS ?? {},
     imprint: readImprint(env),
     portal: env.SVC_PORTAL,
+    passkeyRpId: env.SVC_PASSKEYS ? (env.SVC_PASSKEY_RP_ID ?? new URL(baseUrl).hostname) : undefined,
     demoPort: development && env.SVC_DEMO_PORT !== 'off' ? env.SVC_DEMO_PORT : undefined,
     drainDelay: env.SVC_DRAIN_DELAY ?? (development ? 0 : 5_000),
     logLevel: env.SVC_LOG_LEVEL,

@@ -45,6 +45,8 @@ export interface BrowserContext {
   secret: string | undefined;
   /** The language that the user chose. */
   language?: Language | undefined;
+  /** Of the user who saved a passkey in this browser, or did not want to. */
+  passkeyMark?: string | undefined;
 }
 
 interface Dependencies {

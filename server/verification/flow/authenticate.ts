@@ -47,7 +47,7 @@ export function createAuthentication({
   async function move(session: Session, transition: Transition): Promise<Session | undefined> {
     const moved = await sessions.move(session, transition, now());
     const outcome = moved && methodOutcome(session, transition);
-    if (outcome) onMethod(session.source, outcome);
+    if (outcome) onMethod(moved.source, outcome);
     if (moved?.failure) outbox.drain(moved);
     return moved;
   }

@@ -3,6 +3,7 @@ import { ApiError, unavailable } from '../../platform/errors.ts';
 import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import { isOpen, linkAndCode } from '../handoff/handoff.ts';
+import type { SessionPasskeys } from '../passkeys/session-passkeys.ts';
 import type { Snapshot } from '../people/claims-snapshot.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import { isChoosing } from '../session/methods.ts';
@@ -32,7 +33,10 @@ interface EndedMethod {
 
 /** The page of the present step, or the redirect to the partner. */
 export type View =
-  | { kind: 'consent'; session: Session; asked: Asked }
+  /** `passkey`: the request for one, where users of the client may return by it. */
+  | { kind: 'consent'; session: Session; asked: Asked; passkey: PasskeyOptions | undefined }
+  /** Whether the user wants to return by a passkey next time. */
+  | { kind: 'save-passkey'; session: Session; passkey: PasskeyOptions }
   | { kind: 'begin'; session: Session; beginning: Beginning; asked: Asked }
   /** `last`: how the method ended that led back to this list. */
   | { kind: 'methods'; session: Session; offered: OfferedMethod[]; last: EndedMethod | undefined }
@@ -46,6 +50,8 @@ export type View =
   | { kind: 'phone-over'; session: Session; well: boolean }
   /** `gently`: by a page, because the browser comes from a site whose forms may not lead on to the partner's. */
   | { kind: 'leave'; session: Session; url: string; gently: boolean };
+
+type PasskeyOptions = Awaited<ReturnType<SessionPasskeys['toSave']>>;
 
 /** The computer's cookie was rotated by the phone: the browser has to come back with the new one. */
 export interface Renewal {
@@ -74,6 +80,7 @@ interface Dependencies {
   offeredTo: OfferedTo;
   askedOf: AskedOf;
   enrolling: Pick<Enrolling, 'known'>;
+  passkeys: SessionPasskeys;
   verify: Verify;
   completion: Completion;
   outbox: Outbox;
@@ -93,6 +100,7 @@ export function createFlow(dependencies: Dependencies) {
     hasSite,
     offeredTo,
     askedOf,
+    passkeys,
     verify,
     completion,
     outbox,
@@ -100,13 +108,14 @@ export function createFlow(dependencies: Dependencies) {
     clock,
   } = dependencies;
   const { move } = authentication;
-  const submit = createSubmit(dependencies);
+  const { submit, usePasskey, savePasskey } = createSubmit(dependencies);
   const handleReturn = createProviderReturn(dependencies);
 
   /** `issue` at the computer, `verify` at both devices: steps that need no input, so a reload resumes them after a crash. */
-  function isAutomatic({ handoff }: Session, step: Step, device: BrowserContext['device']): boolean {
-    if (device === 'phone') return step === 'verify';
-    return (step === 'verify' || step === 'issue') && handoff?.state !== 'claimed';
+  async function isAutomatic(session: Session, step: Step, browser: BrowserContext): Promise<boolean> {
+    if (browser.device === 'phone') return step === 'verify';
+    if (session.handoff?.state === 'claimed') return false;
+    return step === 'verify' || (step === 'issue' && !(await passkeys.isAsked(session, browser)));
   }
 
   /** One automatic step. */
@@ -127,7 +136,7 @@ export function createFlow(dependencies: Dependencies) {
     for (let tries = 0; tries < triesAgainstOthers; tries += 1) {
       const step = stepOf(session, clock.now());
       const detour = browser.device === 'computer' ? await completion.detour(session, step) : undefined;
-      if (detour !== undefined || !isAutomatic(session, step, browser.device)) {
+      if (detour !== undefined || !(await isAutomatic(session, step, browser))) {
         // Before the code is sent: the partner may then ask for what the user has consented to.
         if (step === 'completed' && (isNew || session.enrollmentDueAt))
           await outbox.finish(session, snapshot);
@@ -167,12 +176,18 @@ export function createFlow(dependencies: Dependencies) {
     if (handoff?.state === 'claimed' && isLive(step)) return { kind: 'waiting', session, handoff };
     switch (step) {
       case 'consent':
-        return { kind: 'consent', session, asked: askedOf(session) };
+        return {
+          kind: 'consent',
+          session,
+          asked: askedOf(session),
+          passkey: await passkeys.toReturn(session),
+        };
       case 'authenticate':
         return handoff?.state === 'offered' ? offer(session, handoff) : begin(session, browser);
+      case 'issue':
+        return { kind: 'save-passkey', session, passkey: await passkeys.toSave(session) };
       case 'confirm':
       case 'verify':
-      case 'issue':
         throw new Error(`session ${session._id} has no page for the step ${step}`);
       case 'completed':
       case 'failed':
@@ -238,5 +253,16 @@ export function createFlow(dependencies: Dependencies) {
     return browser.device === 'computer' && isOver ? atComputer(advanced, entered) : undefined;
   }
 
-  return { show, submit, leaving, handleReturn };
+  /**
+   * What the page of the present step asks a passkey for, with a new challenge: that of a page lasts two minutes.
+   * @throws ApiError `conflict` where the page asks for none
+   */
+  async function passkeyOptions(browser: BrowserContext): Promise<PasskeyOptions> {
+    const view = await show(browser);
+    const options = 'passkey' in view ? view.passkey : undefined;
+    if (!options) throw new ApiError('conflict', { description: 'This page asks for no passkey' });
+    return options;
+  }
+
+  return { show, submit, usePasskey, savePasskey, passkeyOptions, leaving, handleReturn };
 }

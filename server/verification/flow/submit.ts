@@ -5,11 +5,18 @@ import type { Keyring } from '../../platform/keys/keyring.ts';
 import type { BrowserContext, SessionAccess } from '../browser/session-access.ts';
 import type { DeviceName } from '../handoff/devices.ts';
 import { handoffCancelled, handoffConfirmed, handoffOffered } from '../handoff/handoff.ts';
+import type { SessionPasskeys } from '../passkeys/session-passkeys.ts';
 import type { Enrolling } from '../people/enroll.ts';
 import { isChoosing, methodChosen, methodLeft } from '../session/methods.ts';
 import type { Outbox } from '../session/outbox.ts';
-import { formVersionOf, isLive, stepOf } from '../session/steps.ts';
-import { consented, failed, type Session } from '../session/transitions.ts';
+import { formVersionOf, isLive, type Step, stepOf } from '../session/steps.ts';
+import {
+  consented,
+  failed,
+  passkeyAnswered,
+  returnedByPasskey,
+  type Session,
+} from '../session/transitions.ts';
 import { type OfferedTo, type SourceOf, sourceSession } from '../sources/session-source.ts';
 import type { Authenticated, Failed } from '../sources/source.ts';
 import type { Authentication } from './authenticate.ts';
@@ -23,6 +30,7 @@ export const decisions = [
   'confirm',
   'deny',
   'other-method',
+  'no-passkey',
 ] as const;
 
 export interface Submission {
@@ -32,10 +40,18 @@ export interface Submission {
   decision?: (typeof decisions)[number] | undefined;
   /** The verification source that the user has chosen. */
   method?: string | undefined;
+  /** `can` where the browser can make a passkey. */
+  passkey?: string | undefined;
   /** What the verification source's page asked for. */
   input: Readonly<Record<string, string>>;
   /** `User-Agent` of the browser. */
   deviceName: DeviceName;
+}
+
+/** A form with the answer of a passkey. */
+export interface PasskeySubmission extends Pick<Submission, 'step' | 'csrf'> {
+  /** JSON of the browser's `PublicKeyCredential`. */
+  credential?: string | undefined;
 }
 
 /** What a form has led to. */
@@ -44,6 +60,8 @@ export interface Submitted {
   session: Session | undefined;
   /** What the browser's cookie must hold from now on. */
   secret: string;
+  /** What the browser shall remember of passkeys, so that their user is not asked again for so many days. */
+  mark?: { value: string; days: number };
 }
 
 /** A browser with the secret that is the session's. */
@@ -55,6 +73,7 @@ interface Dependencies {
   sourceOf: SourceOf;
   offeredTo: OfferedTo;
   enrolling: Pick<Enrolling, 'known'>;
+  passkeys: SessionPasskeys;
   outbox: Pick<Outbox, 'drain'>;
   keyring: Pick<Keyring, 'id'>;
   clock: { now(): number };
@@ -66,9 +85,12 @@ function atOnce({ methods }: Session, outcome: Authenticated | Failed): Authenti
   return methods && answer?.kind === 'failed' ? answer : outcome;
 }
 
+/** Days for which a browser is not asked again to save a passkey. */
+export const markDays = { saved: 400, declined: 30 };
+
 /** Takes the forms of the hosted pages. */
 export function createSubmit(dependencies: Dependencies) {
-  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling, outbox, keyring, clock } =
+  const { sessionAccess, authentication, sourceOf, offeredTo, enrolling, passkeys, outbox, keyring, clock } =
     dependencies;
   const { move, authenticate } = authentication;
   const now = () => new Date(clock.now());
@@ -94,6 +116,7 @@ export function createSubmit(dependencies: Dependencies) {
       return { session: await confirm(session, form), secret };
     if (browser.device === 'computer' && step === 'consent')
       return { session: await decide(session, form), secret };
+    if (step === 'issue' && decision === 'no-passkey') return declinePasskey(session, secret);
     if (step !== 'authenticate') return unchanged;
     const entered = { ...browser, secret };
     const chosen = browser.device === 'computer' && (await chooseDevice(session, entered, form));
@@ -141,8 +164,12 @@ export function createSubmit(dependencies: Dependencies) {
     return rotated(await authenticate({ session, browser, renewed }, outcome), { browser, renewed, csrf });
   }
 
-  async function decide(session: Session, { decision }: Submission): Promise<Session | undefined> {
-    if (decision === 'accept') return move(session, consented(now()));
+  async function decide(session: Session, form: Submission): Promise<Session | undefined> {
+    const { decision } = form;
+    if (decision === 'accept') {
+      const canSave = form.passkey === 'can' && (await passkeys.areAllowed(session));
+      return move(session, consented(now(), { canSave }));
+    }
     if (decision === 'decline') return move(session, failed(session, 'consent_declined', now()));
     throw new ApiError('invalid_request', { description: 'decision must be accept, decline or cancel' });
   }
@@ -198,5 +225,57 @@ export function createSubmit(dependencies: Dependencies) {
     return moved ? { session: moved, secret: renewed } : sessionAccess.authorizeForm(browser, csrf);
   }
 
-  return submit;
+  /** The session of a passkey's form; `isPresent` where the form is of the present step, `step`. */
+  async function ofPasskeyForm(
+    browser: BrowserContext,
+    { csrf = '', ...form }: PasskeySubmission,
+    step: Step,
+  ) {
+    const { session, secret, own } = await sessionAccess.authorizeForm(browser, csrf);
+    const present = stepOf(session, clock.now());
+    const isPresent = own && present === step && form.step === formVersionOf(session, present);
+    if (isPresent && !isTokenOf(secret, csrf)) throw new ApiError('cross_site_request');
+    return { session, secret, isPresent };
+  }
+
+  /**
+   * Takes the consent and a passkey together. Where some claim has to be verified again, the methods follow, and who they name
+   * is the user.
+   * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`, and what `submit` throws
+   */
+  async function usePasskey(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
+    const { session, secret, isPresent } = await ofPasskeyForm(browser, form, 'consent');
+    if (!isPresent) return { session, secret };
+    const { user, isKnown } = await passkeys.use(session, form.credential ?? '');
+    const mark = { value: passkeys.markOf(user._id), days: markDays.saved };
+    if (!isKnown) {
+      const note = 'claims of the passkey are too old';
+      return { session: await move(session, consented(now(), { note })), secret, mark };
+    }
+    const { csrf = '' } = form;
+    const entered = { ...browser, secret };
+    const renewed = sessionAccess.rotated(entered, secret, csrf);
+    const who = { ...enrolling.known(session, user._id), browserHash: sha256(renewed) };
+    const moved = await move(session, returnedByPasskey(who, now()));
+    return { ...(await rotated(moved, { browser: entered, renewed, csrf })), mark };
+  }
+
+  /** Keeps a passkey of the session's user. @throws ApiError `passkey_refused`, and what `submit` throws */
+  async function savePasskey(browser: BrowserContext, form: PasskeySubmission): Promise<Submitted> {
+    const { session, secret, isPresent } = await ofPasskeyForm(browser, form, 'issue');
+    if (!isPresent || session.passkey !== 'offered' || !session.userId) return { session, secret };
+    await passkeys.save(session, form.credential ?? '');
+    const mark = { value: passkeys.markOf(session.userId), days: markDays.saved };
+    return { session: await move(session, passkeyAnswered('passkey_saved', now())), secret, mark };
+  }
+
+  async function declinePasskey(session: Session, secret: string): Promise<Submitted> {
+    if (session.passkey !== 'offered' || !session.userId) return { session, secret };
+    const moved = await move(session, passkeyAnswered('passkey_declined', now()));
+    if (moved) passkeys.onCeremony('save', 'declined');
+    const mark = { value: passkeys.markOf(session.userId), days: markDays.declined };
+    return { session: moved, secret, mark };
+  }
+
+  return { submit, usePasskey, savePasskey };
 }

@@ -28,6 +28,7 @@ const sheets = ['theme', 'parts', 'devices', 'people', 'problem', 'legal', 'wall
 const style = loadAsset('style.css', 'text/css; charset=utf-8', sheets);
 const script = loadAsset('wait.js', 'text/javascript; charset=utf-8', ['wait.js']);
 const identityWalletScript = loadAsset('wallet.js', 'text/javascript; charset=utf-8', ['wallet.js']);
+const passkeyScript = loadAsset('passkey.js', 'text/javascript; charset=utf-8', ['passkey.js']);
 const icon = loadAsset('icon.svg', 'image/svg+xml', ['icon.svg']);
 
 /** Addresses of the assets, with `prefix` before them. */
@@ -38,6 +39,8 @@ export function assetAddresses(prefix: string) {
     script: `${prefix}/${script.name}`,
     /** For the page that asks an identity wallet. */
     identityWalletScript: `${prefix}/${identityWalletScript.name}`,
+    /** For pages that ask for a passkey. */
+    passkeyScript: `${prefix}/${passkeyScript.name}`,
     /** The style sheet of a partner's colour, `#rrggbb`. */
     brandStyle: (color: string) => `${prefix}/brand/${color.slice(1)}.css`,
     logo: (id: string) => `${prefix}/logo/${id}.png`,
@@ -48,7 +51,7 @@ const forEver = 'public, max-age=31536000, immutable';
 
 /** The files that pages load, to be mounted at the prefix of their addresses. */
 export const assetRoutes: FastifyPluginAsyncZod = async (app) => {
-  for (const { name, type, content } of [style, script, identityWalletScript, icon]) {
+  for (const { name, type, content } of [style, script, identityWalletScript, passkeyScript, icon]) {
     app.get(`/${name}`, async (_request, reply) =>
       reply.header('cache-control', forEver).type(type).send(content),
     );

@@ -133,7 +133,7 @@ export function createPages({ directory, baseUrl, clock, imprint, claimLifetime 
         status,
         html: eta.render(`./${template}`, { ...data, scripted, ...own }),
         leadsTo: data.origin,
-        scripted,
+        scripted: scripted || own['passkey'] !== undefined,
         ...(refresh === undefined ? {} : { refresh }),
       };
     },

@@ -15,6 +15,9 @@ const byCode: Partial<Record<ErrorCode, ProblemName>> = {
   invalid_request: 'invalid',
   invalid_redirect_uri: 'invalid',
   rate_limited: 'tooMany',
+  passkey_refused: 'passkeyRefused',
+  passkey_unknown: 'passkeyUnknown',
+  passkey_other_mode: 'passkeyOtherMode',
 };
 
 /** The page of a session that ended in failure, for a user who comes back much later. */
@@ -26,7 +29,14 @@ const byFailure: Record<FailureReason, ProblemName> = {
 };
 
 /** Problems that showing the session's page again may solve. */
-const retryable: readonly ProblemName[] = ['forged', 'sourceDown', 'unavailable'];
+const retryable: readonly ProblemName[] = [
+  'forged',
+  'sourceDown',
+  'unavailable',
+  'passkeyRefused',
+  'passkeyUnknown',
+  'passkeyOtherMode',
+];
 
 export interface Problem {
   name: ProblemName;

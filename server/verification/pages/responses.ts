@@ -24,6 +24,8 @@ interface Dependencies {
 
 /** One cookie for each session and device, so that two sessions in one browser are independent. */
 const cookieNames = { computer: (id: string) => `svc_${id}`, phone: (id: string) => `svc_${id}_phone` };
+/** Of all sessions in a browser. */
+const passkeyCookie = 'svc_passkey';
 const segments: Record<Device, string> = { computer: 'session', phone: 'phone' };
 
 /** The language that the user chose, else the session's, else that of the query, else the browser's. */
@@ -45,9 +47,15 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
   const path = ({ device, sessionId }: Pick<BrowserContext, 'device' | 'sessionId'>) =>
     `${root}/${segments[device]}/${sessionId}`;
 
-  /** `at` is a path: the cookie is sent to it and below. Without an age: the browser removes it when it is closed. */
-  function setCookie(reply: FastifyReply, { name, value, at }: { name: string; value: string; at: string }) {
-    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure });
+  /**
+   * `at` is a path: the cookie is sent to it and below. Without an age, in seconds: the browser removes it when it is closed.
+   */
+  function setCookie(
+    reply: FastifyReply,
+    { name, value, at, maxAge }: { name: string; value: string; at: string; maxAge?: number },
+  ) {
+    const kept = maxAge === undefined ? {} : { maxAge };
+    void reply.setCookie(name, value, { path: at, httpOnly: true, sameSite: 'lax', secure, ...kept });
   }
 
   function sendPage(reply: FastifyReply, page: Page): FastifyReply {
@@ -76,7 +84,8 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
   /** Session, device and cookie of the browser that sends this request. */
   function browserOf(request: FastifyRequest, device: Device, sessionId: string): BrowserContext {
     const secret = request.cookies[cookieNames[device](sessionId)];
-    return { device, sessionId, secret, language: languageChosen(request) };
+    const passkeyMark = request.cookies[passkeyCookie];
+    return { device, sessionId, secret, language: languageChosen(request), passkeyMark };
   }
 
   return {
@@ -92,6 +101,11 @@ export function createResponses({ pages, findSession, ownsSession, baseUrl }: De
     bind(reply: FastifyReply, browser: BrowserContext, secret: string): void {
       const { device, sessionId } = browser;
       setCookie(reply, { name: cookieNames[device](sessionId), value: secret, at: path(browser) });
+    },
+
+    /** Remembers in this browser that a user has a passkey here, or did not want one. */
+    markPasskey(reply: FastifyReply, { value, days }: { value: string; days: number }): void {
+      setCookie(reply, { name: passkeyCookie, value, at: `${root}/session`, maxAge: days * 86_400 });
     },
 
     languageOf,

@@ -143,8 +143,19 @@ export function viewModelOf(view: View, context: RequestContext): ViewModel {
     case 'consent': {
       const claims = claimsAskedFor(view.session);
       const { answered, number } = view.asked;
-      return { template: 'consent', step: 'consent', claims, answered, number, uses: usesOf(claims) };
+      const passkey = view.passkey && JSON.stringify(view.passkey);
+      return {
+        template: 'consent',
+        step: 'consent',
+        claims,
+        answered,
+        number,
+        uses: usesOf(claims),
+        passkey,
+      };
     }
+    case 'save-passkey':
+      return { template: 'save-passkey', step: 'verify', passkey: JSON.stringify(view.passkey) };
     case 'begin':
       return beginning(view, context);
     case 'methods':

@@ -79,6 +79,8 @@ export interface EnrollmentStore {
   ofCustomer(customerHash: string): Promise<Enrollment[]>;
   /** A user whom some partner knows by this subject. */
   userOfSubject(sub: string): Promise<string | undefined>;
+  /** Moves the time at which those of a user go that are not kept for ever. */
+  keepUntil(userId: string, until: Date): Promise<void>;
   /** All but those that carry an audit entry. */
   remove(ids: readonly string[]): Promise<void>;
   /** Its sessions have to be told then. `entry` where an operator does it. @throws ApiError `not_found` */
@@ -165,6 +167,10 @@ export function createEnrollmentStore(db: Db): EnrollmentStore {
     ofCustomer: (customerHash) => enrollments.find({ customerHash }).limit(mostOfOne).toArray(),
 
     userOfSubject: async (sub) => (await enrollments.findOne({ sub }, { projection: { userId: 1 } }))?.userId,
+
+    async keepUntil(userId, until) {
+      await enrollments.updateMany({ userId, purgeAt: { $exists: true } }, { $set: { purgeAt: until } });
+    },
 
     async remove(ids) {
       await enrollments.deleteMany({ _id: { $in: [...ids] }, auditAt: { $exists: false } });

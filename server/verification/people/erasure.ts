@@ -31,6 +31,7 @@ interface Dependencies {
   enrollments: Pick<EnrollmentStore, 'ofUser' | 'remove'>;
   sessions: Pick<SessionStore, 'ofUser' | 'forgetCarried' | 'forgetUser'>;
   invalidate: Pick<SnapshotInvalidation, 'user'>;
+  removePasskeys: (userId: string) => Promise<void>;
   /** Empties what other features keep. Idempotent. */
   eraseElsewhere: (traces: Traces) => Promise<Pick<Erased, 'accesses' | 'events'>>;
   clock: { now(): number };
@@ -50,10 +51,12 @@ export function createErasure({
   enrollments,
   sessions,
   invalidate,
+  removePasskeys,
   eraseElsewhere,
   clock,
 }: Dependencies) {
   async function empty(userId: string): Promise<Erased> {
+    await removePasskeys(userId);
     const [enrolled, userSessions] = await Promise.all([enrollments.ofUser(userId), sessions.ofUser(userId)]);
     const elsewhere = await eraseElsewhere({
       subs: distinct([...enrolled, ...userSessions].map(({ sub }) => sub)),

@@ -74,6 +74,11 @@ export function createIdentities(db: Db) {
     find,
     insert,
 
+    /** Moves the time at which the identity of a user goes. */
+    async keepUntil({ _id, identity }: Owner, until: Date): Promise<void> {
+      await documents.updateOne({ _id: idOf(identity), userId: _id }, { $set: { purgeAt: until } });
+    },
+
     /**
      * The user who was found, unless erased. Otherwise removes the identity of an erased user, or inserts the missing
      * user of an identity that another process has begun.

@@ -49,6 +49,11 @@ export interface UserStore {
    * @returns whether it was there
    */
   erase(id: string, at: Date, entry: AuditEntry): Promise<boolean>;
+  /**
+   * Moves the time at which a user goes who is not kept for ever.
+   * @returns whether there is such a user
+   */
+  keepUntil(id: string, until: Date): Promise<boolean>;
   /** Ids of those erased before. */
   erasedBefore(at: Date, limit: number): Promise<string[]>;
   /** Not while it carries an audit entry. */
@@ -144,6 +149,13 @@ export function createUserStore(db: Db): UserStore {
       });
       await forgetIdentity(db, user);
       return matchedCount === 1;
+    },
+
+    async keepUntil(id, until) {
+      const kept = { $set: { purgeAt: until } };
+      const user = await users.findOneAndUpdate({ _id: id, purgeAt: { $exists: true }, ...notErased }, kept);
+      if (user) await identities.keepUntil(user, until);
+      return user !== null;
     },
 
     async erasedBefore(at, limit) {

@@ -87,10 +87,12 @@ export type MethodOutcome = 'authenticated' | 'left' | FailureReason;
 /** How the method of a session ended by a transition; undefined where it goes on. */
 export function methodOutcome(
   session: Session,
-  { set, entry, earlier }: Transition,
+  { set, entry, earlier = [] }: Transition,
 ): MethodOutcome | undefined {
-  const { event } = earlier ?? entry;
-  if (event === 'authenticated' || event === 'handoff_authenticated') return 'authenticated';
+  const { event } = entry;
+  const all = [...earlier, entry];
+  if (all.some((each) => each.event === 'authenticated' || each.event === 'handoff_authenticated'))
+    return 'authenticated';
   if (event === 'method_left') return 'left';
   if (event === 'method_failed') return set.methods?.last?.reason;
   const isUnfinished = session.consentedAt !== undefined && session.authenticatedAt === undefined;

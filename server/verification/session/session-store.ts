@@ -126,7 +126,7 @@ function toUpdate({ transition, nonce }: Move): UpdateFilter<Session> {
     $set: { ...set, ...(carried ? { carried } : {}), ...(event ? { outboxAt: entry.at } : {}) },
     ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
     $push: {
-      timeline: { $each: [...(earlier ? [earlier] : []), { ...entry, nonce }] },
+      timeline: { $each: [...(earlier ?? []), { ...entry, nonce }] },
       ...(event ? { outbox: event } : {}),
     },
   };

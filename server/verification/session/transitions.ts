@@ -28,6 +28,8 @@ interface TimelineEntry {
     | 'failed'
     /** The claims snapshot of its code was invalidated: the user or the enrollment has changed. */
     | 'snapshot_invalidated'
+    | 'passkey_saved'
+    | 'passkey_declined'
     | `handoff_${'offered' | 'mistyped' | 'claimed' | 'authenticated' | 'confirmed' | 'cancelled'}`;
   /** What an operator may want to know besides, for instance a failure's reason. */
   note?: string;
@@ -134,6 +136,8 @@ export interface Session {
   handoff?: Handoff;
   /** State of the source between its steps. Removed when the session ends. */
   carried?: Record<string, unknown>;
+  /** Whether the browser can make a passkey: the user is asked once, after the verification. */
+  passkey?: 'offered' | 'answered';
   /** Known as soon as the user has authenticated, at a phone too; everything below from when that counts. */
   userId?: string;
   /** Sandbox people only: the mark of their enrollment. */
@@ -164,8 +168,8 @@ export interface Session {
 export interface Transition {
   set: Partial<Omit<Session, '_id' | 'timeline' | 'outbox' | 'outboxAt' | 'purgeAt' | 'carried'>>;
   entry: TimelineEntry;
-  /** What the same change means as well, before `entry`. */
-  earlier?: TimelineEntry;
+  /** What the same change means as well, in order, before `entry`. */
+  earlier?: TimelineEntry[];
   /** Undefined leaves it, null removes it. */
   carried?: Record<string, unknown> | null | undefined;
   event?: EventDraft;
@@ -186,12 +190,27 @@ export function applied({ session, transition }: { session: Session; transition:
     ...(event ? { outboxAt: entry.at } : purgeAt && { purgeAt }),
     ...set,
     outbox: [...session.outbox, ...(event ? [event] : [])],
-    timeline: [...session.timeline, ...(earlier ? [earlier] : []), entry],
+    timeline: [...session.timeline, ...(earlier ?? []), entry],
   };
 }
 
-export function consented(at: Date): Transition {
-  return { set: { consentedAt: at }, entry: { at, event: 'consented' } };
+/**
+ * @param canSave whether a passkey may be offered after the verification
+ * @param note for operators
+ */
+export function consented(
+  at: Date,
+  { canSave = false, note }: { canSave?: boolean; note?: string } = {},
+): Transition {
+  return {
+    set: { consentedAt: at, ...(canSave ? { passkey: 'offered' } : {}) },
+    entry: { at, event: 'consented', ...(note === undefined ? {} : { note }) },
+  };
+}
+
+/** The user has answered whether to save a passkey. */
+export function passkeyAnswered(event: 'passkey_saved' | 'passkey_declined', at: Date): Transition {
+  return { set: { passkey: 'answered' }, entry: { at, event } };
 }
 
 /**
@@ -241,7 +260,21 @@ export function authenticatedAndVerified(
 ): Transition {
   const { set, entry } = authenticated(who, null, at);
   const last = verified(note, at);
-  return { ...last, set: { ...set, ...last.set }, earlier: entry };
+  return { ...last, set: { ...set, ...last.set }, earlier: [entry] };
+}
+
+/** The source of sessions whose user has authenticated by a passkey. No verification source has this name. */
+export const passkeySource = 'passkey';
+
+/** A user returns: the consent, the passkey and fresh claims, in one move. */
+export function returnedByPasskey(who: Omit<Authentication, 'source'>, at: Date): Transition {
+  const consent = consented(at);
+  const { earlier = [], ...rest } = authenticatedAndVerified(
+    { ...who, source: passkeySource },
+    { note: 'claims were still fresh', at },
+  );
+  const set = { ...consent.set, ...rest.set, source: passkeySource };
+  return { ...rest, set, earlier: [consent.entry, ...earlier] };
 }
 
 function draftOf(session: Session, at: Date): Omit<EventDraft, 'type' | 'fields'> {

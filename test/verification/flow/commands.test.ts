@@ -12,7 +12,8 @@ let partner: TestPartner;
 
 beforeAll(async () => {
   server = await startTestServer({
-    env: { SVC_STARTS_PER_MINUTE: '499' },
+    // Without scripts a flow sends the same, whether there are passkeys or not.
+    env: { SVC_STARTS_PER_MINUTE: '499', SVC_PASSKEYS: 'on' },
     replacements: { sweepsByHand: true, pace: defaultPace },
     onCommand({ commandName, command }) {
       const collection: string = command[commandName];

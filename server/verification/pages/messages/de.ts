@@ -178,6 +178,19 @@ export const de: Messages = {
       button: 'Test-Wallet öffnen',
     },
   },
+  passkey: {
+    use: 'Erlauben, mit einem Passkey',
+    title: 'Nächstes Mal mit Fingerabdruck, Gesicht oder PIN nachweisen?',
+    lead: 'Speichern Sie einen Passkey auf diesem Gerät. Nächstes Mal genügt ein Tippen, hier und auf anderen Seiten, die SVC Identity fragen.',
+    kept: (time) =>
+      `Wir bewahren damit Ihre Antworten bis zu ${time} auf: keine Dokumente und keine Bilder von Ihnen.`,
+    points: [
+      'Ihr Fingerabdruck und Ihr Gesicht verlassen Ihr Gerät nie.',
+      'Wer dieses Gerät entsperren kann, kann den Passkey benutzen.',
+    ],
+    save: 'Passkey speichern',
+    later: 'Jetzt nicht',
+  },
   handoff: {
     offer: {
       title: 'Möchten Sie lieber Ihr Telefon benutzen?',
@@ -316,6 +329,18 @@ export const de: Messages = {
     tooMany: {
       title: 'Zu viele Prüfungen auf einmal',
       text: 'Aus Ihrem Netz wurden innerhalb einer Minute viele Prüfungen begonnen. Warten Sie eine Minute und beginnen Sie dann auf der Seite oder in der App neu, von der Sie kamen.',
+    },
+    passkeyRefused: {
+      title: 'Ihr Passkey wurde nicht angenommen',
+      text: 'Bitte versuchen Sie es noch einmal oder machen Sie ohne ihn weiter.',
+    },
+    passkeyUnknown: {
+      title: 'Wir kennen diesen Passkey nicht',
+      text: 'Er wurde entfernt. Bitte machen Sie ohne ihn weiter.',
+    },
+    passkeyOtherMode: {
+      title: 'Dieser Passkey gilt hier nicht',
+      text: 'Er wurde im Testmodus einer Seite gespeichert, oder diese Seite ist im Testmodus. Bitte machen Sie ohne ihn weiter.',
     },
     unavailable: {
       title: 'Gerade geht es nicht weiter',

@@ -159,6 +159,18 @@ export const en: Messages = {
       button: 'Open the test wallet',
     },
   },
+  passkey: {
+    use: 'Allow, with a passkey',
+    title: 'Next time, prove it with your fingerprint, face or PIN?',
+    lead: 'Save a passkey on this device. Next time one tap is enough, here and on other sites that ask SVC Identity.',
+    kept: (time) => `We keep your answers with it for up to ${time}: no documents, and no pictures of you.`,
+    points: [
+      'Your fingerprint and your face never leave your device.',
+      'Whoever can unlock this device can use the passkey.',
+    ],
+    save: 'Save a passkey',
+    later: 'Not now',
+  },
   handoff: {
     offer: {
       title: 'Would you rather use your phone?',
@@ -296,6 +308,18 @@ export const en: Messages = {
     tooMany: {
       title: 'Too many verifications at once',
       text: 'Many verifications were started from your network within a minute. Wait a minute, then start again from the site or app that you came from.',
+    },
+    passkeyRefused: {
+      title: 'Your passkey was not accepted',
+      text: 'Please try again, or go on without it.',
+    },
+    passkeyUnknown: {
+      title: 'We do not know this passkey',
+      text: 'It was removed. Please go on without it.',
+    },
+    passkeyOtherMode: {
+      title: 'This passkey does not work here',
+      text: 'It was saved in the test mode of a site, or this page is in test mode. Please go on without it.',
     },
     unavailable: {
       title: 'We cannot continue right now',

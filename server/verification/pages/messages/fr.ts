@@ -175,6 +175,19 @@ export const fr: Messages = {
       button: 'Ouvrir le portefeuille de test',
     },
   },
+  passkey: {
+    use: 'Autoriser, avec une clé d’accès',
+    title: 'La prochaine fois, avec votre empreinte, votre visage ou votre code ?',
+    lead: 'Enregistrez une clé d’accès sur cet appareil. La prochaine fois, un geste suffira, ici et sur les autres sites qui interrogent SVC Identity.',
+    kept: (time) =>
+      `Nous conservons vos réponses avec elle jusqu’à ${time} : aucun document, aucune photo de vous.`,
+    points: [
+      'Votre empreinte et votre visage ne quittent jamais votre appareil.',
+      'Toute personne qui peut déverrouiller cet appareil peut utiliser la clé.',
+    ],
+    save: 'Enregistrer une clé d’accès',
+    later: 'Pas maintenant',
+  },
   handoff: {
     offer: {
       title: 'Préférez-vous utiliser votre téléphone ?',
@@ -314,6 +327,18 @@ export const fr: Messages = {
     tooMany: {
       title: 'Trop de vérifications à la fois',
       text: 'De nombreuses vérifications ont été commencées depuis votre réseau en une minute. Attendez une minute, puis recommencez depuis le site ou l’application d’où vous venez.',
+    },
+    passkeyRefused: {
+      title: 'Votre clé d’accès n’a pas été acceptée',
+      text: 'Veuillez réessayer, ou continuer sans elle.',
+    },
+    passkeyUnknown: {
+      title: 'Nous ne connaissons pas cette clé d’accès',
+      text: 'Elle a été supprimée. Veuillez continuer sans elle.',
+    },
+    passkeyOtherMode: {
+      title: 'Cette clé d’accès ne vaut pas ici',
+      text: 'Elle a été enregistrée dans le mode test d’un site, ou cette page est en mode test. Veuillez continuer sans elle.',
     },
     unavailable: {
       title: 'Nous ne pouvons pas continuer pour l’instant',

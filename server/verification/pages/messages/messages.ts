@@ -19,6 +19,9 @@ export type ProblemName =
   | 'notFound'
   | 'invalid'
   | 'tooMany'
+  | 'passkeyRefused'
+  | 'passkeyUnknown'
+  | 'passkeyOtherMode'
   | 'unavailable';
 
 export interface Titled {
@@ -118,6 +121,17 @@ export interface Messages {
     trouble: Titled;
     answered: Titled;
     test: Titled & { button: string };
+  };
+  passkey: {
+    /** The button of the consent page: consents as well. */
+    use: string;
+    title: string;
+    lead: string;
+    /** `time`: how long answers are kept, in words, with its unit. */
+    kept: (time: string) => string;
+    points: string[];
+    save: string;
+    later: string;
   };
   handoff: {
     offer: Titled & { button: string };

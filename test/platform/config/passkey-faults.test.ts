@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { portalFaults } from '../../../server/platform/config/portal-faults.ts';
+import { passkeyFaults } from '../../../server/platform/config/passkey-faults.ts';
 
 it('the portal is refused where browsers make no passkeys for the base URL', () => {
-  const faultOf = (SVC_BASE_URL: string, SVC_PORTAL = 'on') => portalFaults({ SVC_PORTAL, SVC_BASE_URL });
+  const faultOf = (SVC_BASE_URL: string, SVC_PORTAL = 'on') => passkeyFaults({ SVC_PORTAL, SVC_BASE_URL });
   expect(faultOf('http://id.example')).toEqual(['SVC_PORTAL: passkeys need a base URL with https']);
   expect(faultOf('https://192.0.2.1')).toEqual([
     'SVC_PORTAL: a base URL with an IP address can have no passkeys',
@@ -10,5 +10,5 @@ it('the portal is refused where browsers make no passkeys for the base URL', () 
   for (const sound of ['https://id.example', 'http://localhost:8080', 'not an address'])
     expect(faultOf(sound)).toEqual([]);
   expect(faultOf('http://id.example', 'off')).toEqual([]);
-  expect(portalFaults({ SVC_PORTAL: 'on' })).toEqual([]);
+  expect(passkeyFaults({ SVC_PORTAL: 'on' })).toEqual([]);
 });

@@ -1,0 +1,23 @@
+import { Args } from '@oclif/core';
+import { CarefulCommand } from '../../careful-command.ts';
+
+export default class UsersRemovePasskey extends CarefulCommand<typeof UsersRemovePasskey> {
+  static override summary = 'Remove a passkey of a user, for instance of a device that was lost.';
+  static override description =
+    'The user verifies again to return without it. A user who was kept for the passkey alone goes within a day.';
+  static override examples = ['<%= config.bin %> users remove-passkey usr_… pky_…'];
+  static override args = {
+    user: Args.string({ description: 'id of the user', required: true }),
+    passkey: Args.string({ description: 'id of the passkey; `users show` lists them', required: true }),
+  };
+
+  async run() {
+    const { user: userId, passkey: passkeyId } = this.args;
+    const api = await this.api();
+    const { mode, passkeys } = await api.users.show.query({ user: userId, reason: 'removal of a passkey' });
+    const consequence = `The ${mode} user ${userId} can no longer return by the passkey ${passkeyId}; ${passkeys.length - 1} stay.`;
+    return this.confirmed({ id: passkeyId, consequence, live: mode === 'live' }, async () =>
+      this.one(await api.users.removePasskey.mutate({ userId, passkeyId })),
+    );
+  }
+}

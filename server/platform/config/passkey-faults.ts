@@ -1,0 +1,28 @@
+import { relyingPartyFault } from '../webauthn/relying-party.ts';
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+const isOn = (text: string | undefined) => text !== undefined && ['on', 'true', '1'].includes(text);
+
+/**
+ * Why members cannot sign in by passkey at the base URL, or users cannot save one, where either is on. A base URL that is
+ * malformed is another fault.
+ */
+export function passkeyFaults(given: Given): string[] {
+  const {
+    SVC_PORTAL: portal,
+    SVC_PASSKEYS: passkeys,
+    SVC_PASSKEY_RP_ID: rpId,
+    SVC_BASE_URL: baseUrl,
+  } = given;
+  if (!baseUrl || !URL.canParse(baseUrl)) return [];
+  const { hostname } = new URL(baseUrl);
+  const faults = [
+    { name: 'SVC_PORTAL', fault: isOn(portal) ? relyingPartyFault(hostname, baseUrl) : undefined },
+    {
+      name: rpId ? 'SVC_PASSKEY_RP_ID' : 'SVC_PASSKEYS',
+      fault: isOn(passkeys) ? relyingPartyFault(rpId || hostname, baseUrl) : undefined,
+    },
+  ];
+  return faults.flatMap(({ name, fault }) => (fault === undefined ? [] : [`${name}: ${fault}`]));
+}

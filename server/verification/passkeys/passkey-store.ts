@@ -1,0 +1,85 @@
+import type { Db } from 'mongodb';
+import type { Mode } from '../../../contracts/identifiers.ts';
+import type { IndexDeclaration } from '../../platform/database/indexes.ts';
+import type { ShardDeclaration } from '../../platform/database/sharding.ts';
+import { insertEach } from '../../platform/database/write-groups.ts';
+import type { PasskeyKey, PasskeyUse } from '../../platform/webauthn/relying-party.ts';
+
+/** A passkey by which a user returns. `_id` is derived from the credential id, so that it is the one unique rule. */
+export interface Passkey extends Omit<PasskeyKey, 'publicKey'> {
+  _id: string;
+  userId: string;
+  mode: Mode;
+  /** COSE_Key, base64url. */
+  publicKey: string;
+  createdAt: Date;
+  lastUsedAt?: Date;
+  /** Time of issue of the newest challenge that it answered, in ms since 1970. */
+  answeredAt: number;
+  /** With its user, where the user is not kept for ever. */
+  purgeAt?: Date;
+}
+
+const collection = 'passkeys';
+export const indexes: IndexDeclaration[] = [
+  { collection, key: { userId: 1 } },
+  { collection, key: { purgeAt: 1 }, sparse: true, expireAfterSeconds: 0 },
+];
+export const shardKey: ShardDeclaration = { collection, key: { _id: 1 } };
+
+/** Passkeys of one user that are read. */
+const mostRead = 100;
+
+interface Answered {
+  /** Of the challenge, in ms since 1970. */
+  issuedAt: number;
+  use: PasskeyUse;
+  at: Date;
+}
+
+export function createPasskeyStore(db: Db) {
+  const passkeys = db.collection<Passkey>(collection);
+  return {
+    /** @returns false where it is there already */
+    async insert(passkey: Passkey): Promise<boolean> {
+      const [result] = await insertEach(passkeys, [passkey]);
+      if (result instanceof Error) throw result;
+      return result === 'inserted';
+    },
+
+    find: async (id: string): Promise<Passkey | undefined> =>
+      (await passkeys.findOne({ _id: id })) ?? undefined,
+
+    /** The oldest first. */
+    ofUser: (userId: string): Promise<Passkey[]> =>
+      passkeys.find({ userId }).sort({ createdAt: 1 }).limit(mostRead).toArray(),
+
+    /**
+     * Notes that a passkey answered a challenge.
+     * @param once whether the challenge must be newer than each that it answered before
+     * @returns false where it was used or removed since it was read
+     */
+    async noteUse(
+      { _id, userId, counter }: Passkey,
+      { issuedAt, use, at, once }: Answered & { once: boolean },
+    ): Promise<boolean> {
+      const { matchedCount } = await passkeys.updateOne(
+        { _id, userId, counter, ...(once ? { answeredAt: { $lt: issuedAt } } : {}) },
+        {
+          $set: { counter: use.counter, synced: use.synced, lastUsedAt: at },
+          $max: { answeredAt: issuedAt },
+        },
+      );
+      return matchedCount === 1;
+    },
+
+    /** @returns whether it was there */
+    remove: async (userId: string, id: string): Promise<boolean> =>
+      (await passkeys.deleteOne({ _id: id, userId })).deletedCount === 1,
+
+    async removeOfUser(userId: string): Promise<void> {
+      await passkeys.deleteMany({ userId });
+    },
+  };
+}
+export type PasskeyStore = ReturnType<typeof createPasskeyStore>;

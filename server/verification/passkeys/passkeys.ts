@@ -1,0 +1,147 @@
+import type { Mode } from '../../../contracts/identifiers.ts';
+import { ApiError } from '../../platform/errors.ts';
+import { deriveId, keyed } from '../../platform/ids.ts';
+import type { createChallenges } from '../../platform/webauthn/challenges.ts';
+import {
+  type createRelyingParty,
+  readAssertion,
+  readCreation,
+} from '../../platform/webauthn/relying-party.ts';
+import type { KeepUser } from '../people/keep-user.ts';
+import type { User, UserStore } from '../people/user-store.ts';
+import type { Passkey, PasskeyStore } from './passkey-store.ts';
+
+/** Passkeys that a user can have. */
+export const mostPasskeys = 10;
+
+/** What a challenge is for, and all that it is bound to. */
+export type Binding = readonly (string | number)[];
+
+export type Ceremony = 'save' | 'return' | 'sign_in';
+export type CeremonyOutcome = 'done' | 'declined' | 'refused' | 'unknown' | 'other_mode' | 'stale';
+
+interface Dependencies {
+  store: PasskeyStore;
+  users: Pick<UserStore, 'find'>;
+  keepUser: KeepUser;
+  /** HMAC key of ids and of user handles. */
+  key: Uint8Array;
+  challenges: ReturnType<typeof createChallenges>;
+  relyingParty: ReturnType<typeof createRelyingParty>;
+  /** Called when a ceremony has ended. */
+  onCeremony: (ceremony: Ceremony, outcome: CeremonyOutcome) => void;
+  clock: { now(): number };
+}
+
+/** Passkeys of users (WebAuthn): saved after a verification, and used to return. */
+export function createPasskeys(dependencies: Dependencies) {
+  const { store, users, keepUser, key, challenges, relyingParty, onCeremony, clock } = dependencies;
+  const idOf = (credentialId: string) => deriveId(key, 'passkey', [credentialId]);
+  /** What an authenticator keeps of a user: bytes that tell nothing. */
+  const handleOf = (userId: string) => keyed(key, ['passkey user', userId]).toString('base64url');
+
+  function refusal(ceremony: Ceremony, outcome: 'refused' | 'unknown' | 'other_mode'): ApiError {
+    onCeremony(ceremony, outcome);
+    return new ApiError(`passkey_${outcome}`);
+  }
+
+  return {
+    ofUser: store.ofUser,
+    onCeremony,
+
+    /** Id of the user whose passkey it is. */
+    userOf: async (passkeyId: string): Promise<string | undefined> => (await store.find(passkeyId))?.userId,
+
+    /** `PublicKeyCredentialRequestOptionsJSON` */
+    requestOptions: (binding: Binding) => relyingParty.requestOptions(challenges.issue(binding)),
+
+    /**
+     * The user whose passkey answers a challenge with this binding.
+     * @param text the browser's `AuthenticationResponseJSON`
+     * @param mode that the passkey must have; undefined for either
+     * @param once whether no other answer may have the same binding
+     * @throws ApiError `passkey_refused`, `passkey_unknown`, `passkey_other_mode`
+     */
+    async use(
+      text: string,
+      binding: Binding,
+      { mode, ceremony }: { mode?: Mode; ceremony: 'return' | 'sign_in' },
+    ): Promise<{ user: User; passkey: Passkey }> {
+      const answer = readAssertion(text);
+      const issuedAt = answer && challenges.check(binding, answer.challenge);
+      if (!answer || issuedAt === undefined) throw refusal(ceremony, 'refused');
+      const passkey = await store.find(idOf(answer.credentialId));
+      if (!passkey) throw refusal(ceremony, 'unknown');
+      const known = { ...passkey, publicKey: Buffer.from(passkey.publicKey, 'base64url') };
+      const use = await relyingParty.verifyAssertion(answer, answer.challenge, known);
+      const { userHandle } = answer.response;
+      const isOther = userHandle !== undefined && userHandle !== handleOf(passkey.userId);
+      if (!use || isOther) throw refusal(ceremony, 'refused');
+      if (mode && passkey.mode !== mode) throw refusal(ceremony, 'other_mode');
+      const user = await users.find(passkey.userId);
+      if (!user) throw refusal(ceremony, 'unknown');
+      const answered = { issuedAt, use, at: new Date(clock.now()), once: ceremony === 'sign_in' };
+      if (!(await store.noteUse(passkey, answered))) throw refusal(ceremony, 'refused');
+      return { user, passkey };
+    },
+
+    /** `PublicKeyCredentialCreationOptionsJSON` of one more passkey of a user. */
+    creationOptions(userId: string, own: readonly Passkey[], binding: Binding) {
+      const today = new Date(clock.now()).toISOString().slice(0, 10);
+      return relyingParty.creationOptions(
+        challenges.issue(binding),
+        { handle: handleOf(userId), name: `SVC Identity, ${today}` },
+        own.map(({ credentialId }) => credentialId),
+      );
+    },
+
+    /**
+     * Keeps the passkey that a browser has made, and the user for as long as it is of use.
+     * @param text the browser's `RegistrationResponseJSON`
+     * @throws ApiError `passkey_refused`
+     */
+    async save(text: string, userId: string, binding: Binding): Promise<void> {
+      const answer = readCreation(text);
+      const issuedAt = answer && challenges.check(binding, answer.challenge);
+      const made =
+        answer && issuedAt !== undefined
+          ? await relyingParty.verifyCreation(answer, answer.challenge)
+          : undefined;
+      const user = made && (await users.find(userId));
+      if (!made || issuedAt === undefined || !user) throw refusal('save', 'refused');
+      if ((await store.ofUser(userId)).length >= mostPasskeys) throw refusal('save', 'refused');
+      const purgeAt = await keepUser.whileClaimsHold(user);
+      const { publicKey, ...rest } = made;
+      const passkey: Passkey = {
+        _id: idOf(made.credentialId),
+        userId,
+        mode: user.mode,
+        ...rest,
+        publicKey: Buffer.from(publicKey).toString('base64url'),
+        createdAt: new Date(clock.now()),
+        answeredAt: issuedAt,
+        ...(purgeAt ? { purgeAt } : {}),
+      };
+      if (!(await store.insert(passkey))) {
+        // The same answer, sent again.
+        const there = await store.find(passkey._id);
+        if (there?.userId !== userId) throw refusal('save', 'refused');
+        return;
+      }
+      onCeremony('save', 'done');
+    },
+
+    /** Whoever was kept for the passkey alone goes within a day. @throws ApiError `not_found` */
+    async remove(userId: string, passkeyId: string): Promise<void> {
+      if (!(await store.remove(userId, passkeyId)))
+        throw new ApiError('not_found', { description: `User ${userId} has no passkey ${passkeyId}` });
+      if ((await store.ofUser(userId)).length === 0) await keepUser.aDay(userId);
+    },
+
+    removeAll: store.removeOfUser,
+
+    /** Kept in a browser that has a passkey of this user, or was told "Not now". */
+    markOf: (userId: string) => keyed(key, ['passkey mark', userId]).toString('base64url').slice(0, 16),
+  };
+}
+export type Passkeys = ReturnType<typeof createPasskeys>;

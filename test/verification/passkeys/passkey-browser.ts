@@ -1,0 +1,77 @@
+import { expect } from 'vitest';
+import { TestAuthenticator } from '../../harness/authenticator.ts';
+import { openBrowser } from '../browser.ts';
+import { baseUrl, type Hosted } from '../hosted.ts';
+
+const text = (attribute: string) =>
+  attribute
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+type Options = Parameters<TestAuthenticator['create']>[0] & Parameters<TestAuthenticator['get']>[0];
+
+export const newAuthenticator = () => new TestAuthenticator(baseUrl);
+
+/** A browser with scripts and a platform authenticator. */
+export function openPasskeyBrowser(hosted: Pick<Hosted, 'send'>) {
+  const browser = openBrowser(hosted);
+
+  /** What the form for a passkey asks for, where it goes to, and its fields. */
+  function passkeyForm(page = browser.page) {
+    const form = /<form[^>]* action="([^"]*)" class="passkey" data-passkey="([^"]*)"[\s\S]*?<\/form>/.exec(
+      page.body,
+    );
+    if (!form) return undefined;
+    const [whole, action = '', options = ''] = form;
+    const hidden = [...whole.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+    const fields = Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value]));
+    return { action, fields, options: JSON.parse(text(options)) as Options };
+  }
+
+  return {
+    ...browser,
+    get page() {
+      return browser.page;
+    },
+    passkeyForm,
+
+    /** Sends the form for a passkey. @param answer from what the page asks for */
+    async sendPasskey(answer: (options: Options) => string) {
+      const form = passkeyForm() ?? expect.fail('the page asks for no passkey');
+      const credential = answer(form.options);
+      const sent = { ...form.fields, credential };
+      return {
+        answer: await browser.request(form.action, sent),
+        again: () => browser.request(form.action, sent),
+      };
+    },
+
+    /** Answers that no passkey shall be saved. */
+    async decline() {
+      const { fields } = passkeyForm() ?? expect.fail('the page asks for no passkey');
+      const action = `/verify/session/${browser.sessionId()}`;
+      return browser.request(action, { ...fields, decision: 'no-passkey' });
+    },
+
+    /** From the start to the question whether to save a passkey, or to the redirect where there is none. */
+    async verify(clientId: string, person = 'adult') {
+      await browser.start(clientId);
+      await browser.press({ decision: 'accept', passkey: 'can' });
+      return browser.press({ person });
+    },
+  };
+}
+
+/** Verifies, and saves a passkey. */
+export async function saved(hosted: Hosted, clientId: string, person = 'new-adult') {
+  const authenticator = newAuthenticator();
+  const browser = openPasskeyBrowser(hosted);
+  await browser.verify(clientId, person);
+  const { answer } = await browser.sendPasskey((options) => authenticator.create(options));
+  expect(answer.location).toContain('code=');
+  const session = await hosted.stores.sessions.find(browser.sessionId());
+  return { authenticator, browser, userId: session?.userId ?? '', sub: session?.sub ?? '' };
+}

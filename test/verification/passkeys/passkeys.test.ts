@@ -1,0 +1,375 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TestPartner } from '../../harness/partner.ts';
+import { adminToken } from '../../harness/server.ts';
+import { addClient, baseUrl, type Hosted, onboard, startHosted } from '../hosted.ts';
+import { newAuthenticator, openPasskeyBrowser, saved } from './passkey-browser.ts';
+
+const day = 86_400_000;
+
+let hosted: Hosted;
+let partner: TestPartner;
+let clientId: string;
+beforeAll(async () => {
+  hosted = await startHosted({ env: { SVC_PASSKEYS: 'on' } });
+  partner = await onboard(hosted);
+  ({ clientId } = partner);
+});
+afterAll(() => hosted.close());
+
+const timelineOf = async (sessionId: string) =>
+  (await hosted.stores.sessions.find(sessionId))?.timeline.map(({ event, note }) => [event, note]);
+const ceremonies = async () => {
+  const headers = { authorization: `Bearer ${adminToken}` };
+  const text = await (await fetch(`${hosted.adminUrl}/metrics`, { headers })).text();
+  return [...text.matchAll(/^svc_passkeys_total\{ceremony="(\w+)",outcome="(\w+)"\} (\d+)$/gm)].map(
+    ([, ceremony, outcome, count]) => `${ceremony} ${outcome} ${count}`,
+  );
+};
+
+describe('a browser that can make passkeys', () => {
+  it('is asked once, after the verification and before the code', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    const page = await browser.verify(clientId);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('Save a passkey');
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    expect(session).toMatchObject({ status: 'verified', passkey: 'offered' });
+    const end = await browser.decline();
+    expect(end.location).toContain('code=');
+    const events = (await timelineOf(browser.sessionId()))?.map(([event]) => event);
+    expect(events?.slice(-3)).toEqual(['verified', 'passkey_declined', 'completed']);
+    const again = await browser.verify(clientId);
+    expect(again.location).toContain('code=');
+  });
+
+  it('saves a passkey whose user handle and name tell nothing of the user', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId);
+    const { options } = browser.passkeyForm() ?? expect.fail('no question');
+    const today = new Date(hosted.clock.now()).toISOString().slice(0, 10);
+    expect(options).toMatchObject({
+      rp: { id: 'verify.example' },
+      user: { name: `SVC Identity, ${today}` },
+      attestation: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    expect(JSON.stringify(options)).not.toContain(session?.userId);
+    expect(JSON.stringify(options)).not.toContain(session?.sub);
+  });
+
+  it('names the passkeys that the user has, so that a device makes one alone', async () => {
+    const { authenticator } = await saved(hosted, clientId, 'adult');
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId);
+    expect(JSON.stringify(browser.passkeyForm()?.options)).toContain(authenticator.id);
+  });
+
+  it('is not asked where the user saved one here, and another user of it is', async () => {
+    const { browser } = await saved(hosted, clientId, 'adult');
+    expect((await browser.verify(clientId)).location).toContain('code=');
+    expect((await browser.verify(clientId, 'child')).body).toContain('Save a passkey');
+  });
+});
+
+describe('a return by passkey', () => {
+  it('is one page and one form: the same user, the same subject, a code', async () => {
+    const { authenticator, userId, sub } = await saved(hosted, clientId);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect(answer.status).toBe(303);
+    expect(answer.location).toContain('code=');
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    expect(session).toMatchObject({ userId, sub, source: 'passkey', returning: true });
+    expect(await timelineOf(browser.sessionId())).toEqual([
+      ['started', undefined],
+      ['consented', undefined],
+      ['authenticated', 'passkey'],
+      ['verified', 'claims were still fresh'],
+      ['completed', undefined],
+    ]);
+  });
+
+  it('leads to the same redirect when the form is sent twice', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { answer, again } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect((await again()).location).toBe(answer.location);
+  });
+
+  it('works at another partner, where the user has another subject', async () => {
+    const { authenticator, userId, sub } = await saved(hosted, clientId);
+    const other = await onboard(hosted);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(other.clientId);
+    await browser.sendPasskey((options) => authenticator.get(options));
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    expect(session).toMatchObject({ userId, status: 'complete', returning: false });
+    expect(session?.sub).not.toBe(sub);
+  });
+
+  it('leads to the methods where a claim has to be verified again', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const strict = await onboard(hosted, { maxVerificationAgeSeconds: 60 });
+    hosted.clock.advance(61_000);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(strict.clientId);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect(answer.location).toBe(`${baseUrl}/verify/session/${browser.sessionId()}`);
+    const page = await browser.open(answer.location);
+    expect(page.body).toContain('value="adult"');
+    expect((await browser.press({ person: 'adult' })).location).toContain('code=');
+    expect((await timelineOf(browser.sessionId()))?.slice(1, 3)).toEqual([
+      ['consented', 'claims of the passkey are too old'],
+      ['authenticated', 'sandbox'],
+    ]);
+  });
+
+  it('gets a new challenge for a page that is older than two minutes', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = openPasskeyBrowser(hosted);
+    const page = await browser.start(clientId);
+    const { action, fields } = browser.passkeyForm() ?? expect.fail('no passkey');
+    hosted.clock.advance(121_000);
+    const options = await browser.request(action.replace(/use$/, 'options'));
+    expect(options.headers['cache-control']).toBe('no-store');
+    const credential = authenticator.get(JSON.parse(options.body));
+    expect(page.status).toBe(200);
+    expect((await browser.request(action, { ...fields, credential })).location).toContain('code=');
+  });
+});
+
+describe('a passkey', () => {
+  type Refusal = Parameters<ReturnType<typeof newAuthenticator>['get']>[1];
+  const forged: [string, Refusal][] = [
+    ['from another site', { origin: 'https://verify.example.evil.example' }],
+    ['for another relying party', { rpId: 'evil.example' }],
+    ['in a frame of another site', { crossOrigin: true }],
+    ['without the check of the user', { verified: false }],
+    ['with a counter that goes back', { counter: 0 }],
+    ['with a wrong signature', { signature: Buffer.alloc(70) }],
+    ['for another user', { userHandle: 'AAAA' }],
+    ['with an answer of a creation', { type: 'webauthn.create' }],
+  ];
+
+  it.each(forged)('is refused %s', async (_what, forgery) => {
+    const { authenticator } = await saved(hosted, clientId);
+    const first = openPasskeyBrowser(hosted);
+    await first.start(clientId);
+    await first.sendPasskey((options) => authenticator.get(options));
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options, forgery));
+    expect(answer.status).toBe(401);
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    expect(answer.body).toContain('Your passkey was not accepted');
+    expect(answer.body).toContain(`href="/verify/session/${browser.sessionId()}"`);
+    expect((await hosted.stores.sessions.find(browser.sessionId()))?.timeline).toHaveLength(1);
+  });
+
+  const used = async (answer: (options: never, other: never) => string) => {
+    const browser = openPasskeyBrowser(hosted);
+    const other = openPasskeyBrowser(hosted);
+    await Promise.all([browser.start(clientId), other.start(clientId)]);
+    const { options } = other.passkeyForm() ?? expect.fail('no passkey');
+    const sent = await browser.sendPasskey((own) => answer(own as never, options as never));
+    return sent.answer.headers['x-svc-error'];
+  };
+
+  it('is refused with the challenge of another session', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    expect(await used((_own, other) => authenticator.get(other))).toBe('passkey_refused');
+  });
+
+  it('is refused after two minutes', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const answer = used((own) => {
+      hosted.clock.advance(121_000);
+      return authenticator.get(own);
+    });
+    expect(await answer).toBe('passkey_refused');
+  });
+
+  it('changes nothing where it is replayed in a session that has gone on', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const strict = await onboard(hosted, { maxVerificationAgeSeconds: 60 });
+    hosted.clock.advance(61_000);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(strict.clientId);
+    const { again } = await browser.sendPasskey((options) => authenticator.get(options));
+    const before = await timelineOf(browser.sessionId());
+    await again();
+    expect(await timelineOf(browser.sessionId())).toEqual(before);
+  });
+
+  it('is refused where no user has it', async () => {
+    expect(await used((own) => newAuthenticator().get(own))).toBe('passkey_unknown');
+  });
+
+  it('is refused where the answer is no JSON of a browser', async () => {
+    for (const text of ['', '{}', '[', 'null', '{"id":"a"}'])
+      expect(await used(() => text)).toBe('passkey_refused');
+  });
+
+  it('is refused in the other mode, and the page says so', async () => {
+    const { authenticator, userId } = await saved(hosted, clientId);
+    const passkeys = hosted.db.collection('passkeys');
+    await passkeys.updateMany({ userId }, { $set: { mode: 'live' } });
+    expect(await used((own) => authenticator.get(own))).toBe('passkey_other_mode');
+  });
+
+  it('is refused in another browser, and by a form without its token', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { action, fields, options } = browser.passkeyForm() ?? expect.fail('no passkey');
+    const credential = authenticator.get(options);
+    const stranger = openPasskeyBrowser(hosted);
+    expect((await stranger.request(action, { ...fields, credential })).status).toBe(401);
+    expect((await browser.request(action, { ...fields, credential, csrf: 'x' })).status).toBe(403);
+    const foreign = { origin: 'https://evil.example' };
+    expect((await browser.request(action, { ...fields, credential }, foreign)).status).toBe(403);
+    expect((await browser.request(action, { ...fields, credential })).location).toContain('code=');
+  });
+
+  it('is refused at a client that does not allow passkeys, whose pages speak of none', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const closed = await addClient(hosted, partner);
+    await hosted.admin.clients.update.mutate({ clientId: closed, passkeys: false });
+    const allowed = openPasskeyBrowser(hosted);
+    await allowed.start(clientId);
+    const form = allowed.passkeyForm() ?? expect.fail('no passkey');
+    const browser = openPasskeyBrowser(hosted);
+    const page = await browser.start(closed);
+    expect(page.body).not.toContain('passkey');
+    expect(page.headers['content-security-policy']).not.toContain('script-src');
+    const { fields } = browser.form(page);
+    const action = `/verify/session/${browser.sessionId()}/passkey/use`;
+    const credential = authenticator.get(form.options);
+    const answer = await browser.request(action, { ...fields, credential });
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    const options = await browser.request(action.replace(/use$/, 'options'));
+    expect(options.status).toBe(409);
+  });
+});
+
+describe('a new passkey', () => {
+  it.each([
+    ['from another site', { origin: 'https://evil.example' }],
+    ['without the check of the user', { verified: false }],
+    ['for another relying party', { rpId: 'evil.example' }],
+  ])('is refused %s, and the user goes on without it', async (_what, forgery) => {
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId, 'new-adult');
+    const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options, forgery));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    await browser.open(`/verify/session/${browser.sessionId()}`);
+    expect((await browser.decline()).location).toContain('code=');
+  });
+
+  it('is refused where another user has it', async () => {
+    const { authenticator } = await saved(hosted, clientId);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId, 'child');
+    const { answer } = await browser.sendPasskey((options) => authenticator.create(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+  });
+
+  it('is refused in a session whose user was erased meanwhile', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    await browser.verify(clientId, 'new-adult');
+    const session = await hosted.stores.sessions.find(browser.sessionId());
+    await hosted.admin.users.erase.mutate({ userId: session?.userId ?? '' });
+    const { answer } = await browser.sendPasskey((options) => newAuthenticator().create(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_refused');
+    expect(await hosted.db.collection('passkeys').countDocuments({ userId: session?.userId })).toBe(0);
+  });
+});
+
+describe('support', () => {
+  it('sees the passkeys of a user, and removes one', async () => {
+    const { authenticator, userId } = await saved(hosted, clientId);
+    const { passkeys } = await hosted.admin.users.show.query({ user: userId });
+    expect(passkeys).toEqual([
+      { id: expect.stringMatching(/^pky_/), createdAt: expect.any(String), lastUsedAt: null, synced: false },
+    ]);
+    const [{ id } = { id: '' }] = passkeys;
+    expect(await hosted.admin.users.show.query({ user: id })).toMatchObject({ id: userId });
+    await hosted.admin.users.removePasskey.mutate({ userId, passkeyId: id });
+    const twice = hosted.admin.users.removePasskey.mutate({ userId, passkeyId: id });
+    await expect(twice).rejects.toMatchObject({ data: { error: 'not_found' } });
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_unknown');
+    const entry = { action: 'users.removePasskey', 'input.passkeyId': id };
+    expect(await hosted.db.collection('auditLog').countDocuments(entry)).toBeGreaterThan(0);
+  });
+
+  it('counts ceremonies by outcome', async () => {
+    await saved(hosted, clientId);
+    expect(await ceremonies()).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^save done /),
+        expect.stringMatching(/^return done /),
+        expect.stringMatching(/^return refused /),
+      ]),
+    );
+  });
+});
+
+describe('an erased user', () => {
+  it('has no passkeys, and returns as somebody unknown', async () => {
+    const { authenticator, userId } = await saved(hosted, clientId);
+    await hosted.admin.users.erase.mutate({ userId });
+    expect(await hosted.db.collection('passkeys').countDocuments({ userId })).toBe(0);
+    const browser = openPasskeyBrowser(hosted);
+    await browser.start(clientId);
+    const { answer } = await browser.sendPasskey((options) => authenticator.get(options));
+    expect(answer.headers['x-svc-error']).toBe('passkey_unknown');
+  });
+});
+
+describe('a user who cannot be recognised again', () => {
+  const purgeOf = async (userId: string) => {
+    const find = async (name: string, filter: object) =>
+      (await hosted.db.collection(name).findOne(filter))?.['purgeAt']?.getTime() as number | undefined;
+    return {
+      user: await find('users', { _id: userId }),
+      identity: await find('users', { userId }),
+      enrollment: await find('enrollments', { userId }),
+      passkey: await find('passkeys', { userId }),
+    };
+  };
+
+  it('is kept with the claims behind a passkey, and for a day after its removal', async () => {
+    const browser = openPasskeyBrowser(hosted);
+    const authenticator = newAuthenticator();
+    await browser.verify(clientId, 'new-adult');
+    const userId = (await hosted.stores.sessions.find(browser.sessionId()))?.userId ?? '';
+    const soon = new Date(hosted.clock.now() + day);
+    const users = hosted.db.collection('users');
+    await users.updateMany({ $or: [{ _id: userId as never }, { userId }] }, { $set: { purgeAt: soon } });
+    await browser.sendPasskey((options) => authenticator.create(options));
+    const kept = hosted.clock.now() + 365 * day;
+    await expect
+      .poll(() => purgeOf(userId))
+      .toEqual({
+        user: kept,
+        identity: kept,
+        enrollment: kept,
+        passkey: kept,
+      });
+    const [passkey] = (await hosted.admin.users.show.query({ user: userId })).passkeys;
+    await hosted.admin.users.removePasskey.mutate({ userId, passkeyId: passkey?.id ?? '' });
+    const within = hosted.clock.now() + day;
+    expect(await purgeOf(userId)).toEqual({
+      user: within,
+      identity: within,
+      enrollment: within,
+      passkey: undefined,
+    });
+  });
+});
