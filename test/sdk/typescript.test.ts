@@ -124,7 +124,7 @@ describe('a client of the TypeScript SDK', () => {
     expect(error).toBeInstanceOf(kind);
     expect(error).toMatchObject(facts);
     expect((error as RateLimitError).requestId).toMatch(/^req_/);
-    expect((error as SvcError).docUrl).toBe(`${server.baseUrl}/docs/guides/errors#${facts.code}`);
+    expect((error as SvcError).docUrl).toBe(`${server.baseUrl}/docs/errors#${facts.code}`);
     // Only the 503 is repeated, each time after its Retry-After.
     expect(waits).toEqual(person === 'unavailable' ? [5000, 5000] : []);
     if (person === 'minute-cap') expect((error as RateLimitError).retryAfterSeconds).toBeGreaterThan(0);

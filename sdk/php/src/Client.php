@@ -128,7 +128,7 @@ final class Client
             $description = $once('error_description') ?? '';
             $reason = preg_match('/^([a-z_]+): /', $description, $found) === 1 ? $found[1] : null;
             $retryable = Contract::REASON_IS_RETRYABLE[$reason ?? ''] ?? false;
-            $docUrl = "$this->baseUrl/docs/guides/errors#redirects-back-to-the-partner";
+            $docUrl = "$this->baseUrl/docs/errors#redirects-back-to-the-partner";
             $refused = new AuthorizationError($error, $description, $retryable, $docUrl);
             $refused->reason = $reason;
             $refused->sessionId = $once('session_id');
@@ -257,14 +257,14 @@ final class Client
 
     private function refuseCallback(string $code, string $text): CallbackError
     {
-        return new CallbackError($code, $text, false, "$this->baseUrl/docs/guides/flow#the-user-comes-back");
+        return new CallbackError($code, $text, false, "$this->baseUrl/docs/flow#the-user-comes-back");
     }
 
     private function need(string $name): string
     {
         $value = $this->$name;
         if (!is_string($value) || $value === '') {
-            $docUrl = "$this->baseUrl/docs/guides/quickstart#what-is-in-the-file";
+            $docUrl = "$this->baseUrl/docs/quickstart#what-is-in-the-file";
             throw new ConfigurationError('missing_setting', "$name is not set", false, $docUrl);
         }
         return $value;
@@ -302,7 +302,7 @@ final class Client
         }
         $parsed = json_decode($answer->body, true);
         if (!is_array($parsed)) {
-            $docUrl = "$this->baseUrl/docs/guides/errors";
+            $docUrl = "$this->baseUrl/docs/errors";
             throw new ConnectionError('malformed_answer', 'the body of the 200 is no JSON object', false, $docUrl);
         }
         return $parsed;

@@ -95,7 +95,7 @@ final class Transport
             }
             if ($delay === null) {
                 $text = "$baseUrl did not answer in $attempts attempts";
-                throw new ConnectionError('no_answer', $text, true, "$baseUrl/docs/guides/limits-and-billing#retry");
+                throw new ConnectionError('no_answer', $text, true, "$baseUrl/docs/limits-and-billing#retry");
             }
             ($this->sleep)($delay);
         }

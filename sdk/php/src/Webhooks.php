@@ -37,7 +37,7 @@ final class Webhooks
         string $baseUrl = '',
     ): array {
         $refusal = static fn (string $code, string $text) =>
-            new WebhookError($code, $text, false, "$baseUrl/docs/guides/webhooks#receive");
+            new WebhookError($code, $text, false, "$baseUrl/docs/webhooks#receive");
         // An empty key would let anyone sign.
         if ($secret === '') {
             throw $refusal('secret_required', 'the signing secret, whsec_…, is not set');

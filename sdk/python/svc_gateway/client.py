@@ -127,7 +127,7 @@ class Client:
         missing_code, where it is not the answer to this browser's visit; AuthorizationError where the user was not
         verified.
         """
-        doc_url = f"{self.base_url}/docs/guides/flow#the-user-comes-back"
+        doc_url = f"{self.base_url}/docs/flow#the-user-comes-back"
         text = request.partition("?")[2] if "?" in request else request
         query = urllib.parse.parse_qs(text.partition("#")[0])
 
@@ -225,7 +225,7 @@ class Client:
     def _need(self, name: str) -> str:
         value = getattr(self, name)
         if not value:
-            doc_url = f"{self.base_url}/docs/guides/quickstart#what-is-in-the-file"
+            doc_url = f"{self.base_url}/docs/quickstart#what-is-in-the-file"
             raise ConfigurationError("missing_setting", f"{name} is not set", False, doc_url)
         return cast(str, value)
 
@@ -236,7 +236,7 @@ class Client:
         found = re.match(r"([a-z_]+): ", description)
         reason = found.group(1) if found else None
         retryable = REASON_IS_RETRYABLE.get(reason or "", False)
-        doc_url = f"{self.base_url}/docs/guides/errors#redirects-back-to-the-partner"
+        doc_url = f"{self.base_url}/docs/errors#redirects-back-to-the-partner"
         refused = AuthorizationError(error, description, retryable, doc_url)
         refused.reason, refused.session_id = reason, session_id
         return refused
@@ -256,7 +256,7 @@ class Client:
         try:
             return cast(Dict[str, Any], json.loads(answer.body))
         except ValueError as cause:
-            doc_url = f"{self.base_url}/docs/guides/errors"
+            doc_url = f"{self.base_url}/docs/errors"
             raise ConnectionFailed("malformed_answer", "the body of the 200 is no JSON", False, doc_url) from cause
 
     def _call(self, request: Callable[[], urllib.request.Request]) -> "tuple[Answer, bool]":

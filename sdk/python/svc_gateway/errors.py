@@ -57,7 +57,7 @@ class ApiError(SvcError):
     def __init__(self, answer: "Answer", base_url: str) -> None:
         code, text = answer.told()
         retryable = answer.status == 429 or answer.status >= 500
-        super().__init__(code, text, retryable, f"{base_url}/docs/guides/errors#{code}")
+        super().__init__(code, text, retryable, f"{base_url}/docs/errors#{code}")
         self.status = answer.status
         self.request_id = answer.headers.get("x-request-id")
         self.retry_after = answer.retry_after()

@@ -60,7 +60,7 @@ class Transport(NamedTuple):
                 return answer, uncertain
             if delay is None:
                 text = f"{self.base_url} did not answer in {attempts} attempts"
-                doc_url = f"{self.base_url}/docs/guides/limits-and-billing#retry"
+                doc_url = f"{self.base_url}/docs/limits-and-billing#retry"
                 raise ConnectionFailed("no_answer", text, True, doc_url) from cause
             uncertain = True
             self.sleep(delay)

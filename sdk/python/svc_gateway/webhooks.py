@@ -38,7 +38,7 @@ def verify_webhook(
     """
 
     def refusal(code: str, text: str) -> WebhookError:
-        return WebhookError(code, text, False, f"{base_url}/docs/guides/webhooks#receive")
+        return WebhookError(code, text, False, f"{base_url}/docs/webhooks#receive")
 
     # An empty key would let anyone sign.
     if not secret:

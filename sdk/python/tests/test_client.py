@@ -95,7 +95,7 @@ class Flow(unittest.TestCase):
             call = lambda: shop.exchange(code_of(end), begun.code_verifier)  # noqa: B023, E731
             error = self.fails(kind, call, code=code, retryable=retryable)
             self.assertTrue(error.request_id.startswith("req_"))
-            self.assertEqual(error.doc_url, f"{shop.base_url}/docs/guides/errors#{code}")
+            self.assertEqual(error.doc_url, f"{shop.base_url}/docs/errors#{code}")
             self.assertEqual(waits, [5.0, 5.0] if person == "unavailable" else [])
 
     def test_a_lost_answer_is_charged_once_and_told_apart(self) -> None:

@@ -40,7 +40,7 @@ export function readCallback(
   { state }: Expected,
   issuer: string,
 ): Callback {
-  const docUrl = `${issuer}/docs/guides/flow#the-user-comes-back`;
+  const docUrl = `${issuer}/docs/flow#the-user-comes-back`;
   const refusal = (code: string, message: string) =>
     new CallbackError({ code, message: `${code}: ${message}`, retryable: false, docUrl });
   const query = queryOf(request);
@@ -59,7 +59,7 @@ export function readCallback(
     const [, reason] = /^([a-z_]+): /.exec(description) ?? [];
     const retryable = reason === undefined ? false : (reasonIsRetryable[reason] ?? false);
     const message = description ? `${error}: ${description}` : error;
-    const docs = `${issuer}/docs/guides/errors#redirects-back-to-the-partner`;
+    const docs = `${issuer}/docs/errors#redirects-back-to-the-partner`;
     throw new AuthorizationError(
       { code: error, message, retryable, docUrl: docs },
       reason,

@@ -69,7 +69,7 @@ function refuseSetting(name: string, fault: string, baseUrl = ''): never {
     code: 'missing_setting',
     message: `missing_setting: ${name} ${fault}`,
     retryable: false,
-    docUrl: `${baseUrl}/docs/guides/quickstart#what-is-in-the-file`,
+    docUrl: `${baseUrl}/docs/quickstart#what-is-in-the-file`,
   });
 }
 

@@ -161,7 +161,7 @@ export function detailsOf(answer: Answer, baseUrl: string): AnswerDetails {
     code,
     message: `${code}: ${text}`,
     retryable: status === 429 || status >= 500,
-    docUrl: `${baseUrl}/docs/guides/errors#${code}`,
+    docUrl: `${baseUrl}/docs/errors#${code}`,
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: retryAfterOf(headers, Date.now()),

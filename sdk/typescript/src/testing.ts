@@ -90,7 +90,7 @@ const wordsOf = (html: string): string =>
     .slice(0, 300);
 
 function refusal(code: string, message: string, start: string): FlowError {
-  const docUrl = `${new URL(start).origin}/docs/guides/testing`;
+  const docUrl = `${new URL(start).origin}/docs/testing`;
   return new FlowError({ code, message: `${code}: ${message}`, retryable: false, docUrl });
 }
 

@@ -68,7 +68,7 @@ export async function send(transport: Transport, call: Call): Promise<Outcome> {
         code: 'no_answer',
         message: `no_answer: ${transport.baseUrl} did not answer in ${attempts} attempts`,
         retryable: true,
-        docUrl: `${transport.baseUrl}/docs/guides/limits-and-billing#retry`,
+        docUrl: `${transport.baseUrl}/docs/limits-and-billing#retry`,
         cause,
       });
     }
@@ -87,7 +87,7 @@ export function parseSuccess<T>(answer: Answer, baseUrl: string): T {
         code: 'malformed_answer',
         message: 'malformed_answer: the body of the 200 is no JSON',
         retryable: false,
-        docUrl: `${baseUrl}/docs/guides/errors`,
+        docUrl: `${baseUrl}/docs/errors`,
         cause,
       });
     }

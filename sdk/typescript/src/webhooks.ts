@@ -76,7 +76,7 @@ export async function verifyWebhook(delivery: Delivery, settings: WebhookSetting
       code,
       message: `${code}: ${message}`,
       retryable: false,
-      docUrl: `${baseUrl}/docs/guides/webhooks#receive`,
+      docUrl: `${baseUrl}/docs/webhooks#receive`,
     });
 
   // An empty key would let anyone sign.
