@@ -10,7 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const product = { project: 'tsconfig.build.json', stamp: 'dist/.built' };
 const programs = { project: 'tsconfig.programs.json', stamp: 'dist/.built-programs' };
 const settings = ['package.json', 'package-lock.json', 'tsconfig.json', product.project];
-const steps = ['.config/build.mjs', '.config/copy-assets.mjs'];
+/** What the build runs, and the pages that it renders. */
+const steps = ['.config/build.mjs', '.config/copy-assets.mjs', '.config/site', 'docs'];
 const lock = 'dist/.building';
 
 function filesIn(path) {

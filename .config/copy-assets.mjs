@@ -1,14 +1,14 @@
-// tsc emits code only: this puts beside it the page templates and style sheets, the guides, and the manifest of the commands,
+// tsc emits code only: this puts beside it the page templates and style sheets, the documentation site, and the manifest of the commands,
 // with which svcadmin starts without loading them all.
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { settings } from '@oclif/core';
 
-for (const pages of ['server/verification/pages/templates', 'server/admin/pages', 'server/demo/pages', 'server/guides/pages', 'server/portal/pages']) {
+for (const pages of ['server/verification/pages/templates', 'server/admin/pages', 'server/demo/pages', 'server/portal/pages']) {
   cpSync(pages, `dist/${pages}`, { recursive: true, filter: (path) => !path.endsWith('.ts') });
 }
 
-// The guides that a server shows at /docs/guides.
-cpSync('docs', 'dist/docs', { recursive: true, filter: (path) => path === 'docs' || path.endsWith('.md') });
+// The documentation site, which a server shows at /docs.
+await import('./site/build.mjs');
 
 const manifest = 'dist/cli/oclif.manifest.json';
 rmSync(manifest, { force: true });

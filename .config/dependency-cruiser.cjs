@@ -1,5 +1,5 @@
 /** Import rules of the layout: see "Layout" in the README. */
-const features = 'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|guides';
+const features = 'partners|verification|oauth|billing|storefront|checkbox|account|warnings|webhooks|site';
 
 module.exports = {
   forbidden: [

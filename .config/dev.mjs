@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const watched = ['server', 'contracts', 'embedded-database', 'docs'];
+const watched = ['server', 'contracts', 'embedded-database', 'docs', '.config/site'];
 /** Milliseconds in which changes count as one: an editor writes several files, or one file twice. */
 const settleTime = 150;
 

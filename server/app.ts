@@ -1,6 +1,5 @@
 import cookie from '@fastify/cookie';
 import type { FastifyPluginAsync } from 'fastify';
-import { guideRoutes } from './guides/guides.ts';
 import { discoveryRoutes } from './oauth/routes.ts';
 import type { Config } from './platform/config/config.ts';
 import { ApiError } from './platform/errors.ts';
@@ -13,6 +12,7 @@ import type { Readiness } from './platform/http/readiness.ts';
 import { createHttpServer, type HttpServer } from './platform/http/server.ts';
 import type { Keyring } from './platform/keys/keyring.ts';
 import type { Logger } from './platform/telemetry/logging.ts';
+import { siteRoutes } from './site/site.ts';
 import { pageCallerKind } from './verification/pages/caller-kind.ts';
 import type { Services } from './wiring/services.ts';
 
@@ -41,7 +41,10 @@ function refuseWhereClosed(app: HttpServer, closed: () => string | undefined): v
 /** The public listener: every prefix, every scope, every mount. */
 export async function createPublicApp(services: Services, context: Context): Promise<HttpServer> {
   const { config, keyring, logger, readiness, isStopping, closed } = context;
-  const app = createHttpServer({ logger, trustProxy: config.trustProxy, isStopping });
+  const app = createHttpServer({
+    ...{ logger, trustProxy: config.trustProxy, isStopping },
+    errorPage: `${config.baseUrl}/docs/errors`,
+  });
   // Before the first hook that refuses: the page of a refusal is in the language that the browser's cookie names.
   await app.register(cookie);
   refuseWhereClosed(app, closed);
@@ -50,7 +53,7 @@ export async function createPublicApp(services: Services, context: Context): Pro
   services.processMetrics.observeAnswers(app);
   services.admin.observe(app);
   await describeApi(app, config.baseUrl);
-  await app.register(guideRoutes, { prefix: '/docs/guides' });
+  await app.register(siteRoutes(config.baseUrl));
   await app.register(healthRoutes(readiness));
   // `/.well-known`, and the metadata below the path of the issuer.
   await app.register(discoveryRoutes({ issuer: config.baseUrl, keyring }));

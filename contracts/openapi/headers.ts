@@ -11,6 +11,12 @@ export const headers = {
     schema: { type: 'string', pattern: '^[a-z_]+$' },
     example: 'invalid_request',
   },
+  Help: {
+    description: 'Where the documentation explains this error, as a link with `rel="help"` (RFC 8288)',
+    required: true,
+    schema: { type: 'string', pattern: '^<[^>]+#[a-z_]+>; rel="help"$' },
+    example: '<https://verify.example/docs/errors#invalid_request>; rel="help"',
+  },
   RetryAfter: {
     description: 'Seconds after which the same request may succeed',
     required: true,

@@ -32,6 +32,7 @@ function headersFor(refusals: readonly RefusedAnswer[], status: number, { challe
   return {
     ...requestId,
     'X-SVC-Error': headerReference('ErrorCode'),
+    Link: headerReference('Help'),
     ...(status === 401 && challenge && { 'WWW-Authenticate': headerReference(challenge) }),
     ...(waits && { 'Retry-After': headerReference('RetryAfter') }),
     ...(spends && {

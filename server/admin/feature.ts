@@ -127,7 +127,7 @@ export function createAdmin(dependencies: Dependencies): Admin {
       adminRoutes({ environment: status.about.environment, router, authenticate, clock, auditLog }),
     );
     const { overview, backlog } = stores;
-    const guides = `${status.about.baseUrl}/docs/guides`;
+    const guides = `${status.about.baseUrl}/docs`;
     // The role ops: what it reads tells of no person, and needs no entry in the audit log.
     const operator = { id: 'ops', name: '/ops', role: 'ops' as const };
     const api = router.createCaller({ operator, requestId: '/ops', address: '' });

@@ -45,7 +45,7 @@ export function createMailer({ url, from, baseUrl }: Settings): SendMail {
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
       subject: `${isOver ? 'Over: ' : ''}${text.split('. ')[0]} (${name}, ${mode})`,
-      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${baseUrl}/docs/guides/webhooks#warnings\n`,
+      text: `${isOver ? 'This is over:' : 'Please look at this:'}\n\n${text}\n\nAccount: ${name}, ${mode} mode\n${baseUrl}/docs/webhooks#warnings\n`,
       headers: { 'auto-submitted': 'auto-generated' },
       disableFileAccess: true,
       disableUrlAccess: true,

@@ -5,9 +5,7 @@ import { proseLines } from '../contract/prose.ts';
 
 const introduction = `# svcadmin
 
-Generated from the commands:
-\`UPDATE_DOCS=1 npx vitest run test/cli/reference.test.ts\`.
-
+Operators call the service with this command.
 In a clone of the repository, \`svcadmin\` is \`node cli/bin/svcadmin.js\` once it is built, or \`npx --no-install svcadmin\`.
 
 It calls the admin listener. It looks for the server in this order:

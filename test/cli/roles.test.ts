@@ -25,8 +25,7 @@ function renderPage(rows: readonly CommandRoles[]): string {
   const shown = (row: CommandRoles) => `| \`${row.command}\` | ${row.support} | ${row.ops} | ${row.owner} |`;
   return `# Roles
 
-Generated from the commands and the permissions of the admin API:
-\`UPDATE_DOCS=1 npx vitest run test/cli/roles.test.ts\`.
+Which operator may run which command.
 \`svcadmin roles\` prints the table of your server.
 
 - **support** sets partners up and answers their questions: keys, clients, webhooks, enrollments, sessions, deliveries.

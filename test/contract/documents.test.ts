@@ -49,23 +49,6 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('/docs', () => {
-  it('shows it, and loads nothing from elsewhere', async () => {
-    const page = await fetch(`${address}/docs`);
-    expect(page.status).toBe(200);
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'self';/);
-    const html = await page.text();
-    const assets = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, asset = '']) => asset);
-    expect(assets.length).toBeGreaterThan(3);
-    for (const asset of assets) {
-      expect(asset).toMatch(/^\.?\/?docs\/static\//);
-      const response = await fetch(new URL(asset, `${address}/docs`));
-      expect(response.status).toBe(200);
-      await response.arrayBuffer();
-    }
-  });
-});
-
 describe('docs/errors.md', () => {
   it('is what the table of errors says', () => expectGenerated('docs/errors.md', renderErrors()));
 });

@@ -30,10 +30,10 @@ function endpointsOf(code: ErrorCode, format: 'oauth' | 'general'): string[] {
     .map(([endpoint]) => `\`${endpoint.split('/').at(-1) ?? ''}\``);
 }
 
-/** One error: a line of facts, then its cause and its remedy. */
-function item(facts: readonly string[], { cause, fix }: Explanation): string {
-  const lines = [`${facts.join(', ')}.`, `Cause: ${cause}`, `Remedy: ${fix}`];
-  return `- ${lines.map((line) => proseLines(line, '  ')).join('\n  ')}`;
+/** One error: its code as a heading, which is an anchor; a line of facts; its cause and its remedy. */
+function item(code: string, facts: readonly string[], { cause, fix }: Explanation): string {
+  const lines = [`Cause: ${cause}`, `Remedy: ${fix}`].map((line) => `- ${proseLines(line, '  ')}`);
+  return `### \`${code}\`\n\n${proseLines(`${facts.join(', ')}.`, '')}\n\n${lines.join('\n')}`;
 }
 
 const retryOf = (code: ErrorCode): string => (errorTable[code].retryable ? 'retry' : 'no retry');
@@ -43,10 +43,10 @@ function oauthList(): string {
   return shown
     .map((code) => {
       const endpoints = `answered by ${endpointsOf(code, 'oauth').join(', ')}`;
-      const facts = [`**\`${code}\`**`, String(errorTable[code].status), retryOf(code), endpoints];
-      return item(facts, errorExplanations[code]);
+      const facts = [String(errorTable[code].status), retryOf(code), endpoints];
+      return item(code, facts, errorExplanations[code]);
     })
-    .join('\n');
+    .join('\n\n');
 }
 
 function generalList(): string {
@@ -55,15 +55,11 @@ function generalList(): string {
     .map((code) => {
       const places = anywhere.includes(code) ? 'any path' : endpointsOf(code, 'general').join(', ');
       const endpoints = `answered by ${places}`;
-      const facts = [
-        `**\`${generalText(code)}\`**`,
-        String(errorTable[code].status),
-        retryOf(code),
-        endpoints,
-      ];
-      return item([...facts, `code \`${code}\``], generalExplanations[code] ?? errorExplanations[code]);
+      const text = `\`${generalText(code)}\`:`;
+      const facts = [`${text} ${errorTable[code].status}`, retryOf(code), endpoints];
+      return item(code, facts, generalExplanations[code] ?? errorExplanations[code]);
     })
-    .join('\n');
+    .join('\n\n');
 }
 
 function redirectList(): string {
@@ -73,9 +69,9 @@ function redirectList(): string {
       const rows = Object.values(reasons).filter((reason) => reason.error === error);
       const succeeds = rows.some(({ retryable }) => retryable) ? 'a new session may succeed' : 'no retry';
       const causes = rows.map(({ text }) => `${text[0]?.toUpperCase()}${text.slice(1)}.`).join(' ');
-      return `- **\`${error}\`**, ${succeeds}.\n  ${proseLines(causes, '  ')}`;
+      return `### \`${error}\`\n\nIn a redirect, ${succeeds}.\n${proseLines(causes, '')}`;
     })
-    .join('\n');
+    .join('\n\n');
 }
 
 function adminList(): string {
@@ -85,27 +81,24 @@ function adminList(): string {
     .filter((code) => !isPublic(code))
     .map((code) => {
       const { status, exit } = errorTable[code];
-      return item(
-        [`**\`${code}\`**`, String(status), `exit code ${exit}`, retryOf(code)],
-        errorExplanations[code],
-      );
+      const facts = [String(status), `exit code ${exit}`, retryOf(code)];
+      return item(code, facts, errorExplanations[code]);
     })
-    .join('\n');
+    .join('\n\n');
 }
 
 /** `docs/errors.md`: every row of the table of errors, with the endpoints that answer it. */
 export function renderErrors(): string {
   return `# Errors
 
-Generated from the table of errors:
-\`UPDATE_DOCS=1 npx vitest run test/contract/documents.test.ts\`.
-
+Every error with its cause and its remedy.
 Retry the errors that are marked *retry*, by the [one rule](limits-and-billing.md#retry).
 After a 429 and a 503, wait for the seconds in \`Retry-After\`.
 After 500, or no answer, retry after 1 s, then after 2 s: three attempts in all.
 Any other error stays the same until something changes.
 Every answer has \`X-Request-Id\`: name it when you ask support.
 Every error also has \`X-SVC-Error\`: its code, for programs.
+Its \`Link\` header with \`rel="help"\` leads to the code on this page.
 
 ## OAuth endpoints
 

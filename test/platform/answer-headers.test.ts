@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { createPartner, redirectUri, type TestPartner } from '../harness/partner.ts';
@@ -35,12 +36,16 @@ describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id',
     ['public', 200, '/.well-known/jwks.json'],
     ['public', 200, '/.well-known/oauth-authorization-server'],
     ['public', 200, '/.well-known/jwks.json', { method: 'HEAD' }],
-    ['public', 200, '/docs'],
+    ['public', 200, '/docs/'],
+    ['public', 308, '/docs'],
     ['public', 200, '/docs/openapi.json'],
-    ['public', 200, '/docs/static/swagger-ui.css'],
-    ['public', 404, '/docs/static/nothing'],
-    ['public', 200, '/docs/guides'],
+    ['public', 200, '/docs/site.css'],
+    ['public', 404, '/docs/nothing'],
+    ['public', 308, '/docs/guides'],
     ['public', 404, '/docs/guides/nothing'],
+    ['public', 200, '/', page],
+    ['public', 404, '/'],
+    ['public', 200, '/llms.txt'],
     ['public', 302, 'a start'],
     ['public', 400, '/verify/start'],
     ['public', 400, '/verify/start', page],
@@ -76,5 +81,38 @@ describe('every answer has X-Content-Type-Options: nosniff and an X-Request-Id',
     expect(response.status).toBe(status);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+  });
+});
+
+describe('a Link to the explanation of an error', () => {
+  it.each<[code: string, path: string, init?: RequestInit]>([
+    ['route_not_found', '/nowhere'],
+    ['route_not_found', '/%ZZ'],
+    ['method_not_allowed', '/api/oauth/token'],
+    ['invalid_request', '/api/oauth/token', form],
+    ['invalid_token', '/api/oauth/userinfo'],
+    ['missing_api_key', '/api/verify/hvf-session/ses_x'],
+    ['missing_api_key', '/api/wallet'],
+    ['invalid_request', '/verify/start'],
+  ])('is in the answer %s of %s', async (code, path, init) => {
+    const response = await fetch(urls.public + path, init);
+    await response.arrayBuffer();
+    expect(response.headers.get('x-svc-error')).toBe(code);
+    expect(response.headers.get('link')).toBe(`<${server.baseUrl}/docs/errors#${code}>; rel="help"`);
+  });
+
+  it('is in the answer to what is not HTTP', async () => {
+    const socket = connect(Number(new URL(urls.public).port), '127.0.0.1');
+    socket.end('nonsense\r\n\r\n');
+    const answer = (await socket.toArray()).join('');
+    expect(answer).toContain(`link: <${server.baseUrl}/docs/errors#malformed_http>; rel="help"\r\n`);
+  });
+
+  it('is neither in a success nor in errors of the admin listener, which has no documentation', async () => {
+    for (const url of [`${urls.public}/healthz`, `${urls.admin}/nowhere`]) {
+      const response = await fetch(url);
+      await response.arrayBuffer();
+      expect(response.headers.get('link')).toBeNull();
+    }
   });
 });

@@ -15,7 +15,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
 /** Milliseconds for which what still arrives is read: a socket that is closed before would lose the answer. */
 const lingerMs = 1_000;
 
-function inBytes(error: ApiError, requestId: string): string {
+function inBytes(error: ApiError, further: Readonly<Record<string, string>>): string {
   const body = JSON.stringify(generalBody(error));
   const headers = {
     date: new Date().toUTCString(),
@@ -23,7 +23,7 @@ function inBytes(error: ApiError, requestId: string): string {
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    'x-request-id': requestId,
+    ...further,
     'x-svc-error': error.code,
     connection: 'close',
   };
@@ -34,8 +34,12 @@ function inBytes(error: ApiError, requestId: string): string {
 /**
  * Answers what is not HTTP, or did not arrive in time, with the general format (interface 7.1), and ends the connection.
  * Whole requests that came before it on the connection get their own answers first.
+ * @param helpHeaders headers of an error that lead to its explanation
  */
-export function createMalformedAnswers(logger: Pick<Logger, 'debug'>) {
+export function createMalformedAnswers(
+  logger: Pick<Logger, 'debug'>,
+  helpHeaders: (code: ErrorCode) => Readonly<Record<string, string>>,
+) {
   const unanswered = new WeakMap<Socket, Set<ServerResponse>>();
   const ending = new WeakSet<Socket>();
 
@@ -57,7 +61,7 @@ export function createMalformedAnswers(logger: Pick<Logger, 'debug'>) {
       const error = new ApiError(codes[fault.code ?? ''] ?? 'malformed_http');
       const requestId = randomRequestId();
       logger.debug({ requestId, status: error.status, fault: fault.code }, 'answered malformed HTTP');
-      socket.write(inBytes(error, requestId));
+      socket.write(inBytes(error, { 'x-request-id': requestId, ...helpHeaders(error.code) }));
     }
     socket.end();
     const cut = setTimeout(() => socket.destroy(), lingerMs);

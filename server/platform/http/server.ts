@@ -14,7 +14,7 @@ import { randomRequestId } from '../ids.ts';
 import type { Logger } from '../telemetry/logging.ts';
 import { readTraceparent } from '../telemetry/trace-context.ts';
 import { logAnswer, noteFailure } from './answer-log.ts';
-import { asGeneral, asOAuth, renderErrors } from './errors.ts';
+import { asGeneral, asOAuth, codeHeader, renderErrors } from './errors.ts';
 import { acceptJson } from './json.ts';
 import { createMalformedAnswers, headFault } from './malformed.ts';
 import { oneAtATime } from './pipelining.ts';
@@ -62,6 +62,8 @@ interface Settings {
   arrival?: ArrivalTimes;
   /** True from the moment that the process was asked to end; before the listener closes. */
   isStopping?: () => boolean;
+  /** Address of the page that explains each error at an anchor of its code; none where there is no such page. */
+  errorPage?: string;
 }
 
 /** Headers of every answer, of whatever kind. */
@@ -91,8 +93,10 @@ export function createHttpServer({
   trustProxy,
   arrival = arrivalTimes,
   isStopping = () => false,
+  errorPage,
 }: Settings): HttpServer {
-  const malformed = createMalformedAnswers(logger);
+  const helpHeaders = (code: string) => (errorPage ? { link: `<${errorPage}#${code}>; rel="help"` } : {});
+  const malformed = createMalformedAnswers(logger, helpHeaders);
   const app = fastify({
     loggerInstance: logger as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
@@ -129,6 +133,11 @@ export function createHttpServer({
   });
   app.addHook('onResponse', (request, reply, done) => {
     logAnswer(request, reply);
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    const code = reply.getHeader(codeHeader);
+    if (typeof code === 'string') void reply.headers(helpHeaders(code));
     done();
   });
   endConnectionsOnStop(app, isStopping);

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+
+/** The site is rendered at build, by `.config/site/`: beside the built server, and in `dist/` for one that runs from its sources. */
+const directory = ['../../site/', '../../dist/site/']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((path) => existsSync(path));
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** Headers of every answer of the site: it loads nothing from elsewhere, and has no style or script in its markup. */
+export const siteHeaders = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-cache',
+};
+
+interface SiteFile {
+  type: string;
+  etag: string;
+  content: Buffer;
+  /** Compressed at the first request. */
+  compressed?: Promise<Buffer>;
+}
+
+/** Every file by its path below the site's root, without `.html`; the base URL is put in. */
+function readSite(baseUrl: string): Map<string, SiteFile> {
+  if (!directory) throw new Error('the documentation site is not built: run `npm run build`');
+  const basePath = new URL(baseUrl).pathname.replace(/\/$/, '');
+  const files = new Map<string, SiteFile>();
+  for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const content = Buffer.from(
+      readFileSync(file, 'utf8')
+        .replaceAll('__SVC_BASE_PATH__', basePath)
+        .replaceAll('__SVC_BASE_URL__', baseUrl),
+    );
+    const path = relative(directory, file).replace(/(?:\bindex)?\.html$/, '');
+    files.set(path, {
+      type: types[extname(file)] ?? 'application/octet-stream',
+      etag: `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`,
+      content,
+    });
+  }
+  return files;
+}
+
+async function answer(file: SiteFile, { headers }: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  void reply.headers({ ...siteHeaders, etag: file.etag, vary: 'accept, accept-encoding' });
+  if (headers['if-none-match']?.split(/,\s*/).some((tag) => tag.replace(/^W\//, '') === file.etag))
+    return reply.status(304).send();
+  void reply.type(file.type);
+  if (!/\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(headers['accept-encoding']?.toString() ?? ''))
+    return reply.send(file.content);
+  file.compressed ??= promisify(gzip)(file.content);
+  return reply.header('content-encoding', 'gzip').send(await file.compressed);
+}
+
+type AnyBelow = { Params: { '*': string } };
+
+/**
+ * The documentation site: the first page at `/` for browsers, guides and reference at `/docs/`, `/llms.txt`. Pages were at
+ * `/docs/guides` before, which leads to them still.
+ * @param baseUrl where this server answers, without a trailing slash
+ */
+export function siteRoutes(baseUrl: string): FastifyPluginAsync {
+  return async (app) => {
+    const files = readSite(baseUrl);
+    const schema = { hide: true } as object;
+    const send = (path: string) => async (request: FastifyRequest, reply: FastifyReply) => {
+      const file = files.get(path);
+      return file ? answer(file, request, reply) : reply.callNotFound();
+    };
+
+    // Programs get the 404 of an unknown path.
+    app.get('/', { schema }, async (request, reply) =>
+      request.headers.accept?.includes('text/html') ? send('')(request, reply) : reply.callNotFound(),
+    );
+    app.get('/llms.txt', { schema }, send('llms.txt'));
+    app.get('/docs', { schema }, async (_request, reply) => reply.redirect('docs/', 308));
+    app.get<AnyBelow>('/docs/*', { schema }, async (request, reply) =>
+      send(`docs/${request.params['*']}`)(request, reply),
+    );
+    app.get('/docs/guides', { schema }, async (_request, reply) => reply.redirect('./', 308));
+    app.get<AnyBelow>('/docs/guides/*', { schema }, async ({ params }, reply) =>
+      files.has(`docs/${params['*']}`) ? reply.redirect(`../${params['*']}`, 308) : reply.callNotFound(),
+    );
+  };
+}
