@@ -105,7 +105,7 @@ export const productProgram = programOf(root);
  */
 export function buildMutant({ edits }: Mutant): string {
   const directory = temporaryFolder('drill-mutant');
-  for (const name of ['server', 'contracts', 'docs', 'embedded-database'])
+  for (const name of ['server', 'contracts', 'site', 'embedded-database'])
     cpSync(join(root, 'dist', name), join(directory, 'dist', name), { recursive: true });
   cpSync(join(root, 'package.json'), join(directory, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
