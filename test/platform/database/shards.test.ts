@@ -35,6 +35,7 @@ const broadcast = new Set([
   'requestLog find purgeAt', // the same
   'requestWindows find purgeAt', // the same
   'revocations find purgeAt', // the same
+  'passkeys find purgeAt', // the same
   'sessions find purgeAt', // expired documents, where the database does not delete them
   'users find purgeAt', // the same
   'users find invalidateAt', // snapshots whose invalidation was cut short
